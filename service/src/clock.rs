@@ -1,0 +1,193 @@
+//! The only reader of time. Everything else is handed a [`Clock`].
+//!
+//! A rolling key lives by this clock, so it never runs backwards: it is wall
+//! time at start plus monotonic time, and is re-anchored forward only (a
+//! machine that slept wakes up later, never earlier).
+
+use std::fmt;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A moment: milliseconds since the Unix epoch. In JSON an RFC 3339 string in UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// From milliseconds since the Unix epoch.
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// Whole seconds since the Unix epoch, rounded down.
+    pub const fn unix_seconds(self) -> i64 {
+        self.0.div_euclid(1000)
+    }
+
+    /// Milliseconds from `earlier` to `self`; negative where `self` is the earlier one.
+    pub const fn millis_since(self, earlier: Self) -> i64 {
+        self.0.saturating_sub(earlier.0)
+    }
+
+    /// This moment moved by `millis` (which may be negative).
+    #[must_use]
+    pub const fn plus_millis(self, millis: i64) -> Self {
+        Self(self.0.saturating_add(millis))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let moment = DateTime::<Utc>::from_timestamp_millis(self.0).unwrap_or_default();
+        f.write_str(&moment.to_rfc3339_opts(SecondsFormat::AutoSi, true))
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let moment = DateTime::<Utc>::deserialize(deserializer)?;
+        Ok(Self(moment.timestamp_millis()))
+    }
+}
+
+impl utoipa::PartialSchema for Timestamp {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+        use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+            .into()
+    }
+}
+
+impl utoipa::ToSchema for Timestamp {}
+
+/// Tells the time. Answers never decrease over the life of a clock.
+pub trait Clock: Send + Sync + fmt::Debug {
+    /// The present moment.
+    fn now(&self) -> Timestamp;
+
+    /// The clock as one that can be moved; `None` outside test mode.
+    fn manual(&self) -> Option<&ManualClock> {
+        None
+    }
+}
+
+/// Wall time at start plus monotonic time, re-anchored forward only.
+#[derive(Debug)]
+pub struct SystemClock {
+    started: Instant,
+    started_at: Timestamp,
+    /// How far the anchor has been moved forward since the start, in milliseconds.
+    forward: AtomicI64,
+}
+
+impl SystemClock {
+    /// A clock anchored at the present wall time.
+    #[expect(clippy::disallowed_methods, reason = "this is the reader of time")]
+    pub fn start() -> Self {
+        Self {
+            started: Instant::now(),
+            started_at: wall(),
+            forward: AtomicI64::new(0),
+        }
+    }
+
+    /// The present moment, given what the two time sources of the machine say.
+    fn combine(&self, monotonic_millis: i64, wall: Timestamp) -> Timestamp {
+        let steady = self.started_at.plus_millis(monotonic_millis);
+        let ahead = wall.millis_since(steady);
+        let forward = self.forward.fetch_max(ahead, Ordering::Relaxed).max(ahead);
+        steady.plus_millis(forward)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the reader of time")]
+fn wall() -> Timestamp {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
+    Timestamp(since_epoch.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX)))
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        let elapsed = i64::try_from(self.started.elapsed().as_millis()).unwrap_or(i64::MAX);
+        self.combine(elapsed, wall())
+    }
+}
+
+/// A clock that stands still until it is moved, for tests and the test mode of
+/// the service. Setting it back has no effect on what it tells: like every
+/// [`Clock`] it never runs backwards.
+#[derive(Debug)]
+pub struct ManualClock(AtomicI64);
+
+impl ManualClock {
+    /// A clock that stands at `start`.
+    pub fn new(start: Timestamp) -> Self {
+        Self(AtomicI64::new(start.0))
+    }
+
+    /// Moves the clock by `millis`; a negative value leaves it where it is.
+    pub fn advance(&self, millis: i64) -> Timestamp {
+        let moved = millis.max(0);
+        Timestamp(self.0.fetch_add(moved, Ordering::SeqCst)).plus_millis(moved)
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(self.0.load(Ordering::SeqCst))
+    }
+
+    fn manual(&self) -> Option<&ManualClock> {
+        Some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock_at(millis: i64) -> SystemClock {
+        let clock = SystemClock::start();
+        SystemClock {
+            started_at: Timestamp(millis),
+            ..clock
+        }
+    }
+
+    #[test]
+    fn a_wall_clock_set_back_is_ignored() {
+        let clock = clock_at(1_000_000);
+        assert_eq!(clock.combine(10, Timestamp(1_000_010)).millis(), 1_000_010);
+        assert_eq!(clock.combine(20, Timestamp(400_000)).millis(), 1_000_020);
+    }
+
+    #[test]
+    fn a_wall_clock_set_forward_is_followed_and_never_given_back() {
+        let clock = clock_at(1_000_000);
+        assert_eq!(clock.combine(10, Timestamp(1_500_010)).millis(), 1_500_010);
+        assert_eq!(clock.combine(30, Timestamp(1_000_030)).millis(), 1_500_030);
+    }
+
+    #[test]
+    fn a_moment_is_rfc_3339_in_json() {
+        let json = serde_json::to_string(&Timestamp::from_millis(1_767_225_600_000)).unwrap();
+        assert_eq!(json, r#""2026-01-01T00:00:00Z""#);
+        let back: Timestamp = serde_json::from_str(r#""2026-01-01T01:00:00.5+01:00""#).unwrap();
+        assert_eq!(back.millis(), 1_767_225_600_500);
+    }
+}

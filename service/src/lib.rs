@@ -1,0 +1,4 @@
+//! The Tapdesk service: taps, verification, rolling keys, tag variables.
+
+pub mod clock;
+pub mod entropy;

@@ -1,0 +1,2 @@
+//! The headless binary.
+fn main() {}

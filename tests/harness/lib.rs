@@ -1,0 +1,1 @@
+//! The product seen from outside: what the black-box tests share.
