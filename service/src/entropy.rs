@@ -60,7 +60,7 @@ impl SeededEntropy {
 }
 
 impl Entropy for SeededEntropy {
-    /// SplitMix64 (Steele, Lea, Flood 2014).
+    /// `SplitMix64` (Steele, Lea, Flood 2014).
     fn fill(&self, buffer: &mut [u8]) {
         let mut state = self
             .0

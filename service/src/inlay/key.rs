@@ -1,0 +1,202 @@
+//! The AES keys of an inlay. They zeroize when dropped and show in no output;
+//! what can be shown is their [`KeyCheck`].
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer};
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use crate::inlay::session::cmac;
+use crate::inlay::text::{as_text, hex, text_schema};
+
+/// An AES-128 key. Compared in constant time; `Debug` shows nothing of it, and
+/// there is no `Display` and no `Serialize`. In JSON, one way only: 32 hex digits in.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct AesKey([u8; 16]);
+
+impl AesKey {
+    /// The key every new chip carries: all zero, known to everyone.
+    pub const FACTORY: Self = Self([0; 16]);
+
+    /// From the key's bytes.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// From 32 hex digits in either case.
+    pub fn from_hex(text: &str) -> Result<Self, KeyError> {
+        hex(text).map(Self).ok_or(KeyError)
+    }
+
+    /// The key's bytes, for a cipher or for wrapping them.
+    pub const fn expose(&self) -> &[u8; 16] {
+        &self.0
+    }
+
+    /// Whether this is the all-zero key of a new chip.
+    pub fn is_factory(&self) -> bool {
+        *self == Self::FACTORY
+    }
+
+    /// What may be shown of the key.
+    pub fn check(&self) -> KeyCheck {
+        let [a, b, c, ..] = cmac(self, &[0; 16]);
+        KeyCheck([a, b, c])
+    }
+}
+
+impl PartialEq for AesKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl Eq for AesKey {}
+
+impl fmt::Debug for AesKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AesKey(redacted)")
+    }
+}
+
+impl<'de> Deserialize<'de> for AesKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // serde's own error would quote what was sent instead of text.
+        let text = String::deserialize(deserializer)
+            .map(Zeroizing::new)
+            .map_err(|_| serde::de::Error::custom(KeyError))?;
+        Self::from_hex(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+text_schema!(AesKey, "^[0-9A-Fa-f]{32}$");
+
+/// A text that is no [`AesKey`]; it says nothing of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a key is 32 hex digits (AES-128)")]
+pub struct KeyError;
+
+/// The first 3 bytes of the AES-CMAC of 16 zero bytes under a key: enough to
+/// compare two keys by eye, not to find one. As text 6 upper-case hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyCheck([u8; 3]);
+
+impl fmt::Display for KeyCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:X}", base16ct::HexDisplay(&self.0))
+    }
+}
+
+impl fmt::Debug for KeyCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyCheck({self})")
+    }
+}
+
+/// A text that is no [`KeyCheck`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a key check is 6 hex digits")]
+pub struct KeyCheckError;
+
+impl FromStr for KeyCheck {
+    type Err = KeyCheckError;
+
+    fn from_str(text: &str) -> Result<Self, KeyCheckError> {
+        hex(text).map(Self).ok_or(KeyCheckError)
+    }
+}
+
+as_text!(KeyCheck, "^[0-9A-Fa-f]{6}$");
+
+/// The two keys a rolling code is made with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keys {
+    /// `SDMMetaReadKey`, which encrypts the PICC data of the encrypted mirror.
+    /// Absent with the plain mirror; absent with the encrypted one, the file key serves both.
+    pub meta: Option<AesKey>,
+    /// `SDMFileReadKey`, from which the MAC's session key is derived.
+    pub file: AesKey,
+}
+
+impl Keys {
+    /// The key that encrypts the PICC data.
+    pub fn for_picc_data(&self) -> &AesKey {
+        self.meta.as_ref().unwrap_or(&self.file)
+    }
+
+    /// Whether any of the keys is the all-zero factory key: a code made with it proves nothing.
+    pub fn factory(&self) -> bool {
+        self.file.is_factory() || self.meta.as_ref().is_some_and(AesKey::is_factory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEX: &str = "0c3b25d92b38ae443229dd59ad34b85d";
+
+    #[test]
+    fn a_key_shows_in_no_debug_output() {
+        let key = AesKey::from_hex(HEX).unwrap();
+        let keys = Keys {
+            meta: Some(key.clone()),
+            file: key,
+        };
+        assert_eq!(
+            format!("{keys:?}"),
+            "Keys { meta: Some(AesKey(redacted)), file: AesKey(redacted) }"
+        );
+    }
+
+    #[test]
+    fn an_error_quotes_nothing_of_what_was_sent_as_a_key() {
+        for json in [
+            "31415926535897932384626433832795",
+            r#""31415926535897932384626433832795ff""#,
+            r#"["31415926"]"#,
+        ] {
+            let error = serde_json::from_str::<AesKey>(json)
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains("32 hex digits"), "{error}");
+            assert!(!error.contains("3141"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_32_hex_digits_in_either_case() {
+        let key: AesKey = serde_json::from_str(&format!("{HEX:?}")).unwrap();
+        assert_eq!(key, AesKey::from_hex(&HEX.to_uppercase()).unwrap());
+        for text in [
+            "",
+            "00",
+            &HEX[..30],
+            &HEX[..31],
+            "zc3b25d92b38ae443229dd59ad34b85d",
+        ] {
+            assert_eq!(AesKey::from_hex(text), Err(KeyError), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn one_factory_key_is_enough_to_be_flagged() {
+        let own = AesKey::from_hex(HEX).unwrap();
+        let keys = |meta, file| Keys { meta, file };
+        assert!(keys(None, AesKey::FACTORY).factory());
+        assert!(keys(Some(AesKey::FACTORY), own.clone()).factory());
+        assert!(!keys(Some(own.clone()), own.clone()).factory());
+        assert!(!keys(None, own).factory());
+    }
+
+    /// CMAC of 16 zero bytes under the zero key: E(0 ^ K1), with K1 the doubled E(0).
+    #[test]
+    fn the_check_of_a_key_reads_back() {
+        let check = AesKey::FACTORY.check();
+        assert_eq!(check.to_string().len(), 6);
+        assert_eq!(check.to_string().parse(), Ok(check));
+        assert_ne!(check, AesKey::from_hex(HEX).unwrap().check());
+    }
+}

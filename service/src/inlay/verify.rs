@@ -1,0 +1,140 @@
+//! Is this code of this inlay? Authentic says nothing yet about whether it was
+//! used before: that is the [counter](crate::inlay::counter)'s to say.
+//!
+//! MACs are compared in constant time, and an unknown inlay costs the same
+//! cryptography as a known one: the time of an answer tells nothing of either.
+
+use subtle::ConstantTimeEq;
+
+use crate::inlay::code::{Code, Malformed, Mirrored};
+use crate::inlay::key::{AesKey, Keys};
+use crate::inlay::session::{PiccData, mac_session_key, sdmmac};
+use crate::inlay::{MacFrom, Mirror, Uid};
+
+/// An inlay that makes rolling codes, as it is configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// The chip.
+    pub uid: Uid,
+    /// How it shows UID and counter.
+    pub mirror: Mirror,
+    /// Where its MAC begins.
+    pub mac_from: MacFrom,
+    /// Its keys.
+    pub keys: Keys,
+}
+
+/// A code that one of the candidates made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Authentic {
+    /// Which of the candidates.
+    pub index: usize,
+    /// The read counter the code was made at, at most
+    /// [`COUNTER_MAX`](crate::inlay::code::COUNTER_MAX).
+    pub counter: u32,
+}
+
+/// A code that none of the candidates made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CodeError {
+    /// `uid` and `token` are no code.
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    /// No candidate has this UID with the mirror that the code shows. UID and
+    /// counter are known with the plain mirror, and with the encrypted one where a
+    /// candidate's key decrypts the code of another chip.
+    #[error("the code is of no inlay that is configured here for the mirror it uses")]
+    UnknownInlay {
+        /// The UID the code claims.
+        uid: Option<Uid>,
+        /// The counter the code claims.
+        counter: Option<u32>,
+    },
+    /// The code names a candidate, but its MAC is not of that candidate's keys.
+    #[error(
+        "the code's MAC is not authentic: it was tampered with, or the inlay's keys or MAC window are not as configured"
+    )]
+    WrongMac {
+        /// Which of the candidates.
+        index: usize,
+        /// The counter the code claims.
+        counter: u32,
+    },
+}
+
+/// Stands in for the inlay that is not there. Its code is never authentic: see [`verify`].
+static NOBODY: Keys = Keys {
+    meta: None,
+    file: AesKey::FACTORY,
+};
+
+/// Which of the `candidates` made the code in `uid` and `token`, and at which counter.
+pub fn verify(uid: &str, token: &str, candidates: &[Candidate]) -> Result<Authentic, CodeError> {
+    let code = Code::parse(uid, token)?;
+    let Claim { index, said } = match code.mirrored {
+        Mirrored::Plain { uid, counter } => {
+            let of_claim = |c: &Candidate| c.mirror == Mirror::Plain && c.uid == uid;
+            let said = Some(PiccData { uid, counter });
+            let index = candidates.iter().position(of_claim);
+            Claim { index, said }
+        }
+        Mirrored::Encrypted { picc } => decrypt(picc, candidates),
+    };
+
+    // An unknown inlay's MAC window is taken to be that of its would-be neighbours.
+    let like = candidates.get(index.unwrap_or(0));
+    let mac_from = like.map_or(MacFrom::None, |c| c.mac_from);
+    let keys = index.map_or(&NOBODY, |index| &candidates[index].keys);
+    let PiccData { uid, counter } = said.unwrap_or(PiccData {
+        uid: Uid::from_bytes([0; 7]),
+        counter: 0,
+    });
+    let session_key = mac_session_key(&keys.file, uid, counter);
+    let mac = sdmmac(&session_key, &code.mirrored.mac_input(mac_from));
+    let authentic = bool::from(mac.ct_eq(&code.mac));
+
+    match index {
+        Some(index) if authentic => Ok(Authentic { index, counter }),
+        Some(index) => Err(CodeError::WrongMac { index, counter }),
+        None => Err(CodeError::UnknownInlay {
+            uid: said.map(|said| said.uid),
+            counter: said.map(|said| said.counter),
+        }),
+    }
+}
+
+/// Who made a code, by its own account.
+struct Claim {
+    /// Which of the candidates.
+    index: Option<usize>,
+    /// The UID and counter it states, where they can be read.
+    said: Option<PiccData>,
+}
+
+/// Tries every candidate's key, however early one fits; without candidates, one that fits nobody.
+fn decrypt(picc: [u8; 16], candidates: &[Candidate]) -> Claim {
+    let mut claim = Claim {
+        index: None,
+        said: None,
+    };
+    let mut tried = false;
+    for (index, candidate) in candidates.iter().enumerate() {
+        if candidate.mirror != Mirror::Encrypted {
+            continue;
+        }
+        tried = true;
+        let Some(said) = PiccData::decrypt(candidate.keys.for_picc_data(), picc) else {
+            continue;
+        };
+        if said.uid == candidate.uid && claim.index.is_none() {
+            claim.index = Some(index);
+            claim.said = Some(said);
+        } else if claim.index.is_none() && said.uid.is_nxp() {
+            claim.said = Some(said);
+        }
+    }
+    if !tried {
+        std::hint::black_box(PiccData::decrypt(&NOBODY.file, picc));
+    }
+    claim
+}
