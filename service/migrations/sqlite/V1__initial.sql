@@ -1,0 +1,212 @@
+-- Times are milliseconds since the Unix epoch. Texts of enumerations are the
+-- names the API uses. No foreign keys: every reference is checked inside the
+-- operation that writes it.
+
+CREATE TABLE secrets (
+    name  TEXT PRIMARY KEY,
+    value BLOB NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE settings (
+    name  TEXT PRIMARY KEY,
+    value TEXT NOT NULL             -- JSON
+) WITHOUT ROWID;
+
+CREATE TABLE tokens (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    name         TEXT NOT NULL,
+    hash         BLOB NOT NULL UNIQUE,
+    created_at   INTEGER NOT NULL
+);
+
+CREATE TABLE tags (
+    id                       INTEGER PRIMARY KEY AUTOINCREMENT,
+    slug                     TEXT NOT NULL UNIQUE,
+    name                     TEXT NOT NULL,
+    title                    TEXT NOT NULL,
+    description              TEXT NOT NULL,
+    language_code            TEXT NOT NULL,
+    status                   TEXT NOT NULL,
+    experience_id            INTEGER,
+    verifier_enabled         INTEGER NOT NULL,
+    updates_require_verified INTEGER NOT NULL,
+    track_location           INTEGER NOT NULL,
+    has_qr_code              INTEGER NOT NULL,
+    simulated                INTEGER NOT NULL,
+    location                 TEXT,          -- JSON
+    widget_settings          TEXT NOT NULL, -- JSON
+    created_at               INTEGER NOT NULL,
+    updated_at               INTEGER NOT NULL,
+    deleted_at               INTEGER
+);
+CREATE INDEX tags_experience ON tags (experience_id) WHERE experience_id IS NOT NULL;
+
+CREATE TABLE properties (
+    tag_id INTEGER NOT NULL,
+    class  TEXT NOT NULL,           -- attribute, data, variable
+    key    TEXT NOT NULL,
+    value  TEXT NOT NULL,
+    PRIMARY KEY (tag_id, class, key)
+) WITHOUT ROWID;
+
+CREATE TABLE master_keys (
+    id             INTEGER PRIMARY KEY AUTOINCREMENT,
+    name           TEXT NOT NULL,
+    key            BLOB NOT NULL,   -- wrapped
+    key_check      TEXT NOT NULL,
+    input          TEXT NOT NULL,   -- AN10922 input with {uid}
+    diversify_meta INTEGER NOT NULL,
+    factory_key    INTEGER NOT NULL,
+    created_at     INTEGER NOT NULL
+);
+
+CREATE TABLE inlays (
+    id             INTEGER PRIMARY KEY AUTOINCREMENT,
+    uid            BLOB NOT NULL UNIQUE,
+    technology     TEXT NOT NULL,
+    tag_id         INTEGER,
+    mirror         TEXT,            -- NULL: makes no codes
+    mac_from       TEXT NOT NULL,
+    master_key_id  INTEGER,         -- NULL: keys of its own
+    meta_key       BLOB,            -- wrapped
+    file_key       BLOB,            -- wrapped
+    meta_key_check TEXT,
+    file_key_check TEXT,
+    factory_keys   INTEGER NOT NULL,
+    simulated      INTEGER NOT NULL,
+    created_at     INTEGER NOT NULL,
+    updated_at     INTEGER NOT NULL,
+    deleted_at     INTEGER          -- kept: its counter must outlive it
+);
+CREATE INDEX inlays_tag ON inlays (tag_id) WHERE tag_id IS NOT NULL;
+CREATE INDEX inlays_master_key ON inlays (master_key_id) WHERE master_key_id IS NOT NULL;
+
+-- Apart from inlays, because a tap writes here: small rows, few pages.
+CREATE TABLE counters (
+    inlay_id    INTEGER PRIMARY KEY,
+    key_version INTEGER NOT NULL,   -- counts the replacements of the keys, from 1
+    last        INTEGER NOT NULL,   -- highest accepted, 0 for none
+    seen        INTEGER NOT NULL    -- bit i: last - i was accepted
+);
+
+-- The simulator's inlays: the chip's side of things.
+CREATE TABLE virtual_inlays (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    inlay_id   INTEGER NOT NULL UNIQUE,
+    counter    INTEGER NOT NULL,
+    created_at INTEGER NOT NULL
+);
+
+CREATE TABLE experiences (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    name       TEXT NOT NULL,
+    kind       TEXT NOT NULL,
+    draft      TEXT NOT NULL,       -- JSON
+    published  INTEGER,             -- version; NULL: never published
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    deleted_at INTEGER
+);
+
+-- Versions never change: a repeated answer is made from the version of its tap.
+CREATE TABLE experience_versions (
+    experience_id INTEGER NOT NULL,
+    version       INTEGER NOT NULL,
+    name          TEXT NOT NULL,
+    content       TEXT NOT NULL,    -- JSON
+    published_at  INTEGER NOT NULL,
+    PRIMARY KEY (experience_id, version)
+) WITHOUT ROWID;
+
+CREATE TABLE images (
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,
+    experience_id INTEGER NOT NULL,
+    media_type    TEXT NOT NULL,
+    bytes         BLOB NOT NULL,
+    created_at    INTEGER NOT NULL
+);
+CREATE INDEX images_experience ON images (experience_id);
+
+-- The history has no index but its key: each row names the tag's one before
+-- it, so a tag's history is walked as a chain from visits.last_interaction.
+CREATE TABLE interactions (
+    id                 INTEGER PRIMARY KEY,
+    at                 INTEGER NOT NULL,
+    tag_id             INTEGER NOT NULL,
+    previous           INTEGER,
+    inlay_id           INTEGER,
+    uid                BLOB,        -- named by a code of no inlay of the tag
+    reason             TEXT NOT NULL,
+    counter            INTEGER,
+    last_counter       INTEGER,
+    tech               TEXT NOT NULL,
+    experience_id      INTEGER,
+    experience_version INTEGER,
+    client             BLOB,        -- NULL: erased
+    country            TEXT NOT NULL,
+    returning_month    INTEGER NOT NULL,
+    returning_day      INTEGER NOT NULL,
+    key_issued         INTEGER NOT NULL,
+    simulated          INTEGER NOT NULL
+);
+
+-- Keys' rows live as long as the keys.
+CREATE TABLE rolling_keys (
+    interaction_id INTEGER PRIMARY KEY,
+    hash           BLOB NOT NULL,   -- SHA-256
+    url_digest     BLOB NOT NULL,
+    issued_at      INTEGER NOT NULL,
+    consumed_at    INTEGER,
+    request        BLOB             -- digest of Idempotency-Key and body
+);
+
+-- Successful updates, for the trace.
+CREATE TABLE updates (
+    interaction_id INTEGER PRIMARY KEY,
+    at             INTEGER NOT NULL,
+    changes        TEXT NOT NULL    -- JSON
+);
+
+-- Payload reads, for the trace; written behind.
+CREATE TABLE payload_reads (
+    interaction_id INTEGER PRIMARY KEY,
+    first_at       INTEGER NOT NULL,
+    reads          INTEGER NOT NULL
+);
+
+-- Who came to a tag. The row with the empty client stands for all of them
+-- together; it lies beside the others, so that a tap writes one page.
+CREATE TABLE visits (
+    tag_id           INTEGER NOT NULL,
+    client           BLOB NOT NULL,
+    scans            INTEGER NOT NULL,
+    last_at          INTEGER NOT NULL,
+    last_interaction INTEGER NOT NULL,
+    PRIMARY KEY (tag_id, client)
+) WITHOUT ROWID;
+
+-- Taps by hour and reason, for the overview.
+CREATE TABLE tap_counts (
+    hour      INTEGER NOT NULL,     -- hours since the Unix epoch
+    reason    TEXT NOT NULL,
+    simulated INTEGER NOT NULL,
+    taps      INTEGER NOT NULL,
+    PRIMARY KEY (hour, reason, simulated)
+) WITHOUT ROWID;
+
+CREATE TABLE sheets (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    name       TEXT NOT NULL,
+    expected   TEXT NOT NULL,       -- JSON
+    planned    INTEGER,
+    created_at INTEGER NOT NULL,
+    closed_at  INTEGER
+);
+
+CREATE TABLE sheet_rows (
+    sheet_id INTEGER NOT NULL,
+    position INTEGER NOT NULL,      -- from 1
+    at       INTEGER NOT NULL,
+    row      TEXT NOT NULL,         -- JSON
+    PRIMARY KEY (sheet_id, position)
+) WITHOUT ROWID;

@@ -1,0 +1,52 @@
+//! What happens, told as it happens: to the live feed, never to a log. An event
+//! carries no rolling key.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::id::{InteractionId, TagId};
+use crate::interaction::Change;
+
+/// Something that happened, committed before it is told.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// A tap was recorded.
+    Interaction {
+        /// The interaction; its trace is at `/admin/v1/interactions/{id}`.
+        interaction_id: InteractionId,
+        /// The tag.
+        tag_id: TagId,
+        /// Its time.
+        at: Timestamp,
+        /// Its `tag_verified`.
+        tag_verified: Option<bool>,
+        /// Why, by name.
+        reason: &'static str,
+        /// Whether it is simulated.
+        simulated: bool,
+    },
+    /// Variables were updated with a rolling key.
+    Update {
+        /// The interaction whose key it was.
+        interaction_id: InteractionId,
+        /// The tag.
+        tag_id: TagId,
+        /// When.
+        at: Timestamp,
+        /// What changed.
+        changes: Vec<Change>,
+        /// Whether it is simulated.
+        simulated: bool,
+    },
+}
+
+impl Event {
+    /// Whether it belongs to the simulated world.
+    pub const fn simulated(&self) -> bool {
+        match self {
+            Self::Interaction { simulated, .. } | Self::Update { simulated, .. } => *simulated,
+        }
+    }
+}

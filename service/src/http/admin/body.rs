@@ -1,0 +1,146 @@
+//! Bodies of the admin API: JSON, bounded, with every mistake in words.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::header::CONTENT_TYPE;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::http::error::ApiError;
+
+/// Largest JSON body of the admin API, in bytes.
+const JSON_MAX: usize = 4 * 1024 * 1024;
+
+/// A JSON body.
+pub(super) struct Body<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let bytes = json_bytes(request, "application/json").await?;
+        parse(&bytes).map(Self)
+    }
+}
+
+/// A merge patch (RFC 7396): an object, `application/merge-patch+json` or plain JSON.
+pub(super) struct Patch(serde_json::Map<String, Value>);
+
+impl<S: Send + Sync> FromRequest<S> for Patch {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let bytes = json_bytes(request, "application/merge-patch+json").await?;
+        parse(&bytes).map(Self)
+    }
+}
+
+impl Patch {
+    /// `target` with the patch applied, read back as what it was.
+    pub(super) fn apply<T: serde::Serialize + DeserializeOwned>(
+        &self,
+        target: &T,
+    ) -> Result<T, String> {
+        let mut value = serde_json::to_value(target).map_err(|error| error.to_string())?;
+        merge(&mut value, &self.0);
+        serde_json::from_value(value).map_err(|error| sentence(&error))
+    }
+}
+
+/// RFC 7396, section 2.
+fn merge(target: &mut Value, patch: &serde_json::Map<String, Value>) {
+    if !target.is_object() {
+        *target = Value::Object(serde_json::Map::new());
+    }
+    let Some(members) = target.as_object_mut() else {
+        return;
+    };
+    for (name, value) in patch {
+        match value {
+            Value::Null => {
+                members.shift_remove(name);
+            }
+            Value::Object(patch) => merge(members.entry(name).or_insert(Value::Null), patch),
+            value => {
+                members.insert(name.clone(), value.clone());
+            }
+        }
+    }
+}
+
+async fn json_bytes(request: Request, expected: &'static str) -> Result<Bytes, ApiError> {
+    let content_type = request
+        .headers()
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let essence = content_type
+        .and_then(|value| value.split(';').next())
+        .unwrap_or_default()
+        .trim();
+    if !essence.eq_ignore_ascii_case("application/json") && !essence.eq_ignore_ascii_case(expected)
+    {
+        return Err(ApiError::UnsupportedMediaType(expected));
+    }
+    read(request.into_body(), JSON_MAX).await
+}
+
+/// A whole body of at most `max` bytes.
+pub(super) async fn read(body: axum::body::Body, max: usize) -> Result<Bytes, ApiError> {
+    use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+    const TIME: std::time::Duration = std::time::Duration::from_mins(1);
+    match tokio::time::timeout(TIME, Limited::new(body, max).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ApiError::TooLarge),
+        Ok(Err(_)) => Err(ApiError::Invalid("The body ended early.".to_owned())),
+        Err(_) => Err(ApiError::TimedOut),
+    }
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    serde_json::from_slice(bytes).map_err(|error| ApiError::Invalid(sentence(&error)))
+}
+
+/// A parser's complaint as a sentence.
+fn sentence(error: &serde_json::Error) -> String {
+    format!("The body is not what it must be: {error}.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// RFC 7396, appendix A, the rows whose patch is an object.
+    #[test]
+    fn a_patch_is_merged_as_rfc_7396_says() {
+        for (target, patch, expected) in [
+            (json!({"a":"b"}), json!({"a":"c"}), json!({"a":"c"})),
+            (json!({"a":"b"}), json!({"b":"c"}), json!({"a":"b","b":"c"})),
+            (json!({"a":"b"}), json!({"a":null}), json!({})),
+            (
+                json!({"a":"b","b":"c"}),
+                json!({"a":null}),
+                json!({"b":"c"}),
+            ),
+            (json!({"a":["b"]}), json!({"a":"c"}), json!({"a":"c"})),
+            (json!({"a":"c"}), json!({"a":["b"]}), json!({"a":["b"]})),
+            (
+                json!({"a":{"b":"c"}}),
+                json!({"a":{"b":"d","c":null}}),
+                json!({"a":{"b":"d"}}),
+            ),
+            (json!({"a":[{"b":"c"}]}), json!({"a":[1]}), json!({"a":[1]})),
+            (json!({"e":null}), json!({"a":1}), json!({"e":null,"a":1})),
+            (
+                json!({}),
+                json!({"a":{"bb":{"ccc":null}}}),
+                json!({"a":{"bb":{}}}),
+            ),
+        ] {
+            let Value::Object(patch) = patch else {
+                panic!("a patch is an object")
+            };
+            assert_eq!(Patch(patch).apply(&target), Ok(expected));
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! `POST /admin/v1/tags`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::http::admin::body::Body;
+use crate::http::error::{ApiError, Problem};
+use crate::service::Service;
+use crate::storage::Conflict;
+use crate::tag::{Tag, TagFields};
+
+/// A tag to be created.
+#[derive(Deserialize, ToSchema)]
+#[serde(transparent)]
+pub(crate) struct NewTag(TagFields);
+
+/// Create a tag
+///
+/// Only its name is required. The answer is the tag as get shows it.
+#[utoipa::path(
+    post, path = "/tags", tag = "tags",
+    request_body = TagFields,
+    responses(
+        (status = CREATED, body = Tag),
+        (status = CONFLICT, body = Problem, description = "The slug is taken, or the experience does not exist", content_type = "application/problem+json"),
+        (status = UNPROCESSABLE_ENTITY, body = Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn create(
+    State(service): State<Arc<Service>>,
+    Body(NewTag(mut tag)): Body<NewTag>,
+) -> Result<(StatusCode, Json<Tag>), ApiError> {
+    tag.slug = tag.slug.or_generate(&*service.entropy);
+    tag.validate()
+        .map_err(|error| ApiError::Invalid(error.to_string()))?;
+    let results = service.storage.insert_tags(vec![tag], false).await?;
+    let id = results.into_iter().next().ok_or(ApiError::Internal)?;
+    let id = id.map_err(|conflict: Conflict| ApiError::Conflict(conflict.to_string()))?;
+    let tag = service
+        .storage
+        .tag(id)
+        .await?
+        .ok_or(ApiError::NotFound("tag"))?;
+    Ok((StatusCode::CREATED, Json(tag)))
+}

@@ -1,0 +1,28 @@
+//! `GET /admin/v1/tags/{id}`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, Problem};
+use crate::id::TagId;
+use crate::service::Service;
+use crate::tag::Tag;
+
+/// Get a tag
+#[utoipa::path(
+    get, path = "/tags/{id}", tag = "tags", params(("id" = TagId, Path)),
+    responses(
+        (status = OK, body = Tag),
+        (status = NOT_FOUND, body = Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn get(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<TagId>,
+) -> Result<Json<Tag>, ApiError> {
+    let tag = service.storage.tag(id).await?;
+    tag.map(Json).ok_or(ApiError::NotFound("tag"))
+}

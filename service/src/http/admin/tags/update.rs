@@ -1,0 +1,41 @@
+//! `PATCH /admin/v1/tags/{id}`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+
+use crate::http::admin::body::Patch;
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, Problem};
+use crate::id::TagId;
+use crate::service::Service;
+use crate::tag::{Tag, TagFields};
+
+/// Change a tag
+///
+/// A merge patch (RFC 7396): members that are not sent stay as they are, `null`
+/// removes or resets.
+#[utoipa::path(
+    patch, path = "/tags/{id}", tag = "tags", params(("id" = TagId, Path)),
+    request_body(content = serde_json::Value, content_type = "application/merge-patch+json"),
+    responses(
+        (status = OK, body = Tag),
+        (status = NOT_FOUND, body = Problem, content_type = "application/problem+json"),
+        (status = CONFLICT, body = Problem, content_type = "application/problem+json"),
+        (status = UNPROCESSABLE_ENTITY, body = Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn update(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<TagId>,
+    patch: Patch,
+) -> Result<Json<Tag>, ApiError> {
+    let edit = move |before: TagFields| {
+        let after: TagFields = patch.apply(&before)?;
+        after.validate().map_err(|error| error.to_string())?;
+        Ok(after)
+    };
+    let tag = service.storage.edit_tag(id, Box::new(edit)).await?;
+    tag.map(Json).ok_or(ApiError::NotFound("tag"))
+}

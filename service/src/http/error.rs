@@ -1,0 +1,209 @@
+//! The only place that knows which status an error has.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::pages;
+use super::public::{Envelope, public_answer};
+use crate::keyring::KeyringError;
+use crate::service::Service;
+use crate::storage::{Conflict, StorageError};
+use crate::tap::TapError;
+
+/// An error of the admin API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ApiError {
+    /// The request does not say what it must, or not well. A sentence for people.
+    Invalid(String),
+    /// No token, or a wrong one.
+    Unauthorized,
+    /// What is addressed does not exist.
+    NotFound(&'static str),
+    /// The request is in order, the present state is not. A sentence for people.
+    Conflict(String),
+    /// The body is too large.
+    TooLarge,
+    /// The body is of another type than it must be.
+    UnsupportedMediaType(&'static str),
+    /// The client took too long to send its request.
+    TimedOut,
+    /// The request came by a name that is not ours.
+    Misdirected,
+    /// Too many refusals; seconds to wait.
+    TooMany(u64),
+    /// The disk is full.
+    Full,
+    /// The database does not answer.
+    Unavailable,
+    /// Ours to mend; the cause is in the log.
+    Internal,
+}
+
+/// An error of the admin API, as `application/problem+json` (RFC 9457).
+#[derive(Serialize, ToSchema)]
+pub struct Problem {
+    /// The status' own name.
+    title: &'static str,
+    /// The status.
+    status: u16,
+    /// What is wrong, and the way out, in words.
+    detail: String,
+}
+
+impl ApiError {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::Conflict(_) => StatusCode::CONFLICT,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::TimedOut => StatusCode::REQUEST_TIMEOUT,
+            Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
+            Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Full => StatusCode::INSUFFICIENT_STORAGE,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            Self::Invalid(why) | Self::Conflict(why) => why.clone(),
+            Self::Unauthorized => {
+                "The admin API needs \"Authorization: Bearer TOKEN\" with a valid token.".into()
+            }
+            Self::NotFound(noun) => format!("There is no such {noun}."),
+            Self::TooLarge => "The body is too large.".into(),
+            Self::UnsupportedMediaType(expected) => {
+                format!("The body must be of the type {expected}.")
+            }
+            Self::TimedOut => "The request took too long to arrive.".into(),
+            Self::Misdirected => "The admin API does not answer to this host name. \
+                It can be allowed with TAPDESK_HOSTS."
+                .into(),
+            Self::TooMany(_) => "Too many refused requests; wait before the next one.".into(),
+            Self::Full => "The disk is full. Nothing was written; make room and try again.".into(),
+            Self::Unavailable => "The database is not available at the moment; try again.".into(),
+            Self::Internal => "Something went wrong here; the service's log says what.".into(),
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = self.status();
+        let problem = Problem {
+            title: status.canonical_reason().unwrap_or_default(),
+            status: status.as_u16(),
+            detail: self.detail(),
+        };
+        let mut response = (status, Json(problem)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/problem+json"),
+        );
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        match self {
+            Self::TooMany(seconds) => {
+                headers.insert(header::RETRY_AFTER, seconds.into());
+            }
+            Self::Unavailable => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            Self::Unauthorized => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+impl From<StorageError> for ApiError {
+    fn from(error: StorageError) -> Self {
+        match error {
+            StorageError::Conflict(Conflict::Invalid(why)) => Self::Invalid(why),
+            StorageError::Conflict(conflict) => Self::Conflict(conflict.to_string()),
+            StorageError::Full => Self::Full,
+            StorageError::Unavailable(why) => {
+                tracing::warn!("the database is not available: {why}");
+                Self::Unavailable
+            }
+            StorageError::Failed(why) => {
+                tracing::error!("the database failed: {why}");
+                Self::Internal
+            }
+        }
+    }
+}
+
+impl From<KeyringError> for ApiError {
+    fn from(error: KeyringError) -> Self {
+        Self::Conflict(error.to_string())
+    }
+}
+
+/// A tap's own errors, as pages for people.
+impl IntoResponse for TapError {
+    fn into_response(self) -> Response {
+        let error = match self {
+            Self::Storage(error) => ApiError::from(error),
+            Self::Keyring(error) => {
+                tracing::error!("a tap could not be checked: {error}");
+                ApiError::Conflict(String::new())
+            }
+        };
+        let mut page = pages::message(
+            error.status(),
+            "This tag cannot be read just now",
+            "Something is wrong with the service, not with your tag. Please tap again in a moment.",
+        );
+        if error == ApiError::Unavailable {
+            page.headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        page
+    }
+}
+
+/// An error of the two public operations, in their envelope (specification 7).
+pub(super) fn public_error(error: StorageError) -> Response {
+    let error = ApiError::from(error);
+    public_answer(error.status(), &Envelope::error(&error.detail()))
+}
+
+/// The answer to a path that is no route, in the envelope of its part of the service.
+pub(super) async fn no_such_route(State(_): State<Arc<Service>>, request: Request) -> Response {
+    by_part(
+        request.uri().path(),
+        StatusCode::NOT_FOUND,
+        ApiError::NotFound("route"),
+    )
+}
+
+/// The answer to a method that its route does not have.
+pub(super) async fn no_such_method(State(_): State<Arc<Service>>, request: Request) -> Response {
+    let error = ApiError::Invalid(format!("This route has no method {}.", request.method()));
+    by_part(request.uri().path(), StatusCode::METHOD_NOT_ALLOWED, error)
+}
+
+fn by_part(path: &str, status: StatusCode, error: ApiError) -> Response {
+    if path.starts_with("/v2/") {
+        public_answer(status, &Envelope::error(&error.detail()))
+    } else if path.starts_with("/admin/") {
+        let mut response = error.into_response();
+        *response.status_mut() = status;
+        response
+    } else {
+        pages::message(status, "Nothing here", "This address leads nowhere.")
+    }
+}

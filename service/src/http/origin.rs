@@ -1,0 +1,104 @@
+//! Where a request comes from: the peer, and what a trusted proxy says of it.
+
+use std::convert::Infallible;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
+use axum::http::header::USER_AGENT;
+use axum::http::request::Parts;
+
+use crate::interaction::ClientId;
+use crate::service::Service;
+use crate::settings::Settings;
+
+/// The address at the other end of the connection, put into each request by the
+/// listener. A request without one was made in-process.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub SocketAddr);
+
+/// Who calls.
+#[derive(Clone, Debug)]
+pub(super) struct Origin {
+    /// The client's address: the peer's, or what a trusted proxy forwarded.
+    pub(super) address: IpAddr,
+    /// Two-letter country code, or empty.
+    pub(super) country: String,
+    /// The client as far as it is kept.
+    pub(super) client: ClientId,
+}
+
+impl FromRequestParts<Arc<Service>> for Origin {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        service: &Arc<Service>,
+    ) -> Result<Self, Infallible> {
+        let settings = service.settings();
+        let peer = parts.extensions.get::<Peer>();
+        let peer = peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |Peer(address)| {
+            address.ip()
+        });
+        let trusted = is_trusted(&settings, peer);
+        let address = if trusted {
+            forwarded(&settings, &parts.headers).unwrap_or(peer)
+        } else {
+            peer
+        };
+        let country = trusted
+            .then(|| country_header(&settings, &parts.headers))
+            .flatten()
+            .or_else(|| service.countries.of(address))
+            .unwrap_or_else(|| settings.default_country.clone());
+        let user_agent = parts
+            .headers
+            .get(USER_AGENT)
+            .map_or(&b""[..], |agent| agent.as_bytes());
+        Ok(Self {
+            address,
+            country,
+            client: service.clients.identify(address, user_agent),
+        })
+    }
+}
+
+fn is_trusted(settings: &Settings, address: IpAddr) -> bool {
+    let address = address.to_canonical();
+    settings
+        .trusted_proxies
+        .iter()
+        .any(|network| network.contains(&address))
+}
+
+/// The last address in `X-Forwarded-For` that is not itself a trusted proxy:
+/// what stands further left was written by strangers.
+fn forwarded(settings: &Settings, headers: &HeaderMap) -> Option<IpAddr> {
+    let hops: Vec<_> = headers
+        .get_all("x-forwarded-for")
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .collect();
+    let mut nearest = None;
+    for hop in hops.iter().rev() {
+        let Ok(address) = hop.trim().parse::<IpAddr>() else {
+            break;
+        };
+        nearest = Some(address);
+        if !is_trusted(settings, address) {
+            break;
+        }
+    }
+    nearest
+}
+
+fn country_header(settings: &Settings, headers: &HeaderMap) -> Option<String> {
+    let code = headers
+        .get(settings.country_header.as_deref()?)?
+        .to_str()
+        .ok()?;
+    let is_code = code.len() == 2 && code.bytes().all(|b| b.is_ascii_alphanumeric());
+    is_code.then(|| code.to_ascii_uppercase())
+}

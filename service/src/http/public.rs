@@ -1,0 +1,113 @@
+//! What the world may call: taps, the two operations of a rolling key, health.
+
+mod agents;
+mod data;
+mod payload;
+mod probes;
+mod stand_in;
+mod tap;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+pub(super) use data::data;
+pub(super) use payload::payload;
+pub(super) use probes::{health, ready};
+pub(super) use stand_in::stand_in;
+pub(super) use tap::tap;
+
+/// Largest body of a public call, in bytes.
+pub(super) const BODY_MAX: usize = 64 * 1024;
+
+/// The envelope of the update operation (specification 4.2).
+#[derive(Serialize)]
+pub(super) struct Envelope<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    success: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<bool>,
+    message: &'a str,
+}
+
+impl<'a> Envelope<'a> {
+    const fn success(message: &'a str) -> Self {
+        Self {
+            success: Some(true),
+            error: None,
+            message,
+        }
+    }
+
+    pub(super) const fn error(message: &'a str) -> Self {
+        Self {
+            success: None,
+            error: Some(true),
+            message,
+        }
+    }
+}
+
+/// An answer of one of the two public operations: JSON, never stored, readable
+/// from any origin.
+pub(super) fn public_answer(status: StatusCode, body: &impl Serialize) -> Response {
+    match serde_json::to_string(body) {
+        Ok(json) => public_json(status, json),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+fn public_json(status: StatusCode, json: impl Into<Body>) -> Response {
+    let mut response = Response::new(json.into());
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/json"),
+    );
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(
+        header::ACCESS_CONTROL_ALLOW_ORIGIN,
+        HeaderValue::from_static("*"),
+    );
+    response
+}
+
+/// The answer to a browser that asks before it calls from another origin.
+fn preflight() -> Response {
+    let mut response = public_json(StatusCode::NO_CONTENT, Body::empty());
+    let headers = response.headers_mut();
+    headers.remove(header::CONTENT_TYPE);
+    headers.insert(
+        header::ACCESS_CONTROL_ALLOW_METHODS,
+        HeaderValue::from_static("GET, POST"),
+    );
+    headers.insert(
+        header::ACCESS_CONTROL_ALLOW_HEADERS,
+        HeaderValue::from_static("content-type, idempotency-key"),
+    );
+    headers.insert(
+        header::ACCESS_CONTROL_MAX_AGE,
+        HeaderValue::from_static("86400"),
+    );
+    response
+}
+
+/// The answer to a method that the operation does not have.
+fn wrong_method(method: &Method, allowed: &'static str) -> Response {
+    let message = format!("This operation has no method {method}; use {allowed}.");
+    let mut response = public_answer(StatusCode::METHOD_NOT_ALLOWED, &Envelope::error(&message));
+    response
+        .headers_mut()
+        .insert(header::ALLOW, HeaderValue::from_static(allowed));
+    response
+}
+
+fn too_many(mut response: Response, seconds: u64) -> Response {
+    *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+    response
+        .headers_mut()
+        .insert(header::RETRY_AFTER, seconds.into());
+    response
+}

@@ -1,0 +1,236 @@
+//! `POST /v2/interactions/data`: variables updated with a rolling key
+//! (specification 4.2).
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::response::Response;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::{BODY_MAX, Envelope, preflight, public_answer, too_many, wrong_method};
+use crate::http::error::public_error;
+use crate::http::origin::Origin;
+use crate::rolling_key::RollingKey;
+use crate::service::Service;
+use crate::storage::{Updated, VariableUpdate};
+use crate::tag::{InvalidProperty, PropertyClass, PropertyKey, check_value};
+
+/// Most variables in one update.
+const KEYS_MAX: usize = 64;
+/// Longest `Idempotency-Key`, in bytes.
+const IDEMPOTENCY_KEY_MAX: usize = 255;
+/// How long a client may take to send its body.
+const BODY_TIME: Duration = Duration::from_secs(10);
+
+/// One answer for all that specification 7 lists, so that nobody learns which it was.
+const INVALID: &str = "Invalid rolling key";
+const UPDATED: &str = "User Data updated";
+
+pub(in crate::http) async fn data(
+    State(service): State<Arc<Service>>,
+    origin: Origin,
+    request: Request,
+) -> Response {
+    match *request.method() {
+        Method::POST => {}
+        Method::OPTIONS => return preflight(),
+        _ => return wrong_method(request.method(), "POST, OPTIONS"),
+    }
+    let refusal = match update(&service, request).await {
+        Ok(()) => return public_answer(StatusCode::OK, &Envelope::success(UPDATED)),
+        Err(Failure::Storage(error)) => return public_error(error),
+        Err(Failure::Refused(refusal)) => refusal,
+    };
+    let answer = public_answer(refusal.status, &Envelope::error(&refusal.message));
+    match service
+        .refusals
+        .count(origin.address, service.settings().rate_limit)
+    {
+        Some(seconds) => too_many(answer, seconds),
+        None => answer,
+    }
+}
+
+enum Failure {
+    Refused(Refusal),
+    Storage(crate::storage::StorageError),
+}
+
+struct Refusal {
+    status: StatusCode,
+    message: String,
+}
+
+fn refuse(status: StatusCode, message: impl Into<String>) -> Failure {
+    Failure::Refused(Refusal {
+        status,
+        message: message.into(),
+    })
+}
+
+fn malformed(message: impl Into<String>) -> Failure {
+    refuse(StatusCode::BAD_REQUEST, message)
+}
+
+async fn update(service: &Service, request: Request) -> Result<(), Failure> {
+    let (parts, body) = request.into_parts();
+    if !is_json(&parts.headers) {
+        return Err(refuse(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "Content-Type must be application/json",
+        ));
+    }
+    let body = read(body).await?;
+    let record: Record = serde_json::from_slice(&body)
+        .map_err(|error| malformed(format!("The body is not an update: {error}")))?;
+    let data = variables(record.data)?;
+    let request = idempotency(&parts.headers, &body)?;
+    let invalid = || malformed(INVALID);
+    let key = RollingKey::from_base64(&record.rolling_key).ok_or_else(invalid)?;
+    let id = service.key_mask.interaction_id(&key).ok_or_else(invalid)?;
+    let data = data.ok_or_else(invalid)?;
+    let update = VariableUpdate {
+        id,
+        hash: key.hash(),
+        request,
+        data,
+        simulated_offset: service.simulated_offset(),
+    };
+    match service
+        .storage
+        .update_variables(update)
+        .await
+        .map_err(Failure::Storage)?
+    {
+        Updated::Done(_) | Updated::Repeated => Ok(()),
+        Updated::Refused(refusal) => {
+            tracing::debug!(interaction = %id, ?refusal, "an update was refused");
+            Err(invalid())
+        }
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let value = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let essence = value
+        .and_then(|value| value.split(';').next())
+        .unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case("application/json")
+}
+
+async fn read(body: Body) -> Result<Bytes, Failure> {
+    let collected = Limited::new(body, BODY_MAX).collect();
+    match tokio::time::timeout(BODY_TIME, collected).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(refuse(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "The body is larger than 64 KiB",
+        )),
+        Ok(Err(_)) => Err(malformed("The body ended early")),
+        Err(_) => Err(refuse(
+            StatusCode::REQUEST_TIMEOUT,
+            "The body took too long to arrive",
+        )),
+    }
+}
+
+/// Specification 2.5.
+#[derive(Deserialize)]
+struct Record {
+    rolling_key: String,
+    data: Pairs,
+}
+
+/// An object's members as they stand, repeated ones included.
+struct Pairs(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Pairs;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of variables")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
+
+/// The variables an update names; `None` where one of them cannot exist on any tag.
+fn variables(Pairs(pairs): Pairs) -> Result<Option<Vec<(PropertyKey, String)>>, Failure> {
+    if pairs.is_empty() {
+        return Err(malformed("data names no variable"));
+    }
+    if pairs.len() > KEYS_MAX {
+        return Err(refuse(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "data names more than 64 variables",
+        ));
+    }
+    let prefix = format!("tag:{}:", PropertyClass::Variable.as_str());
+    let mut names = std::collections::HashSet::new();
+    let mut data = Some(Vec::new());
+    for (name, value) in &pairs {
+        let name = name.strip_prefix(&prefix).unwrap_or(name);
+        let Value::String(value) = value else {
+            return Err(malformed("Every value in data must be a string"));
+        };
+        match check_value(value) {
+            Ok(()) => {}
+            Err(InvalidProperty::TooLong) => {
+                return Err(refuse(
+                    StatusCode::PAYLOAD_TOO_LARGE,
+                    "A value is larger than 4 KiB",
+                ));
+            }
+            Err(error) => return Err(malformed(error.to_string())),
+        }
+        if !names.insert(name) {
+            return Err(malformed("data names a variable twice"));
+        }
+        data = data
+            .zip(PropertyKey::parse(name).ok())
+            .map(|(mut data, key)| {
+                data.push((key, value.clone()));
+                data
+            });
+    }
+    Ok(data)
+}
+
+/// What makes a repeated request this very one: its `Idempotency-Key` and its body.
+fn idempotency(headers: &HeaderMap, body: &[u8]) -> Result<Option<[u8; 32]>, Failure> {
+    let mut keys = headers.get_all("idempotency-key").iter();
+    let Some(key) = keys.next() else {
+        return Ok(None);
+    };
+    if keys.next().is_some() || key.is_empty() || key.len() > IDEMPOTENCY_KEY_MAX {
+        return Err(malformed(
+            "Idempotency-Key has 1 to 255 characters, and stands once",
+        ));
+    }
+    let mut digest = Sha256::new();
+    digest.update(Sha256::digest(key.as_bytes()));
+    digest.update(body);
+    Ok(Some(digest.finalize().into()))
+}

@@ -1,0 +1,55 @@
+//! `GET /v2/interactions/rk_payload`: the payload for a rolling key
+//! (specification 4.1). `POST` with the `rk` query parameter answers the same.
+
+use std::sync::Arc;
+
+use axum::extract::{RawQuery, State};
+use axum::http::{Method, StatusCode};
+use axum::response::Response;
+
+use super::{preflight, public_json, too_many, wrong_method};
+use crate::http::error::public_error;
+use crate::http::origin::Origin;
+use crate::payload;
+use crate::service::Service;
+
+/// An invalid key's payload.
+const NONE: &str = "[]";
+
+pub(in crate::http) async fn payload(
+    State(service): State<Arc<Service>>,
+    method: Method,
+    RawQuery(query): RawQuery,
+    origin: Origin,
+) -> Response {
+    match method {
+        Method::GET | Method::HEAD | Method::POST => {}
+        Method::OPTIONS => return preflight(),
+        _ => return wrong_method(&method, "GET, HEAD, POST, OPTIONS"),
+    }
+    let found = match rk(query.as_deref().unwrap_or_default()) {
+        Some(rk) => payload::payload(&service, &rk).await,
+        None => Ok(None),
+    };
+    match found {
+        Ok(Some(json)) => public_json(StatusCode::OK, json),
+        Ok(None) => {
+            let refused = public_json(StatusCode::OK, NONE);
+            match service
+                .refusals
+                .count(origin.address, service.settings().rate_limit)
+            {
+                Some(seconds) => too_many(refused, seconds),
+                None => refused,
+            }
+        }
+        Err(error) => public_error(error),
+    }
+}
+
+/// The parameter, if it was sent once.
+fn rk(query: &str) -> Option<String> {
+    let mut values = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "rk");
+    let (_, value) = values.next()?;
+    values.next().is_none().then(|| value.into_owned())
+}

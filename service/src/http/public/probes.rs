@@ -1,0 +1,30 @@
+//! `GET /health`: the process lives. `GET /ready`: the database answers, and
+//! takes writes.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::service::Service;
+
+pub(in crate::http) async fn health() -> Json<serde_json::Value> {
+    Json(json!({"status": "ok"}))
+}
+
+pub(in crate::http) async fn ready(State(service): State<Arc<Service>>) -> Response {
+    match service.storage.ready().await {
+        Ok(()) => Json(json!({"status": "ready"})).into_response(),
+        Err(error) => {
+            let body = Json(json!({"status": "not ready", "reason": error.to_string()}));
+            let mut response = (StatusCode::SERVICE_UNAVAILABLE, body).into_response();
+            response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            response
+        }
+    }
+}

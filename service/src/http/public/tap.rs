@@ -1,0 +1,159 @@
+//! `GET /t/{slug}`: a tap.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use super::agents;
+use crate::http::origin::Origin;
+use crate::http::pages;
+use crate::rolling_key::RollingKey;
+use crate::service::Service;
+use crate::tap::{self, HeldKey, Tap, TapAnswer, TapError};
+
+/// Holds the key of a tap's answer, for a reload of the same URL.
+const COOKIE: &str = "tapdesk_tap";
+
+pub(in crate::http) async fn tap(
+    State(service): State<Arc<Service>>,
+    origin: Origin,
+    request: Request,
+) -> Response {
+    // A slug has no characters that a path escapes: an escaped one is no tag's.
+    let slug = request.uri().path().strip_prefix("/t/").unwrap_or_default();
+    let headers = request.headers();
+    let answer = match *request.method() {
+        Method::GET if is_prefetch(headers) => return not_now(),
+        Method::GET if agents::is_link_preview(headers) => {
+            return match tap::preview(&service, slug).await {
+                Ok(Some(tag)) => pages::preview(tag.tag()),
+                Ok(None) => respond(TapAnswer::NoSuchTag),
+                Err(error) => TapError::from(error).into_response(),
+            };
+        }
+        Method::HEAD => tap::look(&service, slug).await,
+        Method::GET => {
+            let query = request.uri().query().unwrap_or_default();
+            let cookie = held_key(headers);
+            let country = origin.country;
+            tap::tap(
+                &service,
+                Tap {
+                    slug,
+                    query,
+                    cookie,
+                    client: origin.client,
+                    country,
+                },
+            )
+            .await
+        }
+        _ => return wrong_method(),
+    };
+    match answer {
+        Ok(answer) => respond(answer),
+        Err(error) => error.into_response(),
+    }
+}
+
+fn respond(answer: TapAnswer) -> Response {
+    match answer {
+        TapAnswer::NoSuchTag => pages::message(
+            StatusCode::NOT_FOUND,
+            "Unknown tag",
+            "No tag has this address. If you typed it, please check it once more.",
+        ),
+        TapAnswer::NotSetUp(tag) => pages::tag(
+            StatusCode::OK,
+            tag.tag(),
+            "This tag is not set up yet. Its owner can choose what a tap shows.",
+        ),
+        TapAnswer::Archived(tag) => {
+            pages::tag(StatusCode::GONE, tag.tag(), "This tag is no longer in use.")
+        }
+        TapAnswer::TryAgain(tag) => pages::tag(
+            StatusCode::INSUFFICIENT_STORAGE,
+            tag.tag(),
+            "This did not work just now. Please tap again in a moment.",
+        ),
+        TapAnswer::Redirect { location, key } => with_key(redirect(&location), key),
+        TapAnswer::Page { tag, texts, key } => with_key(pages::experience(tag.tag(), &texts), key),
+    }
+}
+
+fn redirect(location: &str) -> Response {
+    let Ok(location) = HeaderValue::from_str(location) else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::FOUND;
+    let headers = response.headers_mut();
+    headers.insert(header::LOCATION, location);
+    pages::keep_private(headers);
+    response
+}
+
+fn with_key(mut response: Response, key: Option<HeldKey>) -> Response {
+    if let Some(HeldKey { key, max_age, slug }) = key {
+        let cookie = format!(
+            "{COOKIE}={}; Path=/t/{slug}; Max-Age={max_age}; HttpOnly; SameSite=Lax",
+            key.expose()
+        );
+        if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+            response.headers_mut().insert(header::SET_COOKIE, cookie);
+        }
+    }
+    response
+}
+
+fn held_key(headers: &HeaderMap) -> Option<RollingKey> {
+    headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(name, _)| *name == COOKIE)
+        .and_then(|(_, value)| RollingKey::parse(value))
+}
+
+/// A request made before anybody wants the page must not burn a one-time URL.
+fn is_prefetch(headers: &HeaderMap) -> bool {
+    const MARKS: [(&str, &[&str]); 4] = [
+        ("sec-purpose", &["prefetch", "prerender", "preview"]),
+        ("purpose", &["prefetch", "prerender", "preview"]),
+        ("x-purpose", &["prefetch", "prerender", "preview"]),
+        ("x-moz", &["prefetch"]),
+    ];
+    MARKS.iter().any(|(name, marks)| {
+        headers
+            .get_all(*name)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .any(|value| {
+                let value = value.to_ascii_lowercase();
+                marks.iter().any(|mark| value.contains(mark))
+            })
+    })
+}
+
+fn not_now() -> Response {
+    let mut response = StatusCode::SERVICE_UNAVAILABLE.into_response();
+    pages::keep_private(response.headers_mut());
+    response
+}
+
+fn wrong_method() -> Response {
+    let mut response = pages::message(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "Not like this",
+        "A tag's address is opened, nothing else.",
+    );
+    response
+        .headers_mut()
+        .insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+    response
+}

@@ -1,0 +1,319 @@
+//! An interaction: one tap of a physical tag, and what came of it.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
+use crate::inlay::Uid;
+use crate::rolling_key::KeyHash;
+use crate::tag::PropertyKey;
+
+/// The outcome of verification: three states, never two (decisions, "What sets
+/// `tag_verified`?").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// `tag_verified: true`. The code is authentic and its counter is higher
+    /// than any accepted before.
+    Verified {
+        /// The code's read counter.
+        counter: u32,
+        /// The highest one accepted before it; 0 for none.
+        previous: u32,
+    },
+    /// `tag_verified: false`.
+    NotVerified(Refusal),
+    /// `tag_verified: null`.
+    NotChecked(Unchecked),
+}
+
+/// Why a tap is not verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The tag's inlay makes codes, and none came.
+    NoCode,
+    /// `uid` or `token` is missing, repeated, or not of its shape.
+    Malformed,
+    /// The code names, or decrypts to, no inlay of this tag.
+    UnknownInlay {
+        /// The UID it names, where it does in clear.
+        uid: Option<Uid>,
+    },
+    /// The MAC is not the inlay's.
+    WrongMac {
+        /// The counter the code claims.
+        counter: u32,
+    },
+    /// The counter was accepted before.
+    Replayed {
+        /// The code's counter.
+        counter: u32,
+        /// The highest one accepted.
+        last: u32,
+    },
+    /// A higher counter was accepted before this code came.
+    OutOfOrder {
+        /// The code's counter.
+        counter: u32,
+        /// The highest one accepted.
+        last: u32,
+    },
+    /// The inlay's keys were replaced between reading and recording the code.
+    KeysReplaced {
+        /// The counter the code claims.
+        counter: u32,
+    },
+}
+
+/// Why a tap was not checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unchecked {
+    /// The tag's verifier is off.
+    VerifierOff,
+    /// The visitor came by a QR code or a static URL, which carry no code.
+    NoCode,
+}
+
+impl Verdict {
+    /// The value of `tag_verified` (specification 2.2).
+    pub const fn tag_verified(self) -> Option<bool> {
+        match self {
+            Self::Verified { .. } => Some(true),
+            Self::NotVerified(_) => Some(false),
+            Self::NotChecked(_) => None,
+        }
+    }
+
+    /// A stable name for the reason, in the API and in storage.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Verified { .. } => "verified",
+            Self::NotVerified(Refusal::NoCode) => "no_code",
+            Self::NotVerified(Refusal::Malformed) => "malformed",
+            Self::NotVerified(Refusal::UnknownInlay { .. }) => "unknown_inlay",
+            Self::NotVerified(Refusal::WrongMac { .. }) => "wrong_mac",
+            Self::NotVerified(Refusal::Replayed { .. }) => "replayed",
+            Self::NotVerified(Refusal::OutOfOrder { .. }) => "out_of_order",
+            Self::NotVerified(Refusal::KeysReplaced { .. }) => "keys_replaced",
+            Self::NotChecked(Unchecked::VerifierOff) => "verifier_off",
+            Self::NotChecked(Unchecked::NoCode) => "static",
+        }
+    }
+
+    /// The counters the verdict speaks of: the code's, and the highest accepted before it.
+    pub const fn counters(self) -> (Option<u32>, Option<u32>) {
+        match self {
+            Self::Verified { counter, previous } => (Some(counter), Some(previous)),
+            Self::NotVerified(
+                Refusal::Replayed { counter, last } | Refusal::OutOfOrder { counter, last },
+            ) => (Some(counter), Some(last)),
+            Self::NotVerified(
+                Refusal::WrongMac { counter } | Refusal::KeysReplaced { counter },
+            ) => (Some(counter), None),
+            Self::NotVerified(_) | Self::NotChecked(_) => (None, None),
+        }
+    }
+
+    /// The verdict that storage kept as its reason, counters and presented
+    /// UID; `None` where they are no verdict's.
+    pub fn from_parts(
+        reason: &str,
+        counter: Option<u32>,
+        last: Option<u32>,
+        uid: Option<Uid>,
+    ) -> Option<Self> {
+        Some(match (reason, counter, last) {
+            ("verified", Some(counter), Some(previous)) => Self::Verified { counter, previous },
+            ("no_code", ..) => Self::NotVerified(Refusal::NoCode),
+            ("malformed", ..) => Self::NotVerified(Refusal::Malformed),
+            ("unknown_inlay", ..) => Self::NotVerified(Refusal::UnknownInlay { uid }),
+            ("wrong_mac", Some(counter), _) => Self::NotVerified(Refusal::WrongMac { counter }),
+            ("replayed", Some(counter), Some(last)) => {
+                Self::NotVerified(Refusal::Replayed { counter, last })
+            }
+            ("out_of_order", Some(counter), Some(last)) => {
+                Self::NotVerified(Refusal::OutOfOrder { counter, last })
+            }
+            ("keys_replaced", Some(counter), _) => {
+                Self::NotVerified(Refusal::KeysReplaced { counter })
+            }
+            ("verifier_off", ..) => Self::NotChecked(Unchecked::VerifierOff),
+            ("static", ..) => Self::NotChecked(Unchecked::NoCode),
+            _ => return None,
+        })
+    }
+}
+
+/// How the visitor came (macros `interaction:tech:value` and `:name`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub enum Tech {
+    /// An NFC inlay.
+    #[serde(rename = "n")]
+    Nfc,
+    /// A printed QR code.
+    #[serde(rename = "q")]
+    Qr,
+    /// The bare URL.
+    #[serde(rename = "u")]
+    Url,
+}
+
+impl Tech {
+    /// The short value, which is also what is stored.
+    pub const fn value(self) -> &'static str {
+        match self {
+            Self::Nfc => "n",
+            Self::Qr => "q",
+            Self::Url => "u",
+        }
+    }
+
+    /// The name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nfc => "NFC",
+            Self::Qr => "QR-Code",
+            Self::Url => "URL",
+        }
+    }
+
+    /// The technology with the short value `text`.
+    pub fn from_value(text: &str) -> Option<Self> {
+        [Self::Nfc, Self::Qr, Self::Url]
+            .into_iter()
+            .find(|tech| tech.value() == text)
+    }
+}
+
+/// A client as far as it is kept: an HMAC of address and user agent, from which neither follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ClientId(pub [u8; 16]);
+
+/// Whether a client interacted with a tag before (payload `device.r` and `device.rd`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Returning {
+    /// In the last 30 days.
+    pub month: bool,
+    /// In the last 24 hours.
+    pub day: bool,
+}
+
+impl Returning {
+    /// For a client whose last interaction with the tag was at `last`.
+    pub fn since(last: Option<Timestamp>, now: Timestamp) -> Self {
+        const DAY: i64 = 24 * 60 * 60 * 1000;
+        let within = |days: i64| last.is_some_and(|last| now.millis_since(last) < days * DAY);
+        Self {
+            month: within(30),
+            day: within(1),
+        }
+    }
+}
+
+/// The published version of an experience a tap led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VersionRef {
+    /// The experience.
+    pub experience_id: ExperienceId,
+    /// The version, from 1.
+    pub version: u32,
+}
+
+/// What is known of a code before the storage has looked at its counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// The verdict does not depend on the counter.
+    Decided(Verdict),
+    /// An authentic code: verified if its counter is accepted.
+    Counter {
+        /// The inlay that made it.
+        inlay_id: InlayId,
+        /// The version of the keys it verified with.
+        key_version: u32,
+        /// Its counter.
+        counter: u32,
+    },
+}
+
+/// A tap as it is handed to storage, which decides time, counter and verdict.
+#[derive(Clone, Debug)]
+pub struct NewInteraction {
+    /// Reserved beforehand, because the key carries it.
+    pub id: InteractionId,
+    /// The tag.
+    pub tag_id: TagId,
+    /// The code's claim.
+    pub claim: Claim,
+    /// How the visitor came.
+    pub tech: Tech,
+    /// Where the tap led.
+    pub experience: Option<VersionRef>,
+    /// The hash of the key that the answer will carry; `None` issues none.
+    pub key: Option<NewKey>,
+    /// The client.
+    pub client: ClientId,
+    /// Two-letter country code, as configured or found.
+    pub country: String,
+    /// Whether the tag is simulated.
+    pub simulated: bool,
+    /// Offset of simulated time, in milliseconds; 0 for what is not simulated.
+    pub time_offset: i64,
+}
+
+/// A key to be stored with its interaction.
+#[derive(Clone, Copy, Debug)]
+pub struct NewKey {
+    /// Its hash.
+    pub hash: KeyHash,
+    /// A digest of the tap's URL, to know the same URL again on a reload.
+    pub url_digest: [u8; 8],
+}
+
+/// What storage decided about a tap, committed.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorded {
+    /// The interaction's time.
+    pub at: Timestamp,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Whether the client came before.
+    pub returning: Returning,
+}
+
+/// An interaction as the payload and a repeated answer need it.
+#[derive(Clone, Debug)]
+pub struct KeyedInteraction {
+    /// The interaction.
+    pub id: InteractionId,
+    /// Its time.
+    pub at: Timestamp,
+    /// The tag.
+    pub tag_id: TagId,
+    /// The inlay that made an authentic code.
+    pub inlay_id: Option<InlayId>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How the visitor came.
+    pub tech: Tech,
+    /// Where the tap led.
+    pub experience: Option<VersionRef>,
+    /// Country code.
+    pub country: String,
+    /// Whether the client came before.
+    pub returning: Returning,
+    /// Whether it is simulated.
+    pub simulated: bool,
+    /// The digest of the tap's URL.
+    pub url_digest: [u8; 8],
+}
+
+/// A variable's change by an update.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Change {
+    /// The variable.
+    pub key: PropertyKey,
+    /// Its value before.
+    pub old: String,
+    /// Its value since.
+    pub new: String,
+}

@@ -1,0 +1,222 @@
+//! The key that wraps inlay keys at rest (invariant 5): AES-256-GCM.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use aes_gcm::aead::{Aead, Payload};
+use aes_gcm::{Aes256Gcm, KeyInit, Nonce};
+use zeroize::Zeroizing;
+
+use crate::entropy::{self, Entropy};
+use crate::inlay::diversify::MasterKey;
+use crate::inlay::key::{AesKey, Keys};
+use crate::inlay::{Mirror, Uid};
+use crate::storage::WrappedKeys;
+
+/// Bound into every wrapped key, so that a wrapped key of anything else is none of ours.
+const PURPOSE: &[u8] = b"tapdesk inlay key v1";
+const NONCE: usize = 12;
+
+/// Wraps and unwraps inlay keys. Locked where there is no key to do it with;
+/// only what needs an inlay's key fails then.
+pub struct Keyring(State);
+
+enum State {
+    Open(Box<Aes256Gcm>),
+    Locked(String),
+}
+
+/// Why an inlay's key cannot be had. Each is a sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyringError {
+    /// There is no wrapping key.
+    #[error("Inlay keys are locked: {0}")]
+    Locked(String),
+    /// The wrapping key is not the one that wrapped this key.
+    #[error("The inlay's keys were stored under another wrapping key than the present one.")]
+    OtherKey,
+}
+
+/// Why the key file cannot be used. Each is a sentence for people.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyFileError {
+    /// The file system refused.
+    #[error("{file} cannot be used: {error}.", file = .0.display(), error = .1)]
+    Io(PathBuf, std::io::Error),
+    /// The content is no key.
+    #[error("{} is not a key file: it holds 64 hexadecimal digits.", .0.display())]
+    Malformed(PathBuf),
+}
+
+impl Keyring {
+    /// A keyring over a wrapping key.
+    pub fn open(key: &[u8; 32]) -> Self {
+        Self(State::Open(Box::new(Aes256Gcm::new(key.into()))))
+    }
+
+    /// A keyring without its key; `why` is a sentence for people.
+    pub fn locked(why: impl Into<String>) -> Self {
+        Self(State::Locked(why.into()))
+    }
+
+    /// The keyring over the key in `file` (64 hex digits). Where the file does
+    /// not exist, it is made (mode 0600) if `create` says so; else the keyring
+    /// is locked.
+    pub fn from_file(
+        file: &Path,
+        create: bool,
+        entropy: &dyn Entropy,
+    ) -> Result<Self, KeyFileError> {
+        let io = |error| KeyFileError::Io(file.to_owned(), error);
+        match std::fs::read_to_string(file) {
+            Ok(text) => {
+                let text = Zeroizing::new(text);
+                let key = parse_hex(text.trim())
+                    .ok_or_else(|| KeyFileError::Malformed(file.to_owned()))?;
+                Ok(Self::open(&key))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && create => {
+                let key = Zeroizing::new(entropy::bytes::<32>(entropy));
+                let text = Zeroizing::new(hex(&*key));
+                crate::private_file::create(file, text.as_bytes()).map_err(io)?;
+                Ok(Self::open(&key))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::locked(
+                format!("the key file {} is missing.", file.display()),
+            )),
+            Err(error) => Err(io(error)),
+        }
+    }
+
+    /// Why it is locked, if it is.
+    pub fn why_locked(&self) -> Option<&str> {
+        match &self.0 {
+            State::Open(_) => None,
+            State::Locked(why) => Some(why),
+        }
+    }
+
+    /// `key` as it is stored.
+    pub fn wrap(&self, key: &AesKey, entropy: &dyn Entropy) -> Result<Vec<u8>, KeyringError> {
+        let nonce = entropy::bytes::<NONCE>(entropy);
+        let payload = Payload {
+            msg: key.expose(),
+            aad: PURPOSE,
+        };
+        let sealed = self
+            .cipher()?
+            .encrypt(&Nonce::from(nonce), payload)
+            .map_err(|_| KeyringError::OtherKey)?;
+        Ok([nonce.as_slice(), &sealed].concat())
+    }
+
+    /// The key in its stored form `wrapped`.
+    pub fn unwrap(&self, wrapped: &[u8]) -> Result<AesKey, KeyringError> {
+        let cipher = self.cipher()?;
+        let (nonce, sealed) = wrapped
+            .split_first_chunk::<NONCE>()
+            .ok_or(KeyringError::OtherKey)?;
+        let payload = Payload {
+            msg: sealed,
+            aad: PURPOSE,
+        };
+        let opened = cipher
+            .decrypt(&Nonce::from(*nonce), payload)
+            .map_err(|_| KeyringError::OtherKey)?;
+        let bytes = <[u8; 16]>::try_from(Zeroizing::new(opened).as_slice())
+            .map_err(|_| KeyringError::OtherKey)?;
+        Ok(AesKey::from_bytes(bytes))
+    }
+
+    /// The keys of the inlay `uid`, from where they are stored.
+    pub fn inlay_keys(
+        &self,
+        stored: &WrappedKeys,
+        uid: Uid,
+        mirror: Mirror,
+    ) -> Result<Keys, KeyringError> {
+        match stored {
+            WrappedKeys::Own { meta, file } => Ok(Keys {
+                meta: meta.as_ref().map(|meta| self.unwrap(meta)).transpose()?,
+                file: self.unwrap(file)?,
+            }),
+            WrappedKeys::Master {
+                key,
+                input,
+                diversify_meta,
+                ..
+            } => {
+                let input = input.parse().map_err(|_| KeyringError::OtherKey)?;
+                let master = MasterKey {
+                    key: self.unwrap(key)?,
+                    input,
+                    diversify_meta: *diversify_meta,
+                };
+                Ok(master.keys_for(uid, mirror))
+            }
+        }
+    }
+
+    fn cipher(&self) -> Result<&Aes256Gcm, KeyringError> {
+        match &self.0 {
+            State::Open(cipher) => Ok(cipher),
+            State::Locked(why) => Err(KeyringError::Locked(why.clone())),
+        }
+    }
+}
+
+impl fmt::Debug for Keyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.why_locked().is_some() {
+            "Keyring(locked)"
+        } else {
+            "Keyring(open)"
+        })
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing into a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn parse_hex(text: &str) -> Option<Zeroizing<[u8; 32]>> {
+    let mut key = Zeroizing::new([0; 32]);
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    for (byte, digits) in key.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    }
+    Some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::OsEntropy;
+
+    #[test]
+    fn a_wrapped_key_opens_with_its_wrapping_key_alone() {
+        let key = AesKey::from_bytes([0x5a; 16]);
+        let wrapped = Keyring::open(&[1; 32]).wrap(&key, &OsEntropy).unwrap();
+        assert!(!wrapped.windows(16).any(|window| window == key.expose()));
+        assert_eq!(Keyring::open(&[1; 32]).unwrap(&wrapped).unwrap(), key);
+        assert_eq!(
+            Keyring::open(&[2; 32]).unwrap(&wrapped).unwrap_err(),
+            KeyringError::OtherKey
+        );
+        assert_eq!(
+            Keyring::open(&[1; 32]).unwrap(&wrapped[..20]).unwrap_err(),
+            KeyringError::OtherKey
+        );
+        let locked = Keyring::locked("there is none.")
+            .unwrap(&wrapped)
+            .unwrap_err();
+        assert_eq!(locked.to_string(), "Inlay keys are locked: there is none.");
+    }
+}

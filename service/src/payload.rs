@@ -1,0 +1,137 @@
+//! The interaction payload (specification 2.2 to 2.4): what the owner's domain
+//! learns for a rolling key. Members and their order are the contract's.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::id::{InlayId, InteractionId};
+use crate::interaction::KeyedInteraction;
+use crate::rolling_key::{RollingKey, is_live};
+use crate::service::Service;
+use crate::settings::Settings;
+use crate::storage::{StorageError, TagKey};
+use crate::tag::{Location, WidgetSettings};
+use crate::tap::{CachedTag, now_for};
+
+/// The payload for the key `presented` (Base64) as JSON. `None` where the key
+/// is invalid or expired; a consumed one is neither.
+pub async fn payload(service: &Service, presented: &str) -> Result<Option<String>, StorageError> {
+    let Some(key) = RollingKey::from_base64(presented) else {
+        return Ok(None);
+    };
+    let Some(id) = service.key_mask.interaction_id(&key) else {
+        return Ok(None);
+    };
+    let Some((issued, interaction)) = service.storage.issued_key(id).await? else {
+        return Ok(None);
+    };
+    let now = now_for(service, interaction.simulated).await?;
+    if issued.hash != key.hash() || !is_live(issued.issued_at, now) {
+        return Ok(None);
+    }
+    let Some(tag) = service
+        .tags
+        .get(service, TagKey::Id(interaction.tag_id))
+        .await?
+    else {
+        return Ok(None);
+    };
+    service.storage.note_payload_read(id);
+    let payload = Payload::new(&service.settings(), &tag, &interaction, &key);
+    serde_json::to_string(&payload)
+        .map(Some)
+        .map_err(|error| StorageError::Failed(error.to_string()))
+}
+
+/// Specification 2.2.
+#[derive(Serialize)]
+struct Payload<'a> {
+    campaigns: [(); 0],
+    metadata: Metadata<'a>,
+    app_id: i64,
+    social: Social,
+    location: &'a Location,
+    interaction_ids: [InteractionId; 1],
+    impression_ids: [(); 0],
+    track_location: bool,
+    payloads: [(); 0],
+    tag_verified: Option<bool>,
+    device: Device<'a>,
+    rk: &'a str,
+}
+
+/// Specification 2.3.
+#[derive(Serialize)]
+struct Metadata<'a> {
+    name: &'a str,
+    title: &'a str,
+    description: &'a str,
+    url: String,
+    tag_id: i64,
+    studio_id: String,
+    widget_settings: &'a WidgetSettings,
+    language_code: &'a str,
+    verified: &'static str,
+    tag_verifier_enabled: &'static str,
+    device_id: i64,
+}
+
+#[derive(Default, Serialize)]
+struct Social {
+    blacklist: Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct Device<'a> {
+    r: bool,
+    rd: bool,
+    country: &'a str,
+}
+
+/// The contract's way to say yes and no in `metadata`.
+const fn digit(yes: bool) -> &'static str {
+    if yes { "1" } else { "0" }
+}
+
+impl<'a> Payload<'a> {
+    fn new(
+        settings: &Settings,
+        tag: &'a CachedTag,
+        interaction: &'a KeyedInteraction,
+        key: &'a RollingKey,
+    ) -> Self {
+        static NOWHERE: std::sync::LazyLock<Location> = std::sync::LazyLock::new(Location::default);
+        let fields = &tag.tag().fields;
+        let tag_verified = interaction.verdict.tag_verified();
+        Self {
+            campaigns: [],
+            metadata: Metadata {
+                name: &fields.name,
+                title: &fields.title,
+                description: &fields.description,
+                url: format!("{}/{}", settings.tag_url, fields.slug),
+                tag_id: tag.id().0,
+                studio_id: tag.studio_id(),
+                widget_settings: &fields.widget_settings,
+                language_code: &fields.language_code,
+                verified: digit(tag_verified == Some(true)),
+                tag_verifier_enabled: digit(fields.verifier_enabled),
+                device_id: interaction.inlay_id.map_or(0, |InlayId(id)| id),
+            },
+            app_id: settings.app_id,
+            social: Social::default(),
+            location: fields.location.as_ref().unwrap_or(&NOWHERE),
+            interaction_ids: [interaction.id],
+            impression_ids: [],
+            track_location: fields.track_location,
+            payloads: [],
+            tag_verified,
+            device: Device {
+                r: interaction.returning.month,
+                rd: interaction.returning.day,
+                country: &interaction.country,
+            },
+            rk: key.expose(),
+        }
+    }
+}

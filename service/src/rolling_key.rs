@@ -1,0 +1,292 @@
+//! The rolling key: a one-time key that proves a client interacted with a
+//! tagged object (specification 2.1 and 3).
+//!
+//! 33 random characters (196 bits) and 11 that carry the interaction's id under
+//! a mask made from the random ones, so that finding a key needs no index. Only
+//! the key's SHA-256 is stored; the key itself lives in the answer of its tap.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use crate::clock::Timestamp;
+use crate::entropy::{self, Entropy};
+use crate::id::InteractionId;
+
+/// How long a key lives, counted from its interaction (specification 8).
+pub const LIFETIME_MILLIS: i64 = 300_000;
+
+const RANDOM: usize = 33;
+const MASKED_ID: usize = 11;
+const LENGTH: usize = RANDOM + MASKED_ID;
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// A rolling key as received in the redirect: 44 characters of `A-Z a-z 0-9`.
+#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+pub struct RollingKey(String);
+
+impl RollingKey {
+    /// A key in its raw form. `None` where the text cannot be one.
+    pub fn parse(raw: &str) -> Option<Self> {
+        let well_formed = raw.len() == LENGTH && raw.bytes().all(|b| b.is_ascii_alphanumeric());
+        well_formed.then(|| Self(raw.to_owned()))
+    }
+
+    /// A key as clients send it: Base64 in the standard or the URL-safe
+    /// alphabet, with or without padding, a `+` that became a space included.
+    pub fn from_base64(text: &str) -> Option<Self> {
+        const LENIENT: GeneralPurpose = GeneralPurpose::new(
+            &base64::alphabet::STANDARD,
+            GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+        );
+        if text.len() > 2 * LENGTH {
+            return None;
+        }
+        let standard = Zeroizing::new(text.replace([' ', '-'], "+").replace('_', "/"));
+        let raw = Zeroizing::new(LENIENT.decode(standard.as_bytes()).ok()?);
+        Self::parse(std::str::from_utf8(&raw).ok()?)
+    }
+
+    /// The form clients send.
+    pub fn to_base64(&self) -> String {
+        base64::engine::general_purpose::STANDARD.encode(&self.0)
+    }
+
+    /// The key. For the answer to its own tap and the payload's `rk`, nothing else.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// What is stored of it.
+    pub fn hash(&self) -> KeyHash {
+        KeyHash(Sha256::digest(&self.0).into())
+    }
+}
+
+impl fmt::Debug for RollingKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RollingKey(redacted)")
+    }
+}
+
+/// The SHA-256 of a key; equal in constant time.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyHash(pub [u8; 32]);
+
+impl PartialEq for KeyHash {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl Eq for KeyHash {}
+
+/// The secret that all nodes share and that hides the interaction's id in a
+/// key. It is no proof of anything: a key is known by its hash alone.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct KeyMask([u8; 32]);
+
+impl fmt::Debug for KeyMask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyMask(redacted)")
+    }
+}
+
+impl KeyMask {
+    /// The mask over a stored secret.
+    pub fn new(secret: [u8; 32]) -> Self {
+        Self(secret)
+    }
+
+    /// A new key for the interaction `id`.
+    pub fn issue(&self, id: InteractionId, entropy: &dyn Entropy) -> RollingKey {
+        let mut key = entropy::text(entropy, ALPHABET, RANDOM);
+        let mut masked = id.0.cast_unsigned() ^ self.mask(key.as_bytes());
+        for _ in 0..MASKED_ID {
+            key.push(char::from(ALPHABET[(masked % 62) as usize]));
+            masked /= 62;
+        }
+        RollingKey(key)
+    }
+
+    /// The interaction a key says it belongs to. `None` where no issued key says so.
+    pub fn interaction_id(&self, key: &RollingKey) -> Option<InteractionId> {
+        let (random, masked) = key.0.as_bytes().split_at(RANDOM);
+        let digit = |byte: &u8| ALPHABET.binary_search(byte).ok().map(|d| d as u64);
+        let masked = masked.iter().rev().try_fold(0_u64, |number, byte| {
+            number.checked_mul(62)?.checked_add(digit(byte)?)
+        })?;
+        let id = (masked ^ self.mask(random)).cast_signed();
+        (id > 0).then_some(InteractionId(id))
+    }
+
+    fn mask(&self, random: &[u8]) -> u64 {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes any key length");
+        mac.update(random);
+        let tag = mac.finalize().into_bytes();
+        u64::from_be_bytes(std::array::from_fn(|i| tag[i]))
+    }
+}
+
+/// What is stored of an issued key, with the transitions of specification 3.
+#[derive(Clone, Debug)]
+pub struct IssuedKey {
+    /// Its hash.
+    pub hash: KeyHash,
+    /// When its interaction was.
+    pub issued_at: Timestamp,
+    /// The update that consumed it, if one did.
+    pub consumed: Option<Consumed>,
+}
+
+/// A successful update, the only thing that consumes a key.
+#[derive(Clone, Debug)]
+pub struct Consumed {
+    /// When.
+    pub at: Timestamp,
+    /// Digest of the `Idempotency-Key` and body, where the request carried such a key.
+    pub request: Option<[u8; 32]>,
+}
+
+/// What a presented key may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presented {
+    /// The key is another one, or its five minutes are over.
+    Invalid,
+    /// It may update variables, once.
+    Usable,
+    /// It was consumed by another request.
+    Consumed,
+    /// It was consumed by this very request: the stored answer is due again.
+    Repeated,
+}
+
+/// Whether a key from `issued_at` lives: `0 <= now - issued_at < 300 s`.
+pub const fn is_live(issued_at: Timestamp, now: Timestamp) -> bool {
+    let age = now.millis_since(issued_at);
+    0 <= age && age < LIFETIME_MILLIS
+}
+
+impl IssuedKey {
+    /// What a request with a key of the hash `presented` may do at `now`;
+    /// `request` is its own idempotency digest.
+    pub fn present(
+        &self,
+        presented: KeyHash,
+        now: Timestamp,
+        request: Option<[u8; 32]>,
+    ) -> Presented {
+        if self.hash != presented || !is_live(self.issued_at, now) {
+            return Presented::Invalid;
+        }
+        match &self.consumed {
+            None => Presented::Usable,
+            Some(consumed) if request.is_some() && consumed.request == request => {
+                Presented::Repeated
+            }
+            Some(_) => Presented::Consumed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::OsEntropy;
+    use proptest::prelude::*;
+
+    fn key(id: i64) -> (KeyMask, RollingKey) {
+        let mask = KeyMask::new([7; 32]);
+        let key = mask.issue(InteractionId(id), &OsEntropy);
+        (mask, key)
+    }
+
+    proptest! {
+        #[test]
+        fn a_key_leads_to_its_interaction(id in 1..i64::MAX) {
+            let (mask, key) = key(id);
+            prop_assert_eq!(mask.interaction_id(&key), Some(InteractionId(id)));
+            prop_assert!(RollingKey::parse(key.expose()).is_some());
+        }
+
+        #[test]
+        fn any_text_is_taken_without_a_panic(text in ".{0,120}") {
+            let mask = KeyMask::new([7; 32]);
+            if let Some(key) = RollingKey::from_base64(&text).or_else(|| RollingKey::parse(&text)) {
+                mask.interaction_id(&key);
+            }
+        }
+    }
+
+    #[test]
+    fn base64_comes_in_four_forms_and_none_needs_escaping() {
+        let (_, key) = key(90_412);
+        let padded = key.to_base64();
+        assert!(!padded.contains(['+', '/']));
+        for form in [padded.clone(), padded.trim_end_matches('=').to_owned()] {
+            assert_eq!(RollingKey::from_base64(&form), Some(key.clone()));
+        }
+        assert_eq!(
+            RollingKey::from_base64(key.expose()),
+            None,
+            "a raw key is not accepted"
+        );
+    }
+
+    #[test]
+    fn the_published_example_is_base64_of_its_raw_form() {
+        let raw = base64::engine::general_purpose::STANDARD
+            .encode("2y10XCZddmr0LYWazxYuW6OnAMS1SaCxrbywC4ucYwAWE8dV9nODrdSW");
+        assert_eq!(
+            raw,
+            "MnkxMFhDWmRkbXIwTFlXYXp4WXVXNk9uQU1TMVNhQ3hyYnl3QzR1Y1l3QVdFOGRWOW5PRHJkU1c="
+        );
+    }
+
+    #[test]
+    fn a_key_lives_for_300_seconds_from_its_interaction_and_never_before_it() {
+        let at = Timestamp::from_millis(1_000_000);
+        for (age, live) in [(-1, false), (0, true), (299_999, true), (300_000, false)] {
+            assert_eq!(is_live(at, at.plus_millis(age)), live, "at {age} ms");
+        }
+    }
+
+    #[test]
+    fn only_the_request_that_consumed_a_key_gets_its_answer_again() {
+        let (_, key) = key(1);
+        let at = Timestamp::from_millis(0);
+        let issued = |consumed| IssuedKey {
+            hash: key.hash(),
+            issued_at: at,
+            consumed,
+        };
+        let by = |request| issued(Some(Consumed { at, request }));
+        assert_eq!(
+            issued(None).present(key.hash(), at, None),
+            Presented::Usable
+        );
+        assert_eq!(by(None).present(key.hash(), at, None), Presented::Consumed);
+        assert_eq!(
+            by(Some([1; 32])).present(key.hash(), at, None),
+            Presented::Consumed
+        );
+        assert_eq!(
+            by(Some([1; 32])).present(key.hash(), at, Some([2; 32])),
+            Presented::Consumed
+        );
+        assert_eq!(
+            by(Some([1; 32])).present(key.hash(), at, Some([1; 32])),
+            Presented::Repeated
+        );
+        let late = at.plus_millis(LIFETIME_MILLIS);
+        assert_eq!(
+            by(Some([1; 32])).present(key.hash(), late, Some([1; 32])),
+            Presented::Invalid
+        );
+    }
+}

@@ -1,0 +1,128 @@
+//! Everything a request needs, in one place, made once.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use crate::admin_token::{AdminToken, Admins};
+use crate::client::Clients;
+use crate::clock::Clock;
+use crate::countries::Countries;
+use crate::entropy::Entropy;
+use crate::keyring::Keyring;
+use crate::metrics::Metrics;
+use crate::refusals::Refusals;
+use crate::rolling_key::KeyMask;
+use crate::settings::Settings;
+use crate::storage::{Storage, StorageError};
+use crate::tap::TagCache;
+
+/// What a service is made of. The caller chooses each part.
+pub struct Parts {
+    /// The database.
+    pub storage: Arc<dyn Storage>,
+    /// The time, for everything the storage does not decide.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness.
+    pub entropy: Arc<dyn Entropy>,
+    /// Opens inlay keys.
+    pub keyring: Keyring,
+    /// Countries of addresses.
+    pub countries: Countries,
+    /// The admin token that is not stored, if there is one.
+    pub admin_token: Option<AdminToken>,
+    /// What the operator decided.
+    pub settings: Settings,
+}
+
+/// The service. It is shared by all requests; the router is made from it.
+pub struct Service {
+    /// The database.
+    pub storage: Arc<dyn Storage>,
+    /// The time, for everything the storage does not decide.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness.
+    pub entropy: Arc<dyn Entropy>,
+    /// Opens inlay keys.
+    pub keyring: Keyring,
+    /// Issues and reads rolling keys.
+    pub key_mask: KeyMask,
+    /// Tells clients apart.
+    pub clients: Clients,
+    /// Countries of addresses.
+    pub countries: Countries,
+    /// Knows admin tokens.
+    pub admins: Admins,
+    /// Configuration of tags, as taps need it.
+    pub tags: TagCache,
+    /// Counts refusals by client.
+    pub refusals: Refusals,
+    /// What is counted for operators.
+    pub metrics: Metrics,
+    settings: RwLock<Arc<Settings>>,
+    /// Where it listens, once it does.
+    listening: OnceLock<SocketAddr>,
+    /// Simulated time is ahead of the clock by this, in milliseconds.
+    simulated_offset: AtomicI64,
+}
+
+impl Service {
+    /// Assembles a service. Fails where the database does not give its secrets.
+    pub async fn new(parts: Parts) -> Result<Arc<Self>, StorageError> {
+        let secrets = parts.storage.secrets().await?;
+        Ok(Arc::new(Self {
+            key_mask: KeyMask::new(secrets.key_mask),
+            clients: Clients::new(secrets.client),
+            tags: TagCache::default(),
+            refusals: Refusals::new(Arc::clone(&parts.clock)),
+            metrics: Metrics::default(),
+            countries: parts.countries,
+            admins: Admins::new(parts.admin_token),
+            storage: parts.storage,
+            clock: parts.clock,
+            entropy: parts.entropy,
+            keyring: parts.keyring,
+            listening: OnceLock::new(),
+            settings: RwLock::new(Arc::new(parts.settings)),
+            simulated_offset: AtomicI64::new(0),
+        }))
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Puts other settings in force.
+    pub fn set_settings(&self, settings: Settings) {
+        *self
+            .settings
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+    }
+
+    /// Notes where the service listens: an address by which the admin API may be addressed.
+    pub fn set_listening(&self, address: SocketAddr) {
+        // The first listener counts; a service has one.
+        let _ = self.listening.set(address);
+    }
+
+    /// Whether the service listens on `address`.
+    pub fn listens_on(&self, address: IpAddr) -> bool {
+        self.listening
+            .get()
+            .is_some_and(|listening| listening.ip() == address)
+    }
+
+    /// By how much simulated time is ahead, in milliseconds.
+    pub fn simulated_offset(&self) -> i64 {
+        self.simulated_offset.load(Ordering::Relaxed)
+    }
+
+    /// Moves simulated time forward by `millis`; answers the new offset.
+    pub fn advance_simulated(&self, millis: u32) -> i64 {
+        self.simulated_offset
+            .fetch_add(i64::from(millis), Ordering::Relaxed)
+            + i64::from(millis)
+    }
+}

@@ -1,0 +1,79 @@
+//! What an operator decides about the running service.
+
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// The settings in force. They come from arguments, the environment and the
+/// stored settings, in this order (see `config`).
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Public base of the tags' URLs, without a slash at its end.
+    pub tag_url: String,
+    /// `app_id` of every payload.
+    pub app_id: i64,
+    /// Country of a client that nothing else tells one of.
+    pub default_country: String,
+    /// Header in which a trusted proxy names the client's country, in lower case.
+    pub country_header: Option<String>,
+    /// Peers whose forwarding headers count.
+    pub trusted_proxies: Vec<IpNet>,
+    /// How long interactions are kept, in months.
+    pub retention_months: u32,
+    /// Where taps of simulated tags lead.
+    pub simulated_targets: SimulatedTargets,
+    /// Refusals a minute and client before they become 429; `None` for no limit.
+    pub rate_limit: Option<u32>,
+    /// Names, beside the loopback's and the listener's, by which the admin API may be addressed.
+    pub hosts: Vec<String>,
+}
+
+/// Where taps of simulated tags lead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SimulatedTargets {
+    /// To the built-in stand-in for the owner's domain.
+    #[default]
+    StandIn,
+    /// Where the experience leads.
+    Real,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            tag_url: "http://127.0.0.1:8787/t".to_owned(),
+            app_id: 1,
+            default_country: String::new(),
+            country_header: None,
+            trusted_proxies: Vec::new(),
+            retention_months: 13,
+            simulated_targets: SimulatedTargets::default(),
+            rate_limit: Some(60),
+            hosts: Vec::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// Scheme and host of the tag URL, where the service's own pages are.
+    pub fn origin(&self) -> String {
+        url::Url::parse(&self.tag_url)
+            .map_or_else(|_| String::new(), |url| url.origin().ascii_serialization())
+    }
+}
+
+/// An address block, as in `10.0.0.0/8`, or a single address.
+pub fn parse_network(text: &str) -> Result<IpNet, InvalidNetwork> {
+    let text = text.trim();
+    text.parse()
+        .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
+        .map_err(|_| InvalidNetwork)
+}
+
+/// The text is no address block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("A network is an address, or an address block such as 10.0.0.0/8.")]
+pub struct InvalidNetwork;

@@ -1,0 +1,91 @@
+//! What the service needs of a database, in the words of the domain.
+//!
+//! Every method is one atomic operation: what can race is decided inside it,
+//! and nothing is checked by one call and acted on by another. A method that
+//! writes returns after its commit is on disk. A missing row is `Ok(None)`.
+//! Backends keep their own time: it is theirs that decides about keys.
+
+mod administration;
+mod tags;
+mod taps;
+
+pub mod sqlite;
+
+use async_trait::async_trait;
+use tokio::sync::broadcast;
+
+pub use administration::{Administration, Secrets};
+pub use tags::{TagEdit, Tags};
+pub use taps::{
+    BoundInlay, PublishedExperience, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
+    WrappedKeys,
+};
+
+use crate::clock::Timestamp;
+use crate::event::Event;
+
+/// A database: all operations, by noun.
+#[async_trait]
+pub trait Storage: Taps + Tags + Administration {
+    /// The time that decides.
+    async fn now(&self) -> Result<Timestamp, StorageError>;
+
+    /// Everything that happens, after its commit.
+    fn events(&self) -> broadcast::Receiver<Event>;
+
+    /// Grows with every change of configuration, before the change is
+    /// acknowledged. What was read under an older epoch may be stale.
+    fn configuration_epoch(&self) -> u64;
+
+    /// Whether the database answers and takes writes.
+    async fn ready(&self) -> Result<(), StorageError>;
+
+    /// One round of housekeeping: expired keys, visitors after 30 days,
+    /// interactions past `keep_since`. `true` where more is left to do.
+    async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError>;
+
+    /// Commits what was accepted, and closes. Operations after it fail.
+    async fn close(&self);
+}
+
+/// What a database can refuse or fail with.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum StorageError {
+    /// The write would break a rule of the data; nothing was written.
+    #[error(transparent)]
+    Conflict(#[from] Conflict),
+    /// The disk is full; nothing was written.
+    #[error("The disk is full.")]
+    Full,
+    /// The database does not answer, or is being closed.
+    #[error("The database is not available: {0}")]
+    Unavailable(String),
+    /// Anything else. The text is for logs, not for clients.
+    #[error("The database failed: {0}")]
+    Failed(String),
+}
+
+/// A rule of the data that a write would break. Each is a sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Conflict {
+    /// Another tag has the slug.
+    #[error("The slug \"{0}\" is taken by another tag.")]
+    SlugTaken(String),
+    /// Another inlay has the UID.
+    #[error("An inlay with the UID {0} exists already.")]
+    UidTaken(String),
+    /// The write refers to something that does not exist.
+    #[error("There is no {noun} {id}.")]
+    Missing {
+        /// What it refers to.
+        noun: &'static str,
+        /// Its id.
+        id: i64,
+    },
+    /// The edit itself is not valid.
+    #[error("{0}")]
+    Invalid(String),
+    /// What is to be deleted is still in use.
+    #[error("{0}")]
+    InUse(String),
+}

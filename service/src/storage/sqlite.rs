@@ -1,0 +1,183 @@
+//! SQLite: one writer thread that commits in groups, and a pool of readers.
+//!
+//! A commit is on disk before its caller goes on: WAL with `synchronous=FULL`,
+//! asserted on every connection. One process owns the file (a lock beside it).
+//! No other statement than the ones in this folder touches the database.
+
+mod administration;
+mod connection;
+mod lock;
+mod migrate;
+mod readers;
+mod row;
+mod sweep;
+mod tags;
+mod taps;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use async_trait::async_trait;
+use rusqlite::Connection;
+use tokio::sync::broadcast;
+
+pub use connection::APPLICATION_ID;
+pub use migrate::OpenError;
+
+use super::{Storage, StorageError};
+use crate::clock::{Clock, Timestamp};
+use crate::entropy::Entropy;
+use crate::event::Event;
+use lock::Lock;
+use readers::Readers;
+use taps::PayloadReads;
+use writer::{Write, Writer};
+
+/// Events kept for a slow listener before it misses some.
+const EVENT_BACKLOG: usize = 4096;
+
+/// A database file that this process owns.
+pub struct SqliteStorage {
+    path: PathBuf,
+    clock: Arc<dyn Clock>,
+    readers: Readers,
+    writer: Writer,
+    events: broadcast::Sender<Event>,
+    next_interaction: AtomicI64,
+    /// Keys of interactions up to this one count as expired: the wall clock
+    /// at the start was behind the newest row.
+    expired_up_to: i64,
+    payload_reads: PayloadReads,
+    /// The tag from which the next round of housekeeping looks for old visitors.
+    sweep_position: Arc<AtomicI64>,
+    closed: AtomicBool,
+    _lock: Lock,
+}
+
+impl SqliteStorage {
+    /// Opens the database at `path`, creating it where no file is; migrates it,
+    /// after a backup, where it is older than this program.
+    pub fn open(
+        path: &Path,
+        clock: Arc<dyn Clock>,
+        entropy: &dyn Entropy,
+    ) -> Result<Self, OpenError> {
+        let lock = Lock::take(path)?;
+        let mut connection = migrate::open(path, clock.now(), entropy)?;
+        let (newest, newest_at) = newest_interaction(&mut connection)?;
+        let now = clock.now();
+        let expired_up_to = if newest_at > now {
+            tracing::warn!(
+                "the clock ({now}) is behind the newest interaction ({newest_at}): \
+                 rolling keys issued before this start count as expired"
+            );
+            newest
+        } else {
+            0
+        };
+        let (events, _) = broadcast::channel(EVENT_BACKLOG);
+        Ok(Self {
+            path: path.to_owned(),
+            readers: Readers::new(path),
+            writer: Writer::start(connection, Arc::clone(&clock), events.clone()),
+            clock,
+            events,
+            next_interaction: AtomicI64::new(newest + 1),
+            expired_up_to,
+            payload_reads: PayloadReads::default(),
+            sweep_position: Arc::new(AtomicI64::new(1)),
+            closed: AtomicBool::new(false),
+            _lock: lock,
+        })
+    }
+
+    /// Where the database is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads on the calling thread. A hop to another one costs more than the
+    /// short reads of a tap; what may take long goes through [`Self::read_long`].
+    fn read<T>(
+        &self,
+        op: impl FnOnce(&Connection) -> Result<T, StorageError>,
+    ) -> Result<T, StorageError> {
+        self.readers.with(op)
+    }
+
+    /// Reads on a thread that may block.
+    async fn read_long<T: Send + 'static>(
+        &self,
+        op: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
+    ) -> Result<T, StorageError> {
+        let readers = self.readers.clone();
+        tokio::task::spawn_blocking(move || readers.with(op))
+            .await
+            .map_err(|error| StorageError::Failed(error.to_string()))?
+    }
+
+    /// Runs `op` on the writer and returns once its commit is on disk.
+    ///
+    /// `op` may run twice: where it, or another command of its group, fails,
+    /// the group is rolled back and each command runs again alone.
+    async fn write<T: Send + 'static>(
+        &self,
+        op: impl Fn(&mut Write<'_>) -> Result<T, StorageError> + Send + 'static,
+    ) -> Result<T, StorageError> {
+        self.writer.run(op).await
+    }
+}
+
+/// The newest interaction's id and time; zeros where there is none.
+fn newest_interaction(connection: &mut Connection) -> Result<(i64, Timestamp), OpenError> {
+    use rusqlite::OptionalExtension as _;
+    let newest = connection
+        .query_row(
+            "SELECT id, at FROM interactions ORDER BY id DESC LIMIT 1",
+            [],
+            |row| Ok((row.get(0)?, Timestamp::from_millis(row.get(1)?))),
+        )
+        .optional()?;
+    Ok(newest.unwrap_or_default())
+}
+
+#[async_trait]
+impl Storage for SqliteStorage {
+    async fn now(&self) -> Result<Timestamp, StorageError> {
+        Ok(self.clock.now())
+    }
+
+    fn events(&self) -> broadcast::Receiver<Event> {
+        self.events.subscribe()
+    }
+
+    fn configuration_epoch(&self) -> u64 {
+        self.writer.configuration_epoch()
+    }
+
+    async fn ready(&self) -> Result<(), StorageError> {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(StorageError::Unavailable("it is being closed".to_owned()));
+        }
+        self.write(sweep::probe).await
+    }
+
+    async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
+        let reads = self.payload_reads.take();
+        let position = Arc::clone(&self.sweep_position);
+        self.write(move |write| sweep::run(write, keep_since, &reads, &position))
+            .await
+    }
+
+    async fn close(&self) {
+        let reads = self.payload_reads.take();
+        // Reads of payloads are for the trace alone; a failure here loses nothing else.
+        let _ = self
+            .write(move |write| sweep::store_payload_reads(write, &reads))
+            .await;
+        self.closed.store(true, Ordering::Release);
+        self.writer.stop().await;
+    }
+}

@@ -1,0 +1,74 @@
+//! How every connection is set up, and what is asserted of it.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::storage::StorageError;
+
+/// Marks a file as a Tapdesk database ("TAPD").
+pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"TAPD");
+
+/// Versions before this one can lose committed WAL writes.
+pub(super) const SQLITE_AT_LEAST: i32 = 3_051_003;
+
+/// Pages in the WAL before the writer moves them to the database.
+const CHECKPOINT_PAGES: i64 = 4_000;
+
+/// A connection that reads.
+pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    set_up(&connection)?;
+    Ok(connection)
+}
+
+/// The connection that writes. The file must exist.
+pub(super) fn writer(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    set_up(&connection)?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+    Ok(connection)
+}
+
+/// The settings that all connections share, read back: durability is not left
+/// to a default.
+fn set_up(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(256);
+    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", false)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update(None, "cache_size", -32_768)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    let journal: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    let synchronous: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0))?;
+    if journal != "wal" || synchronous != 2 {
+        return Err(rusqlite::Error::SqliteFailure(
+            rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_MISUSE),
+            Some(format!(
+                "not durable: journal_mode={journal}, synchronous={synchronous}"
+            )),
+        ));
+    }
+    Ok(())
+}
+
+impl From<rusqlite::Error> for StorageError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ffi;
+        // Extended codes of a write that found no room; SQLITE_FULL has none.
+        let no_room = [
+            ffi::SQLITE_IOERR_WRITE,
+            ffi::SQLITE_IOERR_SHMSIZE,
+            ffi::SQLITE_IOERR_TRUNCATE,
+        ];
+        match error.sqlite_error() {
+            Some(code) if code.code == rusqlite::ErrorCode::DiskFull => Self::Full,
+            Some(code) if no_room.contains(&code.extended_code) => Self::Full,
+            _ => Self::Failed(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Opening a database file: what it is, whether it is sound, which version it
+//! has. A file that is not ours, empty, damaged or newer is left untouched.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::connection::{self, APPLICATION_ID, SQLITE_AT_LEAST};
+use crate::clock::Timestamp;
+use crate::entropy::{self, Entropy};
+
+refinery::embed_migrations!("migrations/sqlite");
+
+/// Why a database cannot be opened. Each is a sentence for people, with a way out.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another process owns it.
+    #[error("{} is in use by another Tapdesk. Close that one, or choose another database.", .0.display())]
+    Taken(PathBuf),
+    /// It has no content at all.
+    #[error(
+        "{} is empty. A Tapdesk database is never empty, so something went wrong with this file. \
+         Restore a backup, or move the file away to start with a new database.", .0.display()
+    )]
+    Empty(PathBuf),
+    /// It belongs to another program.
+    #[error("{} is not a Tapdesk database. It was left as it is; choose another path.", .0.display())]
+    Foreign(PathBuf),
+    /// Its content is damaged.
+    #[error("{file} is damaged ({what}). It was left as it is; restore a backup.", file = .0.display(), what = .1)]
+    Damaged(PathBuf, String),
+    /// A newer version of this program made it.
+    #[error(
+        "{} was made by a newer Tapdesk (format {found}, this one knows {known}). \
+         It was left as it is; use the newer version.", .path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The newest format this program knows.
+        known: u32,
+    },
+    /// The SQLite this program was built with is too old to be safe.
+    #[error("SQLite {0} can lose committed writes; 3.51.3 or newer is needed.")]
+    OldSqlite(&'static str),
+    /// The file system refused.
+    #[error("{file} cannot be opened: {error}.", file = .0.display(), error = .1)]
+    Io(PathBuf, io::Error),
+    /// A migration failed; the database is as it was before.
+    #[error("The database could not be upgraded and is as it was: {0}")]
+    Migration(String),
+    /// SQLite refused.
+    #[error("The database cannot be opened: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+/// Opens the database for writing, new or existing, with the newest schema.
+pub(super) fn open(
+    path: &Path,
+    now: Timestamp,
+    entropy: &dyn Entropy,
+) -> Result<Connection, OpenError> {
+    version_gate(rusqlite::version_number(), rusqlite::version())?;
+    if path
+        .try_exists()
+        .map_err(|error| OpenError::Io(path.to_owned(), error))?
+    {
+        check_header(path)?;
+        let found = check_content(path)?;
+        let known = newest_known();
+        if found > known {
+            return Err(OpenError::Newer {
+                path: path.to_owned(),
+                found,
+                known,
+            });
+        }
+        let mut connection = connection::writer(path)?;
+        if found < known {
+            back_up(&connection, path, found, now)?;
+            run_migrations(&mut connection)?;
+        }
+        Ok(connection)
+    } else {
+        create(path, entropy)?;
+        Ok(connection::writer(path)?)
+    }
+}
+
+fn version_gate(number: i32, text: &'static str) -> Result<(), OpenError> {
+    if number < SQLITE_AT_LEAST {
+        Err(OpenError::OldSqlite(text))
+    } else {
+        Ok(())
+    }
+}
+
+/// Makes a new database beside `path` and moves it there when it is whole: a
+/// start that is cut short leaves no half of one.
+fn create(path: &Path, entropy: &dyn Entropy) -> Result<(), OpenError> {
+    let io = |error| OpenError::Io(path.to_owned(), error);
+    let draft = beside(path, ".new");
+    for leftover in [
+        draft.clone(),
+        beside(path, ".new-wal"),
+        beside(path, ".new-shm"),
+    ] {
+        match std::fs::remove_file(&leftover) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
+            _ => {}
+        }
+    }
+    let mut connection = Connection::open(&draft)?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    run_migrations(&mut connection)?;
+    for name in ["key_mask", "client"] {
+        let secret = entropy::bytes::<32>(entropy);
+        connection.execute(
+            "INSERT INTO secrets (name, value) VALUES (?1, ?2)",
+            (name, secret),
+        )?;
+    }
+    connection.close().map_err(|(_, error)| error)?;
+    std::fs::rename(&draft, path).map_err(io)?;
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))
+        .and_then(|folder| folder.sync_all())
+        .map_err(io)
+}
+
+/// The file's first 100 bytes: SQLite's, and ours (SQLite file format, section 1.3).
+fn check_header(path: &Path) -> Result<(), OpenError> {
+    let mut header = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(100).read_to_end(&mut header))
+        .map_err(|error| OpenError::Io(path.to_owned(), error))?;
+    if header.is_empty() {
+        return Err(OpenError::Empty(path.to_owned()));
+    }
+    let ours = header.len() == 100
+        && header.starts_with(b"SQLite format 3\0")
+        && header[68..72] == APPLICATION_ID.to_be_bytes();
+    if ours {
+        Ok(())
+    } else {
+        Err(OpenError::Foreign(path.to_owned()))
+    }
+}
+
+/// Largest database that is checked page by page at every start.
+const CHECKED_AT_START: u64 = 256 * 1024 * 1024;
+
+/// Reads the database without writing to it, and answers its schema's version.
+fn check_content(path: &Path) -> Result<u32, OpenError> {
+    let damaged = |error: rusqlite::Error| match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
+            OpenError::Damaged(path.to_owned(), error.to_string())
+        }
+        _ => OpenError::Sqlite(error),
+    };
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(damaged)?;
+    let size = path.metadata().map_or(0, |metadata| metadata.len());
+    if size <= CHECKED_AT_START {
+        let verdict: String = connection
+            .pragma_query_value(None, "quick_check", |row| row.get(0))
+            .map_err(damaged)?;
+        if verdict != "ok" {
+            return Err(OpenError::Damaged(path.to_owned(), verdict));
+        }
+    }
+    connection
+        .query_row(
+            "SELECT max(version) FROM refinery_schema_history",
+            [],
+            |row| row.get(0),
+        )
+        .map_err(|error| match damaged(error) {
+            OpenError::Sqlite(error) => OpenError::Damaged(path.to_owned(), error.to_string()),
+            other => other,
+        })
+}
+
+fn newest_known() -> u32 {
+    let migrations = migrations::runner();
+    migrations
+        .get_migrations()
+        .iter()
+        .map(|migration| migration.version().unsigned_abs())
+        .max()
+        .unwrap_or_default()
+}
+
+/// Copies the database as it is before an upgrade touches it.
+fn back_up(
+    connection: &Connection,
+    path: &Path,
+    version: u32,
+    now: Timestamp,
+) -> Result<(), OpenError> {
+    let backup = beside(
+        path,
+        &format!(".before-upgrade-from-{version}-at-{}", now.unix_seconds()),
+    );
+    connection.execute("VACUUM INTO ?1", [backup.to_string_lossy()])?;
+    tracing::info!(
+        "the database is being upgraded; {} is a copy from before",
+        backup.display()
+    );
+    Ok(())
+}
+
+fn run_migrations(connection: &mut Connection) -> Result<(), OpenError> {
+    migrations::runner()
+        .run(connection)
+        .map(|_| ())
+        .map_err(|error| OpenError::Migration(error.to_string()))
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sqlite_that_can_lose_committed_writes_is_refused() {
+        assert!(matches!(
+            version_gate(3_051_002, "3.51.2"),
+            Err(OpenError::OldSqlite("3.51.2"))
+        ));
+        assert!(version_gate(rusqlite::version_number(), rusqlite::version()).is_ok());
+    }
+}

@@ -1,0 +1,50 @@
+//! The pool of reading connections: as many as read at once, kept for the next.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::Connection;
+
+use super::connection;
+use crate::storage::StorageError;
+
+/// Connections kept while nobody reads.
+const KEPT: usize = 16;
+
+#[derive(Clone)]
+pub(super) struct Readers {
+    path: PathBuf,
+    idle: Arc<Mutex<Vec<Connection>>>,
+}
+
+impl Readers {
+    pub(super) fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            idle: Arc::default(),
+        }
+    }
+
+    /// Runs `op` on a connection of its own. Every statement sees the newest
+    /// commit; several that must agree belong in one transaction.
+    pub(super) fn with<T>(
+        &self,
+        op: impl FnOnce(&Connection) -> Result<T, StorageError>,
+    ) -> Result<T, StorageError> {
+        let idle = self
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => connection::reader(&self.path)?,
+        };
+        let result = op(&connection);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < KEPT {
+            idle.push(connection);
+        }
+        result
+    }
+}

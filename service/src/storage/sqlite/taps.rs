@@ -1,0 +1,299 @@
+//! The path of a tap, in SQL.
+
+mod record;
+mod update;
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use super::{SqliteStorage, row};
+use crate::clock::Timestamp;
+use crate::id::{ExperienceId, InlayId, InteractionId, MasterKeyId, TagId};
+use crate::inlay::Uid;
+use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
+use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
+use crate::storage::{
+    BoundInlay, PublishedExperience, StorageError, TagKey, TagTap, Taps, Updated, VariableUpdate,
+    WrappedKeys,
+};
+use crate::tag::{Properties, PropertyClass, PropertyKey};
+
+/// Payload reads that are not written yet.
+#[derive(Default)]
+pub(super) struct PayloadReads(Mutex<HashMap<i64, PayloadRead>>);
+
+/// First and number of reads of one payload since they were last written.
+#[derive(Clone, Copy)]
+pub(super) struct PayloadRead {
+    pub(super) first_at: Timestamp,
+    pub(super) reads: u32,
+}
+
+/// Payloads whose reads are remembered between two writes; further ones go unnoted.
+const PAYLOAD_READS_MAX: usize = 100_000;
+
+impl PayloadReads {
+    fn note(&self, id: InteractionId, at: Timestamp) {
+        let mut reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = reads.len() >= PAYLOAD_READS_MAX;
+        if let Some(read) = reads.get_mut(&id.0) {
+            read.reads = read.reads.saturating_add(1);
+        } else if !full {
+            reads.insert(
+                id.0,
+                PayloadRead {
+                    first_at: at,
+                    reads: 1,
+                },
+            );
+        }
+    }
+
+    /// Everything noted so far, to be written.
+    pub(super) fn take(&self) -> Vec<(i64, PayloadRead)> {
+        let mut reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *reads).into_iter().collect()
+    }
+}
+
+#[async_trait]
+impl Taps for SqliteStorage {
+    async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
+        self.read(|connection| tag_tap(connection, tag))
+    }
+
+    async fn properties(
+        &self,
+        tag: TagId,
+        class: PropertyClass,
+    ) -> Result<Properties, StorageError> {
+        self.read(|connection| properties(connection, tag, class))
+    }
+
+    async fn published(
+        &self,
+        version: VersionRef,
+    ) -> Result<Option<PublishedExperience>, StorageError> {
+        self.read(|connection| published(connection, version))
+    }
+
+    async fn reserve_interaction_id(&self) -> Result<InteractionId, StorageError> {
+        Ok(InteractionId(
+            self.next_interaction.fetch_add(1, Ordering::Relaxed),
+        ))
+    }
+
+    async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
+        self.write(move |write| record::tap(write, &tap)).await
+    }
+
+    async fn issued_key(
+        &self,
+        id: InteractionId,
+    ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
+        if id.0 <= self.expired_up_to {
+            return Ok(None);
+        }
+        self.read(|connection| issued_key(connection, id))
+    }
+
+    fn note_payload_read(&self, id: InteractionId) {
+        self.payload_reads.note(id, self.clock.now());
+    }
+
+    async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
+        let expired_up_to = self.expired_up_to;
+        self.write(move |write| update::variables(write, &update, expired_up_to))
+            .await
+    }
+}
+
+fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
+    let columns = row::TAG_COLUMNS;
+    let from = row::TAG_FROM;
+    let tag = match key {
+        TagKey::Slug(slug) => connection
+            .prepare_cached(&format!(
+                "SELECT {columns} FROM {from} WHERE t.slug = ?1 AND t.deleted_at IS NULL"
+            ))?
+            .query_row([slug], |r| Ok(row::tag(r)))
+            .optional()?,
+        TagKey::Id(id) => connection
+            .prepare_cached(&format!(
+                "SELECT {columns} FROM {from} WHERE t.id = ?1 AND t.deleted_at IS NULL"
+            ))?
+            .query_row([id.0], |r| Ok(row::tag(r)))
+            .optional()?,
+    };
+    let Some(tag) = tag.transpose()? else {
+        return Ok(None);
+    };
+    let experience = match tag.fields.experience_id {
+        Some(id) => current_version(connection, id)?,
+        None => None,
+    };
+    let mut inlays = connection.prepare_cached(
+        "SELECT i.id, i.uid, i.mirror, i.mac_from, c.key_version, i.meta_key, i.file_key,
+                m.id, m.key, m.input, m.diversify_meta
+         FROM inlays i JOIN counters c ON c.inlay_id = i.id
+              LEFT JOIN master_keys m ON m.id = i.master_key_id
+         WHERE i.tag_id = ?1 AND i.deleted_at IS NULL ORDER BY i.id",
+    )?;
+    let mut rows = inlays.query([tag.id.0])?;
+    let mut rolling = Vec::new();
+    let mut has_static_inlay = false;
+    while let Some(row) = rows.next()? {
+        match bound_inlay(row)? {
+            Some(inlay) => rolling.push(inlay),
+            None => has_static_inlay = true,
+        }
+    }
+    Ok(Some(TagTap {
+        tag,
+        experience,
+        rolling,
+        has_static_inlay,
+    }))
+}
+
+fn bound_inlay(row: &Row<'_>) -> Result<Option<BoundInlay>, StorageError> {
+    let Some(mirror) = row.get::<_, Option<String>>(2)? else {
+        return Ok(None);
+    };
+    let keys = match row.get::<_, Option<i64>>(7)? {
+        Some(id) => WrappedKeys::Master {
+            id: MasterKeyId(id),
+            key: row.get(8)?,
+            input: row.get(9)?,
+            diversify_meta: row.get(10)?,
+        },
+        None => WrappedKeys::Own {
+            meta: row.get(5)?,
+            file: row.get(6)?,
+        },
+    };
+    Ok(Some(BoundInlay {
+        id: InlayId(row.get(0)?),
+        uid: Uid::from_bytes(row.get(1)?),
+        mirror: mirror.parse().map_err(|_| row::unreadable("mirror"))?,
+        mac_from: row
+            .get::<_, String>(3)?
+            .parse()
+            .map_err(|_| row::unreadable("mac_from"))?,
+        key_version: row.get(4)?,
+        keys,
+    }))
+}
+
+fn current_version(
+    connection: &Connection,
+    id: ExperienceId,
+) -> Result<Option<PublishedExperience>, StorageError> {
+    let version = connection
+        .prepare_cached("SELECT published FROM experiences WHERE id = ?1 AND deleted_at IS NULL")?
+        .query_row([id.0], |row| row.get::<_, Option<u32>>(0))
+        .optional()?
+        .flatten();
+    match version {
+        Some(version) => published(
+            connection,
+            VersionRef {
+                experience_id: id,
+                version,
+            },
+        ),
+        None => Ok(None),
+    }
+}
+
+fn published(
+    connection: &Connection,
+    version: VersionRef,
+) -> Result<Option<PublishedExperience>, StorageError> {
+    let found = connection
+        .prepare_cached("SELECT name, content FROM experience_versions WHERE experience_id = ?1 AND version = ?2")?
+        .query_row((version.experience_id.0, version.version), |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+        })
+        .optional()?;
+    let Some((name, content)) = found else {
+        return Ok(None);
+    };
+    Ok(Some(PublishedExperience {
+        version,
+        name,
+        content: Arc::new(row::content(&content)?),
+    }))
+}
+
+pub(super) fn properties(
+    connection: &Connection,
+    tag: TagId,
+    class: PropertyClass,
+) -> Result<Properties, StorageError> {
+    let mut statement = connection
+        .prepare_cached("SELECT key, value FROM properties WHERE tag_id = ?1 AND class = ?2")?;
+    let mut rows = statement.query((tag.0, class.as_str()))?;
+    let mut properties = Properties::default();
+    while let Some(row) = rows.next()? {
+        let key = PropertyKey::parse(row.get_ref(0)?.as_str().unwrap_or_default())
+            .map_err(|_| row::unreadable("property"))?;
+        properties.0.insert(key, row.get(1)?);
+    }
+    Ok(properties)
+}
+
+/// The key's row; the columns of its interaction follow from the second on.
+fn key_row(row: &Row<'_>, offset: usize) -> Result<IssuedKey, StorageError> {
+    let consumed_at = row.get::<_, Option<i64>>(offset + 2)?;
+    let request = row.get(offset + 3)?;
+    Ok(IssuedKey {
+        hash: KeyHash(row.get(offset)?),
+        issued_at: Timestamp::from_millis(row.get(offset + 1)?),
+        consumed: consumed_at.map(|at| Consumed {
+            at: Timestamp::from_millis(at),
+            request,
+        }),
+    })
+}
+
+const KEY_COLUMNS: &str = "k.hash, k.issued_at, k.consumed_at, k.request, k.url_digest";
+
+fn issued_key(
+    connection: &Connection,
+    id: InteractionId,
+) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
+    let columns = row::INTERACTION_COLUMNS;
+    let found = connection
+        .prepare_cached(&format!(
+            "SELECT {columns}, {KEY_COLUMNS} FROM rolling_keys k
+             JOIN interactions i ON i.id = k.interaction_id WHERE k.interaction_id = ?1"
+        ))?
+        .query_row([id.0], |r| Ok(keyed(r)))
+        .optional()?;
+    found.transpose()
+}
+
+fn keyed(r: &Row<'_>) -> Result<(IssuedKey, KeyedInteraction), StorageError> {
+    const AFTER_INTERACTION: usize = 17;
+    let interaction = row::interaction(r)?;
+    let issued = key_row(r, AFTER_INTERACTION)?;
+    let keyed = KeyedInteraction {
+        id: interaction.id,
+        at: interaction.at,
+        tag_id: interaction.tag_id,
+        inlay_id: interaction.inlay_id,
+        verdict: interaction.verdict,
+        tech: interaction.tech,
+        experience: interaction.experience,
+        country: interaction.country,
+        returning: interaction.returning,
+        simulated: interaction.simulated,
+        url_digest: r.get(AFTER_INTERACTION + 4)?,
+    };
+    Ok((issued, keyed))
+}

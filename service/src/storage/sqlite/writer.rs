@@ -1,0 +1,247 @@
+//! The writer: one thread, one connection, and as many commands in a commit as
+//! are waiting.
+//!
+//! There is no timer: under load commands queue while a commit is on its way to
+//! the disk, and the next commit takes them all. A lost race is a command's
+//! result and rolls nothing back; a command that fails makes its group run
+//! again one by one, so that it fails alone.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::Connection;
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::clock::{Clock, Timestamp};
+use crate::event::Event;
+use crate::storage::StorageError;
+
+/// Most commands in one commit.
+const GROUP: usize = 256;
+/// Commands that may wait; beyond it callers wait to enqueue.
+const QUEUE: usize = 4096;
+
+/// What a command sees while it runs.
+pub(super) struct Write<'a> {
+    /// The connection, inside a transaction.
+    pub(super) connection: &'a Connection,
+    /// The time that decides.
+    pub(super) now: Timestamp,
+    effects: Effects,
+}
+
+/// What a command leaves behind beside its rows, once it is committed.
+#[derive(Default)]
+struct Effects {
+    events: Vec<Event>,
+    configuration: bool,
+    taps: Vec<TapCount>,
+}
+
+/// Taps of one commit are counted together: one row an hour and reason.
+type TapCount = (i64, &'static str, bool);
+
+impl Write<'_> {
+    /// Tells `event` after the commit.
+    pub(super) fn tell(&mut self, event: Event) {
+        self.effects.events.push(event);
+    }
+
+    /// Configuration is changed by this command: caches are void after the commit.
+    pub(super) fn changes_configuration(&mut self) {
+        self.effects.configuration = true;
+    }
+
+    /// Counts a tap for the overview, in this commit.
+    pub(super) fn count_tap(&mut self, at: Timestamp, reason: &'static str, simulated: bool) {
+        self.effects
+            .taps
+            .push((at.unix_seconds().div_euclid(3600), reason, simulated));
+    }
+}
+
+/// A queued command.
+trait Command: Send {
+    /// Runs it inside the open transaction, keeping its result.
+    fn run(&mut self, write: &mut Write<'_>) -> Result<(), StorageError>;
+    /// Hands the result to the caller, who may be gone.
+    fn reply(self: Box<Self>, outcome: Result<(), StorageError>);
+}
+
+struct Job<T, F> {
+    op: F,
+    result: Option<T>,
+    reply: oneshot::Sender<Result<T, StorageError>>,
+}
+
+impl<T, F> Command for Job<T, F>
+where
+    T: Send,
+    F: Fn(&mut Write<'_>) -> Result<T, StorageError> + Send,
+{
+    fn run(&mut self, write: &mut Write<'_>) -> Result<(), StorageError> {
+        self.result = Some((self.op)(write)?);
+        Ok(())
+    }
+
+    fn reply(self: Box<Self>, outcome: Result<(), StorageError>) {
+        let Self { result, reply, .. } = *self;
+        let _ = reply.send(outcome.and_then(|()| result.ok_or_else(closed)));
+    }
+}
+
+fn closed() -> StorageError {
+    StorageError::Unavailable("it is closed".to_owned())
+}
+
+/// The handle to the writer thread.
+pub(super) struct Writer {
+    queue: Mutex<Option<mpsc::Sender<Box<dyn Command>>>>,
+    thread: Mutex<Option<std::thread::JoinHandle<()>>>,
+    epoch: Arc<AtomicU64>,
+}
+
+impl Writer {
+    pub(super) fn start(
+        connection: Connection,
+        clock: Arc<dyn Clock>,
+        events: broadcast::Sender<Event>,
+    ) -> Self {
+        let (queue, commands) = mpsc::channel(QUEUE);
+        let epoch = Arc::new(AtomicU64::new(1));
+        let mut turn = Turn {
+            connection,
+            clock,
+            events,
+            epoch: Arc::clone(&epoch),
+        };
+        let thread = std::thread::Builder::new()
+            .name("sqlite-writer".to_owned())
+            .spawn(move || turn.drain(commands))
+            .expect("a thread can be started");
+        Self {
+            queue: Mutex::new(Some(queue)),
+            thread: Mutex::new(Some(thread)),
+            epoch,
+        }
+    }
+
+    pub(super) fn configuration_epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Queues `op` and waits for its commit. A caller that stops waiting does
+    /// not stop the command.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        op: impl Fn(&mut Write<'_>) -> Result<T, StorageError> + Send + 'static,
+    ) -> Result<T, StorageError> {
+        let queue = lock(&self.queue).clone().ok_or_else(closed)?;
+        let (reply, answer) = oneshot::channel();
+        let job = Box::new(Job {
+            op,
+            result: None,
+            reply,
+        });
+        queue.send(job).await.map_err(|_| closed())?;
+        drop(queue);
+        answer.await.map_err(|_| closed())?
+    }
+
+    /// Commits what is queued and ends the thread.
+    pub(super) async fn stop(&self) {
+        lock(&self.queue).take();
+        let thread = lock(&self.thread).take();
+        if let Some(thread) = thread {
+            let _ = tokio::task::spawn_blocking(move || thread.join()).await;
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Turn {
+    connection: Connection,
+    clock: Arc<dyn Clock>,
+    events: broadcast::Sender<Event>,
+    epoch: Arc<AtomicU64>,
+}
+
+impl Turn {
+    fn drain(&mut self, mut commands: mpsc::Receiver<Box<dyn Command>>) {
+        let mut group = Vec::with_capacity(GROUP);
+        while commands.blocking_recv_many(&mut group, GROUP) > 0 {
+            match self.commit(&mut group) {
+                Ok(()) => group.drain(..).for_each(|command| command.reply(Ok(()))),
+                Err(error) if group.len() == 1 => {
+                    group
+                        .drain(..)
+                        .for_each(|command| command.reply(Err(error.clone())));
+                }
+                Err(_) => {
+                    for command in group.drain(..) {
+                        let mut alone = vec![command];
+                        let outcome = self.commit(&mut alone);
+                        alone
+                            .drain(..)
+                            .for_each(|command| command.reply(outcome.clone()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs `group` in one transaction: all of it is on disk, or none.
+    fn commit(&mut self, group: &mut [Box<dyn Command>]) -> Result<(), StorageError> {
+        let effects = self.transaction(group).inspect_err(|_| {
+            // SQLite rolls some failures back by itself; then there is nothing left to do.
+            if !self.connection.is_autocommit() {
+                let _ = self.connection.execute_batch("ROLLBACK");
+            }
+        })?;
+        if effects.configuration {
+            self.epoch.fetch_add(1, Ordering::AcqRel);
+        }
+        if self.events.receiver_count() > 0 {
+            for event in effects.events {
+                let _ = self.events.send(event);
+            }
+        }
+        Ok(())
+    }
+
+    fn transaction(&self, group: &mut [Box<dyn Command>]) -> Result<Effects, StorageError> {
+        let connection = &self.connection;
+        connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        let mut write = Write {
+            connection,
+            now: self.clock.now(),
+            effects: Effects::default(),
+        };
+        for command in group {
+            command.run(&mut write)?;
+        }
+        count_taps(connection, &write.effects.taps)?;
+        connection.prepare_cached("COMMIT")?.execute([])?;
+        Ok(write.effects)
+    }
+}
+
+fn count_taps(connection: &Connection, taps: &[TapCount]) -> Result<(), StorageError> {
+    let mut sums = HashMap::<TapCount, i64>::new();
+    for tap in taps {
+        *sums.entry(*tap).or_default() += 1;
+    }
+    for ((hour, reason, simulated), taps) in sums {
+        connection
+            .prepare_cached(
+                "INSERT INTO tap_counts (hour, reason, simulated, taps) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT DO UPDATE SET taps = taps + excluded.taps",
+            )?
+            .execute((hour, reason, simulated, taps))?;
+    }
+    Ok(())
+}

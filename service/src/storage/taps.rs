@@ -1,0 +1,168 @@
+//! The path of a tap: configuration, record, key, payload, update.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::StorageError;
+use crate::experience::Content;
+use crate::id::{InlayId, InteractionId, MasterKeyId, TagId};
+use crate::inlay::{MacFrom, Mirror, Uid};
+use crate::interaction::{Change, KeyedInteraction, NewInteraction, Recorded, VersionRef};
+use crate::rolling_key::{IssuedKey, KeyHash};
+use crate::tag::{Properties, PropertyClass, PropertyKey, Tag};
+
+/// The operations of a tap and of its rolling key.
+#[async_trait]
+pub trait Taps: Send + Sync {
+    /// What a tap needs to know of a tag, read now. `None` for no tag, or a deleted one.
+    async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError>;
+
+    /// The tag's properties of one class, read now.
+    async fn properties(
+        &self,
+        tag: TagId,
+        class: PropertyClass,
+    ) -> Result<Properties, StorageError>;
+
+    /// An experience as it was published once.
+    async fn published(
+        &self,
+        version: VersionRef,
+    ) -> Result<Option<PublishedExperience>, StorageError>;
+
+    /// An id that no other interaction has or will have. Ids rise with time, roughly.
+    async fn reserve_interaction_id(&self) -> Result<InteractionId, StorageError>;
+
+    /// Records a tap: the counter's compare-and-set, the interaction, the
+    /// key's hash and the tag's scan count commit together or not at all.
+    async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError>;
+
+    /// The key issued with `id`, and its interaction. The caller compares the hash.
+    async fn issued_key(
+        &self,
+        id: InteractionId,
+    ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError>;
+
+    /// Notes that a payload was read, for the trace. It is written with later
+    /// commits: a crash may lose it, and nobody waits for it.
+    fn note_payload_read(&self, id: InteractionId);
+
+    /// Consumes a key and writes its variables, or does neither.
+    async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError>;
+}
+
+/// Which tag.
+#[derive(Clone, Copy, Debug)]
+pub enum TagKey<'a> {
+    /// By the last part of its URL.
+    Slug(&'a str),
+    /// By its id.
+    Id(TagId),
+}
+
+/// What a tap needs to know of a tag. Its properties are not part of it: they
+/// are read when a macro asks for them.
+#[derive(Clone, Debug)]
+pub struct TagTap {
+    /// The tag, without its properties and counts.
+    pub tag: Tag,
+    /// Its experience's published version.
+    pub experience: Option<PublishedExperience>,
+    /// Its inlays that make codes.
+    pub rolling: Vec<BoundInlay>,
+    /// Whether it has an inlay that makes none.
+    pub has_static_inlay: bool,
+}
+
+/// A published version of an experience.
+#[derive(Clone, Debug)]
+pub struct PublishedExperience {
+    /// Which version of which experience.
+    pub version: VersionRef,
+    /// The experience's name.
+    pub name: String,
+    /// What it shows or where it leads.
+    pub content: Arc<Content>,
+}
+
+/// A rolling-code inlay of a tag, its keys still wrapped.
+#[derive(Clone, Debug)]
+pub struct BoundInlay {
+    /// The inlay.
+    pub id: InlayId,
+    /// Its UID.
+    pub uid: Uid,
+    /// How it mirrors UID and counter.
+    pub mirror: Mirror,
+    /// Where the MAC's input begins.
+    pub mac_from: MacFrom,
+    /// Counts the replacements of its keys, from 1.
+    pub key_version: u32,
+    /// Its keys.
+    pub keys: WrappedKeys,
+}
+
+/// Where an inlay's keys come from. Key bytes are wrapped by `keyring`.
+#[derive(Clone, Debug)]
+pub enum WrappedKeys {
+    /// The inlay's own keys.
+    Own {
+        /// The meta read key; a plain mirror needs none.
+        meta: Option<Vec<u8>>,
+        /// The file read key.
+        file: Vec<u8>,
+    },
+    /// Diversified from a master key (AN10922).
+    Master {
+        /// Which.
+        id: MasterKeyId,
+        /// The master key.
+        key: Vec<u8>,
+        /// The diversification input, as text.
+        input: String,
+        /// Whether the meta key is diversified, too.
+        diversify_meta: bool,
+    },
+}
+
+/// A request to update variables (specification 4.2), well formed.
+#[derive(Clone, Debug)]
+pub struct VariableUpdate {
+    /// The interaction the key says it belongs to.
+    pub id: InteractionId,
+    /// The presented key's hash.
+    pub hash: KeyHash,
+    /// Digest of `Idempotency-Key` and body, where there is such a header.
+    pub request: Option<[u8; 32]>,
+    /// New values of existing variables; no key twice.
+    pub data: Vec<(PropertyKey, String)>,
+    /// Offset of simulated time, applied to simulated interactions alone.
+    pub simulated_offset: i64,
+}
+
+/// What became of an update.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Updated {
+    /// The variables are written and the key is consumed.
+    Done(Vec<Change>),
+    /// This very request was answered before; its answer is due again.
+    Repeated,
+    /// Nothing was written.
+    Refused(UpdateRefusal),
+}
+
+/// Why an update was refused. Clients see one answer for all (specification 7).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UpdateRefusal {
+    /// No such key, another key, or an expired one.
+    InvalidKey,
+    /// The key was consumed.
+    Consumed,
+    /// The tag has no such variable.
+    UnknownVariable(PropertyKey),
+    /// The tag is deleted or leads to no experience any more.
+    NotAssigned,
+    /// The tag asks for a verified tap.
+    NotVerified,
+}

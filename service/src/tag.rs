@@ -1,0 +1,202 @@
+//! A tag: what an owner put into the world, and what is known about it.
+//!
+//! Three classes of properties hang on a tag. Attributes and data are fixed to
+//! the outside; variables are the ones a visitor with a rolling key may change
+//! (specification, section 1).
+
+mod location;
+mod property;
+mod slug;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+pub use location::{AssetType, Location, PlaceType, Venue, VenueAsset};
+pub use property::{
+    InvalidProperty, Properties, PropertyClass, PropertyKey, VALUE_MAX, check_value,
+};
+pub use slug::{InvalidSlug, Slug};
+
+use crate::clock::Timestamp;
+use crate::id::{ExperienceId, TagId};
+
+/// Whether a tag is in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Taps lead to the experience.
+    #[default]
+    Active,
+    /// Taps are recorded and answered with a page that says the tag is no longer in use.
+    Archived,
+}
+
+impl Status {
+    /// The name in the API and in storage.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Archived => "archived",
+        }
+    }
+}
+
+/// What the owner of a tag decides about it.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are independent switches of the contract"
+)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TagFields {
+    /// The last part of the tag's URL. Made up at random where it is not given.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub slug: Slug,
+    /// What the owner calls it. Need not be unique.
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: String,
+    /// What visitors see it called.
+    #[serde(default)]
+    pub title: String,
+    /// A sentence for visitors.
+    #[serde(default)]
+    pub description: String,
+    /// Locale of the tag's texts, as in `en_US`.
+    #[serde(default = "default_language")]
+    pub language_code: String,
+    /// Whether it is in use.
+    #[serde(default)]
+    pub status: Status,
+    /// The experience a tap leads to.
+    #[serde(default)]
+    pub experience_id: Option<ExperienceId>,
+    /// Whether taps are verified at all.
+    #[serde(default = "yes")]
+    pub verifier_enabled: bool,
+    /// Whether a rolling key from a tap that did not verify may update variables.
+    #[serde(default)]
+    pub updates_require_verified: bool,
+    /// Properties for macros that nobody outside can change.
+    #[serde(default)]
+    pub attributes: Properties,
+    /// More such properties, kept apart as the specification does.
+    #[serde(default)]
+    pub data: Properties,
+    /// Properties whose values a holder of a rolling key may change.
+    #[serde(default)]
+    pub variables: Properties,
+    /// Where the tag is.
+    #[serde(default)]
+    pub location: Option<Location>,
+    /// Settings of widgets by their name; handed through to the payload.
+    #[serde(default)]
+    #[schema(value_type = std::collections::BTreeMap<String, std::collections::BTreeMap<String, serde_json::Value>>)]
+    pub widget_settings: WidgetSettings,
+    /// Handed through to the payload.
+    #[serde(default)]
+    pub track_location: bool,
+    /// Whether a printed QR code of this tag is in use beside its inlay, so that a visit without a code is not a failed check.
+    #[serde(default)]
+    pub has_qr_code: bool,
+}
+
+/// Settings of widgets by their name (specification 2.3).
+pub type WidgetSettings =
+    std::collections::BTreeMap<String, serde_json::Map<String, serde_json::Value>>;
+
+fn default_language() -> String {
+    "en_US".to_owned()
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// A tag as the admin API shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct Tag {
+    /// Its identifier.
+    pub id: TagId,
+    /// What its owner decided.
+    #[serde(flatten)]
+    pub fields: TagFields,
+    /// Whether it lives in the simulated world.
+    pub simulated: bool,
+    /// How many taps were recorded.
+    pub scan_count: u64,
+    /// When the last one was.
+    pub last_scan_at: Option<Timestamp>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When its configuration was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// Why a tag cannot be saved. Each is a sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidTag {
+    /// The name is empty or too long.
+    #[error("A tag needs a name of 1 to {NAME_MAX} characters.")]
+    Name,
+    /// A text is too long or holds a NUL character.
+    #[error("{field} can have at most {TEXT_MAX} characters, and no NUL character.")]
+    Text {
+        /// The member's name.
+        field: &'static str,
+    },
+    /// The language code is no locale.
+    #[error("language_code is a locale such as en_US.")]
+    Language,
+    /// The widget settings are too large.
+    #[error("widget_settings can have at most {WIDGETS_MAX} bytes as JSON.")]
+    Widgets,
+    /// A property is not well formed.
+    #[error(transparent)]
+    Property(#[from] InvalidProperty),
+    /// The location is not well formed.
+    #[error("{0}")]
+    Location(&'static str),
+}
+
+/// Longest name, in characters.
+pub const NAME_MAX: usize = 200;
+/// Longest title or description, in characters.
+pub const TEXT_MAX: usize = 2_000;
+/// Largest widget settings, in bytes of JSON.
+pub const WIDGETS_MAX: usize = 16 * 1024;
+
+impl TagFields {
+    /// Checks what the types alone do not: lengths, characters, numbers.
+    pub fn validate(&self) -> Result<(), InvalidTag> {
+        if self.name.trim().is_empty() || !text_fits(&self.name, NAME_MAX) {
+            return Err(InvalidTag::Name);
+        }
+        for (field, text) in [("title", &self.title), ("description", &self.description)] {
+            if !text_fits(text, TEXT_MAX) {
+                return Err(InvalidTag::Text { field });
+            }
+        }
+        let locale = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if !(2..=35).contains(&self.language_code.len()) || !self.language_code.chars().all(locale)
+        {
+            return Err(InvalidTag::Language);
+        }
+        let widgets = serde_json::to_string(&self.widget_settings).unwrap_or_default();
+        if widgets.len() > WIDGETS_MAX || widgets.contains("\\u0000") {
+            return Err(InvalidTag::Widgets);
+        }
+        for properties in [&self.attributes, &self.data, &self.variables] {
+            properties.validate()?;
+        }
+        if let Some(location) = &self.location {
+            location.validate().map_err(InvalidTag::Location)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether `text` has at most `max` characters and no NUL.
+pub fn text_fits(text: &str, max: usize) -> bool {
+    text.chars().count() <= max && !text.contains('\0')
+}

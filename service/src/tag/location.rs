@@ -1,0 +1,101 @@
+//! Where a tag is: exactly the members of specification 2.4. A tag without a
+//! location shows [`Location::default`], so the payload's shape never changes.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::text_fits;
+
+/// A place (specification 2.4).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Location {
+    /// The owner's number for it.
+    pub id: i64,
+    /// Street and number.
+    pub street: String,
+    /// Designated market area.
+    pub dma: i64,
+    /// Latitude in degrees, -90 to 90.
+    pub lat: f64,
+    /// Longitude in degrees, -180 to 180.
+    pub lon: f64,
+    /// Whether the tag stays where it is.
+    pub stationary: bool,
+    /// Free data.
+    pub data: Map<String, Value>,
+    /// Free data of users.
+    pub user_data: Vec<Value>,
+    /// Free data of systems.
+    pub system: Vec<Value>,
+    /// The venue.
+    pub venue: Venue,
+    /// The asset the tag is on.
+    pub asset: VenueAsset,
+}
+
+/// A venue.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Venue {
+    /// Its kind.
+    #[serde(rename = "type")]
+    pub kind: PlaceType,
+    /// Its name.
+    pub name: String,
+}
+
+/// An asset.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct VenueAsset {
+    /// Its kind.
+    #[serde(rename = "type")]
+    pub kind: AssetType,
+    /// The owner's identifier for it.
+    pub id: String,
+}
+
+/// The kind of a venue.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PlaceType {
+    /// The owner's number for the kind.
+    pub id: i64,
+    /// Its name.
+    pub name: String,
+    /// 1 where things of the kind stay where they are, else 0.
+    pub stationary: i64,
+}
+
+/// The kind of an asset.
+pub type AssetType = PlaceType;
+
+/// Largest location, in bytes of JSON.
+const LOCATION_MAX: usize = 16 * 1024;
+
+impl Location {
+    /// Checks degrees, lengths and characters.
+    pub(super) fn validate(&self) -> Result<(), &'static str> {
+        let within = |value: f64, limit: f64| value.is_finite() && value.abs() <= limit;
+        if !within(self.lat, 90.0) || !within(self.lon, 180.0) {
+            return Err("lat is -90 to 90 degrees and lon -180 to 180.");
+        }
+        let texts = [
+            &self.street,
+            &self.venue.name,
+            &self.venue.kind.name,
+            &self.asset.id,
+            &self.asset.kind.name,
+        ];
+        if !texts.iter().all(|text| text_fits(text, super::NAME_MAX)) {
+            return Err("Texts of a location have at most 200 characters and no NUL character.");
+        }
+        let json = serde_json::to_string(self).unwrap_or_default();
+        if json.len() > LOCATION_MAX || json.contains("\\u0000") {
+            return Err("A location can have at most 16384 bytes as JSON, and no NUL character.");
+        }
+        Ok(())
+    }
+}

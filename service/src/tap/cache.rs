@@ -1,0 +1,165 @@
+//! Configuration of tags as taps need it, kept in memory. What is kept was read
+//! under an epoch of the configuration and is void under the next one; counters,
+//! keys and properties are never kept.
+
+use std::sync::Arc;
+
+use quick_cache::sync::Cache;
+
+use crate::experience::Content;
+use crate::id::{InlayId, TagId};
+use crate::inlay::verify::Candidate;
+use crate::interaction::Tech;
+use crate::keyring::{Keyring, KeyringError};
+use crate::service::Service;
+use crate::storage::{BoundInlay, PublishedExperience, StorageError, TagKey, TagTap};
+use crate::tag::{Status, Tag};
+
+use super::Presented;
+
+/// Tags kept at the most.
+const KEPT: usize = 200_000;
+
+/// The cache.
+pub struct TagCache {
+    by_slug: Cache<Box<str>, Kept>,
+    by_id: Cache<TagId, Kept>,
+}
+
+#[derive(Clone)]
+struct Kept {
+    epoch: u64,
+    tag: Arc<CachedTag>,
+}
+
+/// A tag with its inlays' keys at hand.
+#[derive(Debug)]
+pub struct CachedTag {
+    tap: TagTap,
+    candidates: Result<Vec<Candidate>, KeyringError>,
+}
+
+impl Default for TagCache {
+    fn default() -> Self {
+        Self {
+            by_slug: Cache::new(KEPT),
+            by_id: Cache::new(KEPT),
+        }
+    }
+}
+
+impl TagCache {
+    /// A tag as it is configured now. `None` for no tag, or a deleted one.
+    pub async fn get(
+        &self,
+        service: &Service,
+        key: TagKey<'_>,
+    ) -> Result<Option<Arc<CachedTag>>, StorageError> {
+        // The epoch is read first: what changes after it makes the entry void.
+        let epoch = service.storage.configuration_epoch();
+        let kept = match key {
+            TagKey::Slug(slug) => self.by_slug.get(slug),
+            TagKey::Id(id) => self.by_id.get(&id),
+        };
+        if let Some(kept) = kept.filter(|kept| kept.epoch == epoch) {
+            return Ok(Some(kept.tag));
+        }
+        let Some(tap) = service.storage.tag_tap(key).await? else {
+            return Ok(None);
+        };
+        let tag = Arc::new(CachedTag::new(tap, &service.keyring));
+        let kept = Kept {
+            epoch,
+            tag: Arc::clone(&tag),
+        };
+        self.by_slug.insert(tag.slug().into(), kept.clone());
+        self.by_id.insert(tag.id(), kept);
+        Ok(Some(tag))
+    }
+}
+
+impl CachedTag {
+    fn new(tap: TagTap, keyring: &Keyring) -> Self {
+        let candidates = tap
+            .rolling
+            .iter()
+            .map(|inlay| candidate(inlay, keyring))
+            .collect();
+        Self { tap, candidates }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> TagId {
+        self.tap.tag.id
+    }
+
+    /// The last part of its URL.
+    pub fn slug(&self) -> &str {
+        self.tap.tag.fields.slug.as_str()
+    }
+
+    /// Whether it is in use.
+    pub fn status(&self) -> Status {
+        self.tap.tag.fields.status
+    }
+
+    /// Whether it lives in the simulated world.
+    pub fn simulated(&self) -> bool {
+        self.tap.tag.simulated
+    }
+
+    /// The tag; its properties are empty here, and its counts are old.
+    pub fn tag(&self) -> &Tag {
+        &self.tap.tag
+    }
+
+    /// Its experience's published version.
+    pub fn experience(&self) -> Option<&PublishedExperience> {
+        self.tap.experience.as_ref()
+    }
+
+    /// The studio experience's id as the payload names it: empty for a redirect.
+    pub fn studio_id(&self) -> String {
+        match &self.tap.experience {
+            Some(PublishedExperience {
+                version, content, ..
+            }) if matches!(**content, Content::Studio { .. }) => version.experience_id.to_string(),
+            _ => String::new(),
+        }
+    }
+
+    /// Whether it has an inlay that makes codes.
+    pub fn rolls(&self) -> bool {
+        !self.tap.rolling.is_empty()
+    }
+
+    /// Its inlays that make codes, with their keys.
+    pub fn candidates(&self) -> Result<&[Candidate], KeyringError> {
+        self.candidates.as_deref().map_err(Clone::clone)
+    }
+
+    /// The inlay behind the candidate at `index`, and the version of its keys.
+    pub fn inlay(&self, index: usize) -> (InlayId, u32) {
+        let inlay = &self.tap.rolling[index];
+        (inlay.id, inlay.key_version)
+    }
+
+    /// How a visitor came who brought this.
+    pub fn tech(&self, presented: &Presented<'_>) -> Tech {
+        match presented {
+            Presented::Nothing if self.tap.tag.fields.has_qr_code => Tech::Qr,
+            Presented::Nothing if self.tap.has_static_inlay => Tech::Nfc,
+            Presented::Nothing => Tech::Url,
+            Presented::Malformed | Presented::Code { .. } => Tech::Nfc,
+        }
+    }
+}
+
+fn candidate(inlay: &BoundInlay, keyring: &Keyring) -> Result<Candidate, KeyringError> {
+    Ok(Candidate {
+        uid: inlay.uid,
+        mirror: inlay.mirror,
+        mac_from: inlay.mac_from,
+        keys: keyring.inlay_keys(&inlay.keys, inlay.uid, inlay.mirror)?,
+    })
+}

@@ -1,0 +1,161 @@
+//! What an interaction can say to macros (decisions, "Macros").
+
+use std::borrow::Cow;
+
+use super::CachedTag;
+use crate::clock::Timestamp;
+use crate::id::InteractionId;
+use crate::interaction::{KeyedInteraction, Tech, Verdict};
+use crate::macros::{self, Macro, Target};
+use crate::service::Service;
+use crate::storage::StorageError;
+use crate::tag::{Properties, PropertyClass};
+
+/// What is known of the interaction once it is recorded.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Its id.
+    pub id: InteractionId,
+    /// Its time.
+    pub at: Timestamp,
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// How the visitor came.
+    pub tech: Tech,
+    /// The visitor's country.
+    pub country: String,
+}
+
+impl From<KeyedInteraction> for Facts {
+    fn from(interaction: KeyedInteraction) -> Self {
+        let KeyedInteraction {
+            id,
+            at,
+            verdict,
+            tech,
+            country,
+            ..
+        } = interaction;
+        Self {
+            id,
+            at,
+            verdict,
+            tech,
+            country,
+        }
+    }
+}
+
+/// The values of macros for one answer. Properties are as they are now.
+pub struct Scope<'a> {
+    tag: &'a CachedTag,
+    facts: Option<Facts>,
+    rk: Option<&'a str>,
+    attributes: Properties,
+    data: Properties,
+    variables: Properties,
+}
+
+impl<'a> Scope<'a> {
+    /// A scope with the properties that `target` asks for.
+    pub async fn for_target(
+        service: &Service,
+        tag: &'a CachedTag,
+        target: &Target,
+        facts: Option<Facts>,
+        rk: Option<&'a str>,
+    ) -> Result<Scope<'a>, StorageError> {
+        Self::with(service, tag, facts, rk, |class| {
+            target.uses(|name| {
+                matches!(
+                    (name, class),
+                    (Macro::TagAttribute(_), PropertyClass::Attribute)
+                        | (Macro::TagData(_), PropertyClass::Data)
+                        | (Macro::TagVariable(_), PropertyClass::Variable)
+                )
+            })
+        })
+        .await
+    }
+
+    /// A scope with every property of the tag.
+    pub async fn full(
+        service: &Service,
+        tag: &'a CachedTag,
+        facts: Option<Facts>,
+        rk: Option<&'a str>,
+    ) -> Result<Scope<'a>, StorageError> {
+        Self::with(service, tag, facts, rk, |_| true).await
+    }
+
+    async fn with(
+        service: &Service,
+        tag: &'a CachedTag,
+        facts: Option<Facts>,
+        rk: Option<&'a str>,
+        wanted: impl Fn(PropertyClass) -> bool,
+    ) -> Result<Scope<'a>, StorageError> {
+        let mut scope = Scope {
+            tag,
+            facts,
+            rk,
+            attributes: Properties::default(),
+            data: Properties::default(),
+            variables: Properties::default(),
+        };
+        for class in PropertyClass::ALL
+            .into_iter()
+            .filter(|class| wanted(*class))
+        {
+            let properties = service.storage.properties(tag.id(), class).await?;
+            match class {
+                PropertyClass::Attribute => scope.attributes = properties,
+                PropertyClass::Data => scope.data = properties,
+                PropertyClass::Variable => scope.variables = properties,
+            }
+        }
+        Ok(scope)
+    }
+
+    fn fact<T: ToString>(&self, fact: impl Fn(&Facts) -> T) -> Option<Cow<'_, str>> {
+        self.facts
+            .as_ref()
+            .map(|facts| fact(facts).to_string().into())
+    }
+}
+
+impl macros::Scope for Scope<'_> {
+    fn value(&self, name: &Macro) -> Option<Cow<'_, str>> {
+        let fields = &self.tag.tag().fields;
+        let location = fields.location.as_ref();
+        match name {
+            Macro::InteractionRk => self.rk.map(Cow::from),
+            Macro::InteractionId => self.fact(|facts| facts.id),
+            Macro::InteractionTime => self.fact(|facts| facts.at.unix_seconds()),
+            Macro::TechValue => self.fact(|facts| facts.tech.value()),
+            Macro::TechName => self.fact(|facts| facts.tech.name()),
+            Macro::VerificationSupported => Some(
+                (fields.verifier_enabled && self.tag.rolls())
+                    .to_string()
+                    .into(),
+            ),
+            Macro::VerificationResult => {
+                let verified = self.facts.as_ref()?.verdict.tag_verified()?;
+                Some(verified.to_string().into())
+            }
+            Macro::TagId => Some(self.tag.id().to_string().into()),
+            Macro::TagName => Some(fields.name.as_str().into()),
+            Macro::TagTitle => Some(fields.title.as_str().into()),
+            Macro::TagAttribute(key) => self.attributes.get(key).map(Cow::from),
+            Macro::TagData(key) => self.data.get(key).map(Cow::from),
+            Macro::TagVariable(key) => self.variables.get(key).map(Cow::from),
+            Macro::DeviceCountry => self
+                .facts
+                .as_ref()
+                .map(|facts| facts.country.as_str().into()),
+            Macro::LocationLat => location.map(|location| location.lat.to_string().into()),
+            Macro::LocationLon => location.map(|location| location.lon.to_string().into()),
+            Macro::VenueName => location.map(|location| location.venue.name.as_str().into()),
+        }
+    }
+}
