@@ -10,7 +10,7 @@ mod serve;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{any, get};
@@ -46,7 +46,6 @@ pub fn router(service: Arc<Service>, exposure: Exposure) -> Router {
     router
         .fallback(error::no_such_route)
         .method_not_allowed_fallback(error::no_such_method)
-        .layer(DefaultBodyLimit::max(public::BODY_MAX))
         .layer(middleware::from_fn_with_state(
             Arc::clone(&service),
             observe,

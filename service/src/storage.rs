@@ -37,7 +37,8 @@ pub trait Storage: Taps + Tags + Administration {
     /// acknowledged. What was read under an older epoch may be stale.
     fn configuration_epoch(&self) -> u64;
 
-    /// Whether the database answers and takes writes.
+    /// Whether the database answers. A full disk is no reason not to: reads and
+    /// redirects without a key go on.
     async fn ready(&self) -> Result<(), StorageError>;
 
     /// One round of housekeeping: expired keys, visitors after 30 days,

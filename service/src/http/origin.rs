@@ -18,11 +18,27 @@ use crate::settings::Settings;
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
 
-/// Who calls.
+/// The client's address: the peer's, or what a trusted proxy forwarded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Address(pub(super) IpAddr);
+
+impl FromRequestParts<Arc<Service>> for Address {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        service: &Arc<Service>,
+    ) -> Result<Self, Infallible> {
+        let settings = service.settings();
+        let peer = peer(parts);
+        let forwarded = is_trusted(&settings, peer).then(|| forwarded(&settings, &parts.headers));
+        Ok(Self(forwarded.flatten().unwrap_or(peer)))
+    }
+}
+
+/// Who taps.
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
-    /// The client's address: the peer's, or what a trusted proxy forwarded.
-    pub(super) address: IpAddr,
     /// Two-letter country code, or empty.
     pub(super) country: String,
     /// The client as far as it is kept.
@@ -36,20 +52,12 @@ impl FromRequestParts<Arc<Service>> for Origin {
         parts: &mut Parts,
         service: &Arc<Service>,
     ) -> Result<Self, Infallible> {
+        let Address(address) = Address::from_request_parts(parts, service).await?;
         let settings = service.settings();
-        let peer = parts.extensions.get::<Peer>();
-        let peer = peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |Peer(address)| {
-            address.ip()
-        });
-        let trusted = is_trusted(&settings, peer);
-        let address = if trusted {
-            forwarded(&settings, &parts.headers).unwrap_or(peer)
-        } else {
-            peer
-        };
-        let country = trusted
+        let named = is_trusted(&settings, peer(parts))
             .then(|| country_header(&settings, &parts.headers))
-            .flatten()
+            .flatten();
+        let country = named
             .or_else(|| service.countries.of(address))
             .unwrap_or_else(|| settings.default_country.clone());
         let user_agent = parts
@@ -57,11 +65,18 @@ impl FromRequestParts<Arc<Service>> for Origin {
             .get(USER_AGENT)
             .map_or(&b""[..], |agent| agent.as_bytes());
         Ok(Self {
-            address,
             country,
             client: service.clients.identify(address, user_agent),
         })
     }
+}
+
+/// A call in-process counts as one from the machine itself.
+fn peer(parts: &Parts) -> IpAddr {
+    let peer = parts.extensions.get::<Peer>();
+    peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |Peer(address)| {
+        address.ip()
+    })
 }
 
 fn is_trusted(settings: &Settings, address: IpAddr) -> bool {

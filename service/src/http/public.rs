@@ -19,7 +19,7 @@ pub(super) use stand_in::stand_in;
 pub(super) use tap::tap;
 
 /// Largest body of a public call, in bytes.
-pub(super) const BODY_MAX: usize = 64 * 1024;
+const BODY_MAX: usize = 64 * 1024;
 
 /// The envelope of the update operation (specification 4.2).
 #[derive(Serialize)]

@@ -11,13 +11,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::http::error::ApiError;
-use crate::http::origin::Origin;
+use crate::http::origin::Address;
 use crate::service::Service;
 
 /// Lets a request with a valid token pass.
 pub(super) async fn require_token(
     State(service): State<Arc<Service>>,
-    origin: Origin,
+    Address(address): Address,
     request: Request,
     next: Next,
 ) -> Response {
@@ -36,7 +36,7 @@ pub(super) async fn require_token(
         Ok(true) => next.run(request).await,
         Ok(false) => match service
             .refusals
-            .count(origin.address, service.settings().rate_limit)
+            .count(address, service.settings().rate_limit)
         {
             Some(seconds) => ApiError::TooMany(seconds).into_response(),
             None => ApiError::Unauthorized.into_response(),

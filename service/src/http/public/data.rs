@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use super::{BODY_MAX, Envelope, preflight, public_answer, too_many, wrong_method};
 use crate::http::error::public_error;
-use crate::http::origin::Origin;
+use crate::http::origin::Address;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
 use crate::storage::{Updated, VariableUpdate};
@@ -36,7 +36,7 @@ const UPDATED: &str = "User Data updated";
 
 pub(in crate::http) async fn data(
     State(service): State<Arc<Service>>,
-    origin: Origin,
+    Address(address): Address,
     request: Request,
 ) -> Response {
     match *request.method() {
@@ -52,7 +52,7 @@ pub(in crate::http) async fn data(
     let answer = public_answer(refusal.status, &Envelope::error(&refusal.message));
     match service
         .refusals
-        .count(origin.address, service.settings().rate_limit)
+        .count(address, service.settings().rate_limit)
     {
         Some(seconds) => too_many(answer, seconds),
         None => answer,

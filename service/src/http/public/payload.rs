@@ -9,7 +9,7 @@ use axum::response::Response;
 
 use super::{preflight, public_json, too_many, wrong_method};
 use crate::http::error::public_error;
-use crate::http::origin::Origin;
+use crate::http::origin::Address;
 use crate::payload;
 use crate::service::Service;
 
@@ -20,7 +20,7 @@ pub(in crate::http) async fn payload(
     State(service): State<Arc<Service>>,
     method: Method,
     RawQuery(query): RawQuery,
-    origin: Origin,
+    Address(address): Address,
 ) -> Response {
     match method {
         Method::GET | Method::HEAD | Method::POST => {}
@@ -37,7 +37,7 @@ pub(in crate::http) async fn payload(
             let refused = public_json(StatusCode::OK, NONE);
             match service
                 .refusals
-                .count(origin.address, service.settings().rate_limit)
+                .count(address, service.settings().rate_limit)
             {
                 Some(seconds) => too_many(refused, seconds),
                 None => refused,

@@ -1,5 +1,4 @@
-//! `GET /health`: the process lives. `GET /ready`: the database answers, and
-//! takes writes.
+//! `GET /health`: the process lives. `GET /ready`: the database answers.
 
 use std::sync::Arc;
 

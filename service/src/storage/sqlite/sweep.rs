@@ -81,13 +81,3 @@ pub(super) fn store_payload_reads(
     }
     Ok(())
 }
-
-/// A write that changes nothing and still has to reach the disk.
-pub(super) fn probe(write: &mut Write<'_>) -> Result<(), StorageError> {
-    write.connection.execute(
-        "INSERT INTO settings (name, value) VALUES ('probe', ?1)
-         ON CONFLICT DO UPDATE SET value = excluded.value",
-        [write.now.millis().to_string()],
-    )?;
-    Ok(())
-}

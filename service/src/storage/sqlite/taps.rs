@@ -5,7 +5,7 @@ mod update;
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row};
@@ -112,20 +112,22 @@ impl Taps for SqliteStorage {
     }
 }
 
+static TAG_BY_SLUG: LazyLock<String> = LazyLock::new(|| tag_by("t.slug"));
+static TAG_BY_ID: LazyLock<String> = LazyLock::new(|| tag_by("t.id"));
+
+fn tag_by(column: &str) -> String {
+    let (columns, from) = (row::TAG_COLUMNS, row::TAG_FROM);
+    format!("SELECT {columns} FROM {from} WHERE {column} = ?1 AND t.deleted_at IS NULL")
+}
+
 fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
-    let columns = row::TAG_COLUMNS;
-    let from = row::TAG_FROM;
     let tag = match key {
         TagKey::Slug(slug) => connection
-            .prepare_cached(&format!(
-                "SELECT {columns} FROM {from} WHERE t.slug = ?1 AND t.deleted_at IS NULL"
-            ))?
+            .prepare_cached(&TAG_BY_SLUG)?
             .query_row([slug], |r| Ok(row::tag(r)))
             .optional()?,
         TagKey::Id(id) => connection
-            .prepare_cached(&format!(
-                "SELECT {columns} FROM {from} WHERE t.id = ?1 AND t.deleted_at IS NULL"
-            ))?
+            .prepare_cached(&TAG_BY_ID)?
             .query_row([id.0], |r| Ok(row::tag(r)))
             .optional()?,
     };
@@ -263,16 +265,20 @@ fn key_row(row: &Row<'_>, offset: usize) -> Result<IssuedKey, StorageError> {
 
 const KEY_COLUMNS: &str = "k.hash, k.issued_at, k.consumed_at, k.request, k.url_digest";
 
+static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {}, {KEY_COLUMNS} FROM rolling_keys k
+         JOIN interactions i ON i.id = k.interaction_id WHERE k.interaction_id = ?1",
+        row::INTERACTION_COLUMNS
+    )
+});
+
 fn issued_key(
     connection: &Connection,
     id: InteractionId,
 ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
-    let columns = row::INTERACTION_COLUMNS;
     let found = connection
-        .prepare_cached(&format!(
-            "SELECT {columns}, {KEY_COLUMNS} FROM rolling_keys k
-             JOIN interactions i ON i.id = k.interaction_id WHERE k.interaction_id = ?1"
-        ))?
+        .prepare_cached(&ISSUED_KEY)?
         .query_row([id.0], |r| Ok(keyed(r)))
         .optional()?;
     found.transpose()

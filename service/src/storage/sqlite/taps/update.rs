@@ -1,6 +1,8 @@
 //! Updating variables with a rolling key: one command of the writer. Checks
 //! come before writes, so that a refusal is a result and rolls nothing back.
 
+use std::sync::LazyLock;
+
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{KEY_COLUMNS, key_row};
@@ -81,15 +83,19 @@ struct Held {
     requires_verified: bool,
 }
 
+static HELD: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {KEY_COLUMNS}, i.tag_id, i.simulated, i.reason,
+                t.experience_id IS NOT NULL AND t.deleted_at IS NULL, t.updates_require_verified
+         FROM rolling_keys k JOIN interactions i ON i.id = k.interaction_id
+              JOIN tags t ON t.id = i.tag_id
+         WHERE k.interaction_id = ?1"
+    )
+});
+
 fn held(connection: &Connection, id: i64) -> Result<Option<Held>, StorageError> {
     let found = connection
-        .prepare_cached(&format!(
-            "SELECT {KEY_COLUMNS}, i.tag_id, i.simulated, i.reason,
-                    t.experience_id IS NOT NULL AND t.deleted_at IS NULL, t.updates_require_verified
-             FROM rolling_keys k JOIN interactions i ON i.id = k.interaction_id
-                  JOIN tags t ON t.id = i.tag_id
-             WHERE k.interaction_id = ?1"
-        ))?
+        .prepare_cached(&HELD)?
         .query_row([id], |row| {
             Ok(key_row(row, 0).map(|key| {
                 (
