@@ -15,6 +15,7 @@
 //! | [`session`] | the cryptography of one read: session keys, PICC data, SDMMAC |
 //! | [`verify`] | is this code of this inlay? |
 //! | [`counter`] | has this code been used before? |
+//! | [`diagnose`] | why does this code not verify? |
 //! | [`virtual_inlay`] | an inlay in software |
 //!
 //! Sources: NXP NTAG 424 DNA data sheet `NT4H2421Gx` rev 3.0 section 9.3 and
@@ -22,6 +23,7 @@
 
 pub mod code;
 pub mod counter;
+pub mod diagnose;
 pub mod diversify;
 pub mod key;
 pub mod session;

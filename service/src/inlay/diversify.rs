@@ -160,3 +160,40 @@ impl MasterKey {
         derive(&self.key, &self.input.bytes(uid))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> DiversificationInputError {
+        text.parse::<DiversificationInput>().unwrap_err()
+    }
+
+    #[test]
+    fn an_input_is_hex_around_one_uid() {
+        let input: DiversificationInput = "3042{uid}f54e".parse().unwrap();
+        assert_eq!(input.to_string(), "3042{uid}F54E");
+        let uid = Uid::from_bytes([4, 1, 2, 3, 4, 5, 6]);
+        let expected = [0x30, 0x42, 4, 1, 2, 3, 4, 5, 6, 0xF5, 0x4E];
+        assert_eq!(input.bytes(uid), expected);
+
+        assert_eq!(error("3042"), DiversificationInputError::Placeholder);
+        assert_eq!(error("{uid}{uid}"), DiversificationInputError::Placeholder);
+        assert_eq!(error("{UID}"), DiversificationInputError::Placeholder);
+        assert_eq!(error("304{uid}"), DiversificationInputError::NotHex);
+        assert_eq!(error("{uid}3G"), DiversificationInputError::NotHex);
+        assert_eq!(error("{uid} 30"), DiversificationInputError::NotHex);
+    }
+
+    #[test]
+    fn an_input_is_at_most_31_bytes_with_the_uid() {
+        let of_length = |length: usize| format!("{{uid}}{}", "00".repeat(length - 7));
+        assert!(of_length(31).parse::<DiversificationInput>().is_ok());
+        let too_long = DiversificationInputError::Length { length: 32 };
+        assert_eq!(error(&of_length(32)), too_long);
+        for length in [0, 32] {
+            let input = vec![0; length];
+            assert_eq!(diversify(&AesKey::FACTORY, &input), Err(InputLengthError));
+        }
+    }
+}

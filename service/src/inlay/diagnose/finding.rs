@@ -1,0 +1,185 @@
+//! What can be wrong with a code or with the settings it is verified by, in
+//! words for people: each names the setting and what to set.
+
+use std::fmt;
+
+use crate::inlay::code::Malformed;
+use crate::inlay::diagnose::Window;
+use crate::inlay::{Mirror, Uid};
+
+/// One thing that keeps a code from verifying.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// It is no code at all.
+    Malformed(Malformed),
+    /// It is of an inlay that is not of this tag.
+    OtherInlay {
+        /// The chip that made it.
+        uid: Uid,
+    },
+    /// It is of a chip that is no inlay here.
+    NotConfigured {
+        /// The chip that made it.
+        uid: Uid,
+    },
+    /// The keys are those of an inlay of this tag, the UID is not.
+    OtherUid {
+        /// The UID that is set.
+        configured: Uid,
+        /// The UID of the chip that made the code.
+        actual: Uid,
+    },
+    /// The code is of the other mirror than the one that is set.
+    Mirror {
+        /// The mirror of the code.
+        sent: Mirror,
+    },
+    /// Meta key and file key are in each other's place.
+    KeysSwapped,
+    /// One key is another than the one that is set.
+    Key {
+        /// Which key.
+        slot: Slot,
+        /// What it is instead.
+        is: KeyIs,
+    },
+    /// The counter's bytes are in the other order, in the URL or in the making of the MAC.
+    CounterByteOrder,
+    /// The MAC's input begins elsewhere than is set.
+    MacWindow(Window),
+    /// UID and counter can be read, the MAC fits no key and no window.
+    MacFitsNothing {
+        /// The chip that the code names.
+        uid: Uid,
+    },
+    /// The encrypted `uid` opens with no key.
+    PiccDataFitsNoKey,
+}
+
+/// Which of an inlay's two keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// `SDMMetaReadKey`, of the PICC data.
+    Meta,
+    /// `SDMFileReadKey`, of the MAC.
+    File,
+}
+
+/// What a key is instead of the one that is set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyIs {
+    /// The key that is set in the other slot.
+    OtherSlot,
+    /// The all-zero key of a new chip.
+    Factory,
+    /// A key of another inlay.
+    OfInlay {
+        /// That inlay's chip.
+        uid: Uid,
+    },
+    /// A master key itself.
+    MasterKey {
+        /// Its name.
+        name: String,
+    },
+    /// A key diversified from a master key.
+    Diversified {
+        /// The master key's name.
+        name: String,
+    },
+}
+
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Meta => "meta_key",
+            Self::File => "file_key",
+        })
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed(malformed) => write!(f, "The code is malformed: {malformed}."),
+            Self::OtherInlay { uid } => write!(
+                f,
+                "The code is of the inlay {uid}, which is not of this tag: bind it to this tag, or use its own tag's URL."
+            ),
+            Self::NotConfigured { uid } => write!(
+                f,
+                "The code is of the chip {uid}, which is no inlay here: add it to this tag."
+            ),
+            Self::OtherUid { configured, actual } => write!(
+                f,
+                "The code is of the chip {actual} with the keys of the inlay {configured}: set its uid to {actual}, or add {actual} as an inlay with these keys if it is another chip."
+            ),
+            Self::Mirror { sent } => {
+                write!(f, "The code uses the {sent} mirror: set mirror to \"{sent}\"")?;
+                f.write_str(match sent {
+                    Mirror::Plain => ".",
+                    Mirror::Encrypted => " and meta_key to the chip's SDMMetaReadKey.",
+                })
+            }
+            Self::KeysSwapped => f.write_str(
+                "The keys are swapped: set meta_key to what is now file_key, and file_key to what is now meta_key.",
+            ),
+            Self::Key { slot, is } => key_words(f, *slot, is),
+            Self::CounterByteOrder => f.write_str(
+                "The counter's bytes are in the wrong order: the URL shows it MSB first, the session key is made with it LSB first. Mend what makes the codes; a chip does this right.",
+            ),
+            Self::MacWindow(Window::Empty) => f.write_str(
+                "The MAC is authentic when made over the empty input: set mac_from to \"none\".",
+            ),
+            Self::MacWindow(Window::Uid) => f.write_str(
+                "The MAC is authentic when made over the part of the URL from uid's value: set mac_from to \"uid\".",
+            ),
+            Self::MacWindow(window) => write!(
+                f,
+                "The MAC is authentic when made over the part of the URL from {window}, which cannot be set here: encode the inlay so that SDMMACInputOffset is that of uid's value (mac_from \"uid\") or that of the MAC (mac_from \"none\")."
+            ),
+            Self::MacFitsNothing { uid } => write!(
+                f,
+                "The code names the chip {uid}, but its MAC fits no key known here over any part of the URL: the code was changed, or file_key is not the chip's SDMFileReadKey."
+            ),
+            Self::PiccDataFitsNoKey => f.write_str(
+                "The encrypted uid opens with no key known here: the code was changed, or meta_key is not the chip's SDMMetaReadKey.",
+            ),
+        }
+    }
+}
+
+fn key_words(f: &mut fmt::Formatter<'_>, slot: Slot, is: &KeyIs) -> fmt::Result {
+    match (slot, is) {
+        (Slot::Meta, KeyIs::OtherSlot) => f.write_str(
+            "The uid is encrypted with the file key: the chip uses one key for both, so set meta_key to what file_key is.",
+        ),
+        (Slot::File, KeyIs::OtherSlot) => f.write_str(
+            "The MAC is made with the meta key: the chip uses one key for both, so set file_key to what meta_key is.",
+        ),
+        (slot, KeyIs::Factory) => write!(
+            f,
+            "The chip's {slot} is still the all-zero factory key, which proves nothing: write the key that is set here to the chip."
+        ),
+        (slot, KeyIs::OfInlay { uid }) => write!(
+            f,
+            "The chip's {slot} is a key of the inlay {uid}: set {slot} to it, or write to the chip the key that is set here."
+        ),
+        (Slot::Meta, KeyIs::MasterKey { name }) => write!(
+            f,
+            "The chip's meta_key is the master key \"{name}\" itself, not diversified: use this master key with diversify_meta set to false."
+        ),
+        (Slot::File, KeyIs::MasterKey { name }) => write!(
+            f,
+            "The chip's file_key is the master key \"{name}\" itself, not diversified: set file_key to it, or write the diversified key to the chip."
+        ),
+        (Slot::Meta, KeyIs::Diversified { name }) => write!(
+            f,
+            "The chip's meta_key is diversified from the master key \"{name}\": use this master key with diversify_meta set to true."
+        ),
+        (Slot::File, KeyIs::Diversified { name }) => write!(
+            f,
+            "The chip's file_key is diversified from the master key \"{name}\": set master_key_id to that of \"{name}\"."
+        ),
+    }
+}
