@@ -35,6 +35,7 @@ pub mod settings;
 pub mod storage;
 pub mod tag;
 pub mod tap;
+pub mod trace;
 
 pub use http::{Exposure, router, serve};
 pub use service::{Parts, Service};

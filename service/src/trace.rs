@@ -1,0 +1,318 @@
+//! A tap's way in steps, each with its verdict and the reason in words. Every
+//! place that shows a tap shows these, so that people learn one picture.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::inlay::{MacFrom, Uid};
+use crate::interaction::{Refusal, Unchecked, Verdict};
+
+/// One step of a tap.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Step {
+    /// Which step.
+    pub name: StepName,
+    /// How it went.
+    pub verdict: StepVerdict,
+    /// The reason, in words for people. It carries no rolling key.
+    pub detail: String,
+}
+
+/// The steps, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StepName {
+    /// What the URL says: the tag, and a code of the inlay.
+    Url,
+    /// Whether the code is authentic.
+    Mac,
+    /// Whether it comes for the first time, and in its order.
+    Counter,
+    /// The interaction is on disk.
+    Record,
+    /// A rolling key was issued.
+    Key,
+    /// Where the visitor was sent.
+    Redirect,
+    /// The payload was read with the key.
+    Payload,
+    /// Variables were updated with the key.
+    Update,
+}
+
+/// How a step went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StepVerdict {
+    /// As it should.
+    Ok,
+    /// As it should, but earlier reads of the inlay never reached the service.
+    Gap,
+    /// It is why the tap is not verified, or goes no further.
+    Failed,
+    /// An earlier step, or the tag's configuration, left nothing to check.
+    NotChecked,
+    /// It may still happen.
+    Pending,
+}
+
+impl Step {
+    /// A step.
+    pub fn new(name: StepName, verdict: StepVerdict, detail: impl Into<String>) -> Self {
+        Self {
+            name,
+            verdict,
+            detail: detail.into(),
+        }
+    }
+}
+
+/// What can be said of the inlay that made a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodeInlay {
+    /// Its UID.
+    pub uid: Uid,
+    /// Where its MAC begins.
+    pub mac_from: MacFrom,
+}
+
+/// The steps URL, MAC and counter of a tap of the tag `slug`. `inlay` is the
+/// one that made the code, where it is known.
+pub fn verdict_steps(slug: &str, verdict: Verdict, inlay: Option<CodeInlay>) -> [Step; 3] {
+    [
+        url_step(slug, verdict, inlay),
+        mac_step(verdict, inlay),
+        counter_step(verdict),
+    ]
+}
+
+fn url_step(slug: &str, verdict: Verdict, inlay: Option<CodeInlay>) -> Step {
+    let (step, what) = match verdict {
+        Verdict::NotVerified(Refusal::NoCode) => (
+            StepVerdict::Failed,
+            "no code, though the tag's inlay makes one on every tap".to_owned(),
+        ),
+        Verdict::NotVerified(Refusal::Malformed) => (
+            StepVerdict::Failed,
+            "uid or token is missing, repeated, or not of its shape".to_owned(),
+        ),
+        Verdict::NotChecked(Unchecked::NoCode) => (StepVerdict::Ok, "no code".to_owned()),
+        Verdict::NotChecked(Unchecked::VerifierOff) => {
+            (StepVerdict::Ok, "a code is not looked for".to_owned())
+        }
+        Verdict::NotVerified(Refusal::UnknownInlay { uid }) => {
+            let uid = uid.map_or_else(|| "uid encrypted".to_owned(), |uid| format!("uid {uid}"));
+            (StepVerdict::Ok, uid)
+        }
+        Verdict::Verified { counter, .. }
+        | Verdict::NotVerified(
+            Refusal::WrongMac { counter }
+            | Refusal::Replayed { counter, .. }
+            | Refusal::OutOfOrder { counter, .. }
+            | Refusal::KeysReplaced { counter },
+        ) => {
+            let uid = inlay.map_or_else(String::new, |inlay| format!("uid {} · ", inlay.uid));
+            (StepVerdict::Ok, format!("{uid}counter {counter}"))
+        }
+    };
+    Step::new(StepName::Url, step, format!("{slug} · {what}"))
+}
+
+fn mac_step(verdict: Verdict, inlay: Option<CodeInlay>) -> Step {
+    let (step, detail) = match verdict {
+        Verdict::Verified { .. }
+        | Verdict::NotVerified(
+            Refusal::Replayed { .. } | Refusal::OutOfOrder { .. } | Refusal::KeysReplaced { .. },
+        ) => (
+            StepVerdict::Ok,
+            match inlay.map(|inlay| inlay.mac_from) {
+                Some(MacFrom::None) => "authentic (empty window)",
+                Some(MacFrom::Uid) => "authentic (window from uid)",
+                None => "authentic",
+            },
+        ),
+        Verdict::NotVerified(Refusal::WrongMac { .. }) => (
+            StepVerdict::Failed,
+            "not authentic: the code was tampered with, or the inlay's keys or MAC window are not as configured",
+        ),
+        Verdict::NotVerified(Refusal::UnknownInlay { uid: Some(_) }) => {
+            (StepVerdict::Failed, "this tag has no such inlay")
+        }
+        Verdict::NotVerified(Refusal::UnknownInlay { uid: None }) => {
+            (StepVerdict::Failed, "made by no inlay of this tag")
+        }
+        Verdict::NotVerified(Refusal::NoCode | Refusal::Malformed) => {
+            (StepVerdict::NotChecked, "there is no code to check")
+        }
+        Verdict::NotChecked(Unchecked::VerifierOff) => {
+            (StepVerdict::NotChecked, "the tag's verifier is off")
+        }
+        Verdict::NotChecked(Unchecked::NoCode) => (
+            StepVerdict::NotChecked,
+            "a QR code or a static URL carries no code",
+        ),
+    };
+    Step::new(StepName::Mac, step, detail)
+}
+
+fn counter_step(verdict: Verdict) -> Step {
+    let (step, detail) = match verdict {
+        Verdict::Verified { counter, previous } => accepted(counter, previous),
+        Verdict::NotVerified(Refusal::Replayed { counter, last }) => (
+            StepVerdict::Failed,
+            if counter == last {
+                format!("{counter} again: this one-time URL was used before")
+            } else {
+                format!("{counter} again, after {last}: this one-time URL was used before")
+            },
+        ),
+        Verdict::NotVerified(Refusal::OutOfOrder { counter, last }) => (
+            StepVerdict::Failed,
+            format!("{counter} after {last}: a later code of this inlay came first"),
+        ),
+        Verdict::NotVerified(Refusal::KeysReplaced { counter }) => (
+            StepVerdict::Failed,
+            format!("{counter}: the inlay's keys were replaced while the tap was on its way"),
+        ),
+        Verdict::NotVerified(
+            Refusal::NoCode
+            | Refusal::Malformed
+            | Refusal::UnknownInlay { .. }
+            | Refusal::WrongMac { .. },
+        ) => (
+            StepVerdict::NotChecked,
+            "only an authentic code's counter counts".to_owned(),
+        ),
+        Verdict::NotChecked(_) => (StepVerdict::NotChecked, "there is no code".to_owned()),
+    };
+    Step::new(StepName::Counter, step, detail)
+}
+
+fn accepted(counter: u32, previous: u32) -> (StepVerdict, String) {
+    let missed = counter.saturating_sub(previous).saturating_sub(1);
+    match (previous, missed) {
+        (0, 0) => (
+            StepVerdict::Ok,
+            format!("{counter}, the first of this inlay"),
+        ),
+        (_, 0) => (StepVerdict::Ok, format!("{counter} after {previous}")),
+        (0, 1) => (
+            StepVerdict::Gap,
+            format!("{counter}, the first we saw: one read never reached us"),
+        ),
+        (0, _) => (
+            StepVerdict::Gap,
+            format!("{counter}, the first we saw: {missed} reads never reached us"),
+        ),
+        (_, 1) => (
+            StepVerdict::Gap,
+            format!("{counter} after {previous}: one read never reached us"),
+        ),
+        _ => (
+            StepVerdict::Gap,
+            format!("{counter} after {previous}: {missed} reads never reached us"),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INLAY: CodeInlay = CodeInlay {
+        uid: Uid::from_bytes([0x04, 0xDE, 0x5F, 0x1E, 0xAC, 0xC0, 0x40]),
+        mac_from: MacFrom::None,
+    };
+
+    fn shown(verdict: Verdict) -> Vec<(StepVerdict, String)> {
+        verdict_steps("k3v9qa", verdict, Some(INLAY))
+            .into_iter()
+            .map(|step| (step.verdict, step.detail))
+            .collect()
+    }
+
+    #[test]
+    fn a_verified_tap_with_a_gap_reads_as_the_one_picture_shows_it() {
+        let verdict = Verdict::Verified {
+            counter: 61,
+            previous: 58,
+        };
+        let expected = [
+            (StepVerdict::Ok, "k3v9qa · uid 04DE5F1EACC040 · counter 61"),
+            (StepVerdict::Ok, "authentic (empty window)"),
+            (StepVerdict::Gap, "61 after 58: 2 reads never reached us"),
+        ];
+        assert_eq!(
+            shown(verdict),
+            expected.map(|(verdict, detail)| (verdict, detail.to_owned()))
+        );
+    }
+
+    #[test]
+    fn exactly_one_step_of_a_tap_that_is_not_verified_has_failed() {
+        let (counter, last) = (5, 9);
+        for refusal in [
+            Refusal::NoCode,
+            Refusal::Malformed,
+            Refusal::UnknownInlay { uid: None },
+            Refusal::UnknownInlay {
+                uid: Some(INLAY.uid),
+            },
+            Refusal::WrongMac { counter },
+            Refusal::Replayed { counter, last },
+            Refusal::OutOfOrder { counter, last },
+            Refusal::KeysReplaced { counter },
+        ] {
+            let steps = shown(Verdict::NotVerified(refusal));
+            let failed = steps
+                .iter()
+                .position(|(verdict, _)| *verdict == StepVerdict::Failed);
+            let failed = failed.unwrap_or_else(|| panic!("{refusal:?}: nothing failed"));
+            for (position, (verdict, _)) in steps.iter().enumerate() {
+                let expected = match position.cmp(&failed) {
+                    std::cmp::Ordering::Less => StepVerdict::Ok,
+                    std::cmp::Ordering::Equal => StepVerdict::Failed,
+                    std::cmp::Ordering::Greater => StepVerdict::NotChecked,
+                };
+                assert_eq!(*verdict, expected, "{refusal:?}, step {position}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tap_that_is_not_checked_has_no_failed_step() {
+        for unchecked in [Unchecked::VerifierOff, Unchecked::NoCode] {
+            let steps = shown(Verdict::NotChecked(unchecked));
+            assert!(
+                steps
+                    .iter()
+                    .all(|(verdict, _)| *verdict != StepVerdict::Failed),
+                "{unchecked:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_first_tap_is_no_gap_and_a_later_first_one_is() {
+        let counter = |counter, previous| {
+            let [.., step] = verdict_steps("k3v9qa", Verdict::Verified { counter, previous }, None);
+            (step.verdict, step.detail)
+        };
+        assert_eq!(counter(1, 0).0, StepVerdict::Ok);
+        assert_eq!(counter(8, 7), (StepVerdict::Ok, "8 after 7".to_owned()));
+        assert_eq!(
+            counter(9, 7),
+            (
+                StepVerdict::Gap,
+                "9 after 7: one read never reached us".to_owned()
+            )
+        );
+        assert_eq!(
+            counter(4, 0),
+            (
+                StepVerdict::Gap,
+                "4, the first we saw: 3 reads never reached us".to_owned()
+            )
+        );
+    }
+}
