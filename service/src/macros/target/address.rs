@@ -1,0 +1,243 @@
+//! A URL in the parts that a redirect needs: the origin as it is, the path in
+//! segments, and the rest.
+
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use url::{Host, ParseError, Url};
+
+use super::{TargetError, VALUES_MAX, check};
+use crate::macros::template::Part;
+use crate::macros::{Encoding, Scope};
+
+/// A URL whose literals are valid in a URL already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Address {
+    /// `https://example.com:8443`: no user name, no path.
+    origin: String,
+    /// The segments of the path, each without its slash. At least one.
+    path: Vec<Vec<Part>>,
+    /// Query and fragment, from `?` or `#` on.
+    tail: Vec<Part>,
+}
+
+impl Address {
+    /// The address that a value is as a whole; braces in it are nothing but braces.
+    pub(super) fn of(text: &str) -> Result<Self, TargetError> {
+        check(text)?;
+        Self::new(&[Part::Literal(text.to_owned())])
+    }
+
+    /// The address of a template.
+    pub(super) fn new(parts: &[Part]) -> Result<Self, TargetError> {
+        let (first, rest) = match parts {
+            [Part::Literal(first), rest @ ..] => (first.as_str(), rest),
+            [Part::Expression(_), ..] => return Err(TargetError::MacroInHost),
+            [] => return Err(TargetError::NotHttp),
+        };
+        let backslash = |part: &Part| matches!(part, Part::Literal(text) if text.contains('\\'));
+        if parts.iter().any(backslash) {
+            return Err(TargetError::Backslash);
+        }
+        let (scheme, after) = first.split_once("://").ok_or(TargetError::NotHttp)?;
+        if !["http", "https"]
+            .iter()
+            .any(|known| scheme.eq_ignore_ascii_case(known))
+        {
+            return Err(TargetError::NotHttp);
+        }
+        let end = after.find(['/', '?', '#']);
+        if end.is_none() && !rest.is_empty() {
+            return Err(TargetError::MacroInHost);
+        }
+        let (authority, behind) = after.split_at(end.unwrap_or(after.len()));
+        if authority.contains('@') {
+            return Err(TargetError::UserInfo);
+        }
+
+        let mut address = Self {
+            origin: origin(scheme, authority).map_err(TargetError::Host)?,
+            path: vec![Vec::new()],
+            tail: Vec::new(),
+        };
+        address.literal(behind.strip_prefix('/').unwrap_or(behind));
+        for part in rest {
+            match part {
+                Part::Literal(text) => address.literal(text),
+                part @ Part::Expression(_) => address.last().push(part.clone()),
+            }
+        }
+        Ok(address)
+    }
+
+    /// Appends text of the owner's.
+    fn literal(&mut self, text: &str) {
+        let in_path = self.tail.is_empty();
+        let end = text.find(['?', '#']).filter(|_| in_path);
+        let (path, tail) = match end {
+            Some(end) => text.split_at(end),
+            None if in_path => (text, ""),
+            None => ("", text),
+        };
+        for (slashes, segment) in path.split('/').enumerate() {
+            if slashes > 0 {
+                self.path.push(Vec::new());
+            }
+            if !segment.is_empty() {
+                self.last().push(Part::Literal(literal(segment)));
+            }
+        }
+        if !tail.is_empty() {
+            self.tail.push(Part::Literal(literal(tail)));
+        }
+    }
+
+    /// Where the next part goes: the tail once it has begun, else the last segment.
+    fn last(&mut self) -> &mut Vec<Part> {
+        match self.path.last_mut() {
+            Some(segment) if self.tail.is_empty() => segment,
+            _ => &mut self.tail,
+        }
+    }
+
+    /// The URL with its values, and the key in its query. `placed`: the key has
+    /// a macro of its own.
+    pub(super) fn expand(&self, scope: &dyn Scope, rk: Option<&str>, placed: bool) -> String {
+        let mut values = Values {
+            scope,
+            rk,
+            room: VALUES_MAX,
+        };
+        let mut location = self.origin.clone();
+        for segment in &self.path {
+            location.push('/');
+            let start = location.len();
+            values.fill(&mut location, segment);
+            let written = segment.iter().all(|part| matches!(part, Part::Literal(_)));
+            if !written && is_dots(&location[start..]) {
+                location.truncate(start);
+            }
+        }
+        let mut tail = String::new();
+        values.fill(&mut tail, &self.tail);
+        let (query, fragment) = match tail.split_once('#') {
+            Some((query, fragment)) => (query, Some(fragment)),
+            None => (tail.as_str(), None),
+        };
+        let query = query.strip_prefix('?').unwrap_or_default();
+        let query = match rk {
+            Some(_) if placed => query.to_owned(),
+            rk => with_rk(query, rk),
+        };
+        if !query.is_empty() {
+            location.push('?');
+            location += &query;
+        }
+        if let Some(fragment) = fragment {
+            location.push('#');
+            location += fragment;
+        }
+        location
+    }
+}
+
+/// `https://example.com:8443`, the host as it stands in a URL of ASCII.
+fn origin(scheme: &str, authority: &str) -> Result<String, ParseError> {
+    // The slash keeps the parser from trimming the authority.
+    let url = Url::parse(&format!("{scheme}://{authority}/"))?;
+    // The parser lets quotes and braces pass, which no name in the DNS has.
+    let named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    match url.host() {
+        None => Err(ParseError::EmptyHost),
+        Some(Host::Domain(name)) if !name.chars().all(named) => {
+            Err(ParseError::InvalidDomainCharacter)
+        }
+        Some(_) => Ok(url.origin().ascii_serialization()),
+    }
+}
+
+/// Fills values in, as far as there is room for them.
+struct Values<'a> {
+    scope: &'a dyn Scope,
+    rk: Option<&'a str>,
+    room: usize,
+}
+
+impl Values<'_> {
+    fn fill(&mut self, out: &mut String, parts: &[Part]) {
+        for part in parts {
+            match part {
+                Part::Literal(text) => *out += text,
+                Part::Expression(expression) => {
+                    let value = expression.value(self.scope);
+                    let is_key = self.rk == Some(&*value);
+                    let encoded = Encoding::Url.encode(value);
+                    if is_key {
+                        *out += &encoded;
+                    } else if let Some(left) = self.room.checked_sub(encoded.len()) {
+                        self.room = left;
+                        *out += &encoded;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What is not valid in a URL as it stands, apart from `%` and what is not ASCII.
+const INVALID: AsciiSet = CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// The owner's text as it may stand in a URL: what is valid is kept, escapes
+/// included. A `%` that begins no escape within the text itself is escaped, so
+/// that it makes none with a value behind it.
+fn literal(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (percents, run) in text.split('%').enumerate() {
+        let escape =
+            matches!(run.as_bytes(), [a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit());
+        out += match (percents, escape) {
+            (0, _) => "",
+            (_, true) => "%",
+            (_, false) => "%25",
+        };
+        out.extend(utf8_percent_encode(run, &INVALID));
+    }
+    out
+}
+
+/// Whether a segment is one that URL parsers resolve instead of keeping: `.` or
+/// `..`, a dot being `%2e` as well.
+fn is_dots(segment: &str) -> bool {
+    matches!(
+        segment.to_ascii_lowercase().replace("%2e", ".").as_str(),
+        "." | ".."
+    )
+}
+
+/// `query` with the key as its one parameter named `rk`, or with none. The
+/// other parameters keep their order and their bytes.
+fn with_rk(query: &str, rk: Option<&str>) -> String {
+    let key = rk.map(|rk| format!("rk={}", Encoding::Url.encode(rk.into())));
+    let mut key = key.as_deref();
+    let mut parameters = Vec::new();
+    for parameter in query.split('&') {
+        if form_urlencoded::parse(parameter.as_bytes()).any(|(name, _)| name == "rk") {
+            parameters.extend(key.take());
+        } else {
+            parameters.push(parameter);
+        }
+    }
+    if let Some(key) = key {
+        parameters.pop_if(|last| last.is_empty());
+        parameters.push(key);
+    }
+    parameters.join("&")
+}

@@ -1,0 +1,537 @@
+use super::*;
+use crate::macros::tests::Example;
+
+fn expand(target: &str, rk: Option<&str>) -> Option<String> {
+    let target = Target::parse(target).unwrap_or_else(|error| panic!("{target}: {error}"));
+    target.expand(&Example, rk)
+}
+
+fn with_key(target: &str) -> String {
+    expand(target, Some("K")).expect(target)
+}
+
+fn without_key(target: &str) -> String {
+    expand(target, None).expect(target)
+}
+
+#[test]
+fn the_key_is_set_in_the_query_and_the_rest_is_kept() {
+    for (target, location) in [
+        ("https://example.com", "https://example.com/?rk=K"),
+        ("http://example.com/", "http://example.com/?rk=K"),
+        ("https://example.com/a", "https://example.com/a?rk=K"),
+        ("https://example.com/a/", "https://example.com/a/?rk=K"),
+        ("https://example.com//a//", "https://example.com//a//?rk=K"),
+        ("https://example.com?a=1", "https://example.com/?a=1&rk=K"),
+        ("https://example.com#f", "https://example.com/?rk=K#f"),
+        ("https://example.com/a?", "https://example.com/a?rk=K"),
+        (
+            "https://example.com/a?b=c",
+            "https://example.com/a?b=c&rk=K",
+        ),
+        (
+            "https://example.com/a?b=c&",
+            "https://example.com/a?b=c&rk=K",
+        ),
+        ("https://example.com/a#", "https://example.com/a?rk=K#"),
+        (
+            "https://example.com/a#f?x=1",
+            "https://example.com/a?rk=K#f?x=1",
+        ),
+        (
+            "https://example.com/a?b#f#g",
+            "https://example.com/a?b&rk=K#f#g",
+        ),
+        (
+            "https://example.com/?a=b+c&x&&y[]=%7e%C3%A4&z='!*()",
+            "https://example.com/?a=b+c&x&&y[]=%7e%C3%A4&z='!*()&rk=K",
+        ),
+        // One parameter of this name, in the place of the first.
+        ("https://example.com/?rk=", "https://example.com/?rk=K"),
+        ("https://example.com/?rk", "https://example.com/?rk=K"),
+        (
+            "https://example.com/?rk=old&a=1&rk=older",
+            "https://example.com/?rk=K&a=1",
+        ),
+        (
+            "https://example.com/?a=1&r%6B=old&b",
+            "https://example.com/?a=1&rk=K&b",
+        ),
+        (
+            "https://example.com/?ark=1&rkk=2&RK=3",
+            "https://example.com/?ark=1&rkk=2&RK=3&rk=K",
+        ),
+        ("https://example.com/rk=1", "https://example.com/rk=1?rk=K"),
+        (
+            "https://example.com/#rk=1",
+            "https://example.com/?rk=K#rk=1",
+        ),
+        // Not one that a value made, either.
+        (
+            "https://example.com/?{{tag:variable:name_rk}}=x",
+            "https://example.com/?rk=K",
+        ),
+    ] {
+        assert_eq!(with_key(target), location, "{target}");
+    }
+}
+
+#[test]
+fn the_key_is_not_added_where_the_target_carries_it() {
+    for (target, location) in [
+        (
+            "https://example.com/?rk={{interaction:rk}}",
+            "https://example.com/?rk=K",
+        ),
+        (
+            "https://example.com/?key={{ interaction:rk }}&a",
+            "https://example.com/?key=K&a",
+        ),
+        (
+            "https://example.com/{{interaction:rk}}",
+            "https://example.com/K",
+        ),
+        (
+            "https://example.com/{{interaction:rk}}?",
+            "https://example.com/K",
+        ),
+        (
+            "https://example.com/#{{interaction:rk}}",
+            "https://example.com/#K",
+        ),
+    ] {
+        assert_eq!(with_key(target), location, "{target}");
+    }
+}
+
+#[test]
+fn without_a_key_no_parameter_bears_its_name() {
+    for (target, location) in [
+        ("https://example.com", "https://example.com/"),
+        ("https://example.com/a?b=c#f", "https://example.com/a?b=c#f"),
+        ("https://example.com/?rk=old", "https://example.com/"),
+        (
+            "https://example.com/?a&rk=old&b",
+            "https://example.com/?a&b",
+        ),
+        (
+            "https://example.com/?rk={{interaction:rk}}#f",
+            "https://example.com/#f",
+        ),
+        (
+            "https://example.com/?key={{interaction:rk}}",
+            "https://example.com/?key=",
+        ),
+        (
+            "https://example.com/a/{{interaction:rk}}",
+            "https://example.com/a/",
+        ),
+        (
+            r#"https://example.com/?key={{interaction:rk||"none"}}"#,
+            "https://example.com/?key=none",
+        ),
+    ] {
+        assert_eq!(without_key(target), location, "{target}");
+    }
+}
+
+#[test]
+fn values_are_encoded_where_they_stand() {
+    for (target, location) in [
+        (
+            "https://example.com/{{tag:name}}",
+            "https://example.com/Bottle%2041",
+        ),
+        (
+            "https://example.com/?sn={{tag:attribute:sku}}",
+            "https://example.com/?sn=A-1",
+        ),
+        (
+            "https://example.com/?{{tag:data:markup}}",
+            "https://example.com/?%3Cb%20title%3D%22x%22%3E%27%26%27%3C%2Fb%3E",
+        ),
+        (
+            "https://example.com/{{tag:variable:path}}/x",
+            "https://example.com/..%2Fa%2Fb%3Fc%23d/x",
+        ),
+        (
+            "https://example.com/#{{tag:variable:path}}",
+            "https://example.com/#..%2Fa%2Fb%3Fc%23d",
+        ),
+        (
+            r#"https://example.com/{{tag:title||"a/b"}}"#,
+            "https://example.com/a%2Fb",
+        ),
+        (
+            "https://example.com/a{{unknown}}b",
+            "https://example.com/ab",
+        ),
+        (
+            "https://example.com/{{tag:data:template}}",
+            "https://example.com/%7B%7B%20tag%3Aid%20%7D%7D",
+        ),
+        (
+            "https://example.com/{{interaction:id}}/{{interaction:time}}",
+            "https://example.com/90412/1767225600",
+        ),
+        (
+            "https://example.com/?a={{tag:variable:script}}",
+            "https://example.com/?a=javascript%3Aalert%281%29",
+        ),
+    ] {
+        assert_eq!(without_key(target), location, "{target}");
+    }
+}
+
+#[test]
+fn a_value_never_climbs_the_path() {
+    for (target, location) in [
+        (
+            "https://example.com/a/{{tag:variable:up}}/b",
+            "https://example.com/a//b",
+        ),
+        (
+            "https://example.com/a/{{tag:variable:up}}",
+            "https://example.com/a/",
+        ),
+        (
+            "https://example.com/a/{{tag:variable:up}}?q",
+            "https://example.com/a/?q",
+        ),
+        (
+            "https://example.com/a/{{tag:variable:dot}}/b",
+            "https://example.com/a//b",
+        ),
+        (
+            "https://example.com/a/.{{tag:variable:dot}}/b",
+            "https://example.com/a//b",
+        ),
+        (
+            "https://example.com/a/%2e{{tag:variable:dot}}/b",
+            "https://example.com/a//b",
+        ),
+        (
+            "https://example.com/a/{{tag:variable:dot}}%2E/b",
+            "https://example.com/a//b",
+        ),
+        (
+            "https://example.com/a/{{tag:variable:dot}}{{tag:variable:dot}}/b",
+            "https://example.com/a//b",
+        ),
+        (
+            "https://example.com/a/..{{tag:title}}/b",
+            "https://example.com/a//b",
+        ),
+        // Elsewhere dots are dots, and the owner's own are the owner's.
+        (
+            "https://example.com/a/{{tag:id}}.{{tag:id}}",
+            "https://example.com/a/41.41",
+        ),
+        (
+            "https://example.com/a/{{tag:variable:up}}b",
+            "https://example.com/a/..b",
+        ),
+        (
+            "https://example.com/?a=/{{tag:variable:up}}/",
+            "https://example.com/?a=/../",
+        ),
+        (
+            "https://example.com/a/../{{tag:id}}",
+            "https://example.com/a/../41",
+        ),
+    ] {
+        assert_eq!(without_key(target), location, "{target}");
+    }
+}
+
+#[test]
+fn the_owners_text_is_kept_as_far_as_it_is_valid() {
+    for (target, location) in [
+        ("HTTPS://Example.COM/Path", "https://example.com/Path"),
+        (
+            "https://bücher.example/ü?ü#ü",
+            "https://xn--bcher-kva.example/%C3%BC?%C3%BC#%C3%BC",
+        ),
+        ("https://example.com:8443/", "https://example.com:8443/"),
+        ("https://example.com:443/", "https://example.com/"),
+        ("http://192.168.1.20:8080/x", "http://192.168.1.20:8080/x"),
+        ("http://[::1]:3000/x", "http://[::1]:3000/x"),
+        ("http://localhost/x", "http://localhost/x"),
+        (
+            "https://example.com/a b|c^`\"<>",
+            "https://example.com/a%20b%7Cc%5E%60%22%3C%3E",
+        ),
+        (
+            "https://example.com/;a=1,2:3@4!$&'()*+~",
+            "https://example.com/;a=1,2:3@4!$&'()*+~",
+        ),
+        (
+            "https://example.com/100%?50%&%2",
+            "https://example.com/100%25?50%25&%252",
+        ),
+        (
+            "https://example.com/%zz%41%c3%bc",
+            "https://example.com/%25zz%41%c3%bc",
+        ),
+        // An escape is never made half by the owner and half by a value.
+        (
+            "https://example.com/%{{tag:id}}",
+            "https://example.com/%2541",
+        ),
+        (
+            "https://example.com/%4{{tag:id}}",
+            "https://example.com/%25441",
+        ),
+        // Braces that are no macro.
+        (
+            r"https://example.com/\{{tag:id}}",
+            "https://example.com/%7B%7Btag:id%7D%7D",
+        ),
+        (
+            "https://example.com/{{tag:id",
+            "https://example.com/%7B%7Btag:id",
+        ),
+        ("https://example.com/{id}", "https://example.com/%7Bid%7D"),
+    ] {
+        assert_eq!(without_key(target), location, "{target}");
+        assert_eq!(Target::parse(target).unwrap().source(), target);
+    }
+}
+
+#[test]
+fn a_target_can_be_one_macro_that_the_owner_writes() {
+    for (target, location) in [
+        (
+            "{{tag:attribute:url}}",
+            Some("https://example.com/a?b=c&rk=K#d"),
+        ),
+        (
+            "{{ tag:data:url }}",
+            Some("https://example.com/a?b=c&rk=K#d"),
+        ),
+        (
+            "{{tag:data:none || tag:attribute:url}}",
+            Some("https://example.com/a?b=c&rk=K#d"),
+        ),
+        (
+            r#"{{tag:data:none || "http://example.org/x"}}"#,
+            Some("http://example.org/x?rk=K"),
+        ),
+        ("{{tag:attribute:none}}", None),
+        ("{{tag:attribute:sku}}", None),
+        ("{{tag:attribute:script}}", None),
+        ("{{tag:attribute:markup}}", None),
+        ("{{tag:attribute:template}}", None),
+        (r#"{{tag:attribute:script || "https://example.com"}}"#, None),
+    ] {
+        assert_eq!(expand(target, Some("K")).as_deref(), location, "{target}");
+    }
+}
+
+#[test]
+fn macros_cannot_supply_scheme_host_or_port() {
+    for target in [
+        "{{tag:data:url}}/",
+        "{{tag:data:url}}{{tag:data:url}}",
+        "{{tag:data:scheme}}://example.com/",
+        "https://{{tag:data:host}}",
+        "https://{{tag:data:host}}/",
+        "https://{{tag:attribute:x}}.example.com/",
+        "https://ex{{tag:name}}.com/",
+        "https://example.com{{tag:variable:x}}",
+        "https://example.com{{tag:variable:x}}/",
+        "https://example.com:{{tag:id}}/",
+        "https://example.com:80{{tag:id}}/",
+        "https://{{tag:name}}@example.com/",
+        r#"https://{{"example.com"}}/"#,
+        "https://{{unknown}}/",
+    ] {
+        assert_eq!(
+            Target::parse(target),
+            Err(TargetError::MacroInHost),
+            "{target}"
+        );
+    }
+}
+
+#[test]
+fn a_whole_macro_that_strangers_write_is_refused() {
+    for target in [
+        "{{tag:variable:url}}",
+        "{{tag:data:url || tag:variable:url}}",
+        "{{tag:name}}",
+        "{{interaction:rk}}",
+        "{{unknown}}",
+        "{{}}",
+        r#"{{"https://example.com"}}"#,
+    ] {
+        assert_eq!(
+            Target::parse(target),
+            Err(TargetError::WholeMacro),
+            "{target}"
+        );
+    }
+    for fallback in [
+        "",
+        "x",
+        "javascript:alert(1)",
+        "/a",
+        "https://a@b/",
+        "https://",
+    ] {
+        let target = format!(r#"{{{{tag:data:url || "{fallback}"}}}}"#);
+        let refused = Target::parse(&target);
+        assert!(matches!(refused, Err(TargetError::Fallback(_))), "{target}");
+    }
+}
+
+#[test]
+fn only_absolute_http_and_https_urls_can_be_saved() {
+    for target in [
+        "",
+        "example.com",
+        "//example.com/",
+        "/path",
+        "javascript:alert(1)",
+        "javascript:alert('https://example.com')",
+        "JavaScript://example.com/%0aalert(1)",
+        "data:text/html,<script>",
+        "ftp://example.com/",
+        "file:///etc/passwd",
+        "ws://example.com/",
+        "intent://example.com/",
+        "mailto:a@example.com",
+        "https:",
+        "https:example.com",
+        "https:/example.com/",
+        "https//example.com/",
+        "httpss://example.com/",
+        "xhttps://example.com/",
+        "view-source:https://example.com",
+        "java{{tag:id}}script:alert(1)",
+        "htt{{tag:id}}ps://example.com/",
+        "https:{{tag:data:x}}",
+        "http:/{{tag:data:x}}",
+    ] {
+        assert_eq!(Target::parse(target), Err(TargetError::NotHttp), "{target}");
+    }
+}
+
+#[test]
+fn what_url_parsers_read_differently_is_refused() {
+    use TargetError::{Backslash, ControlCharacter, SurroundingSpace, UserInfo};
+    for (target, error) in [
+        (" https://example.com/", SurroundingSpace),
+        ("https://example.com/ ", SurroundingSpace),
+        ("https://example.com/\u{3000}", SurroundingSpace),
+        ("https://example.com/\r\nSet-Cookie: a=b", ControlCharacter),
+        ("https://example.com/\n", ControlCharacter),
+        ("ht\ttps://example.com/", ControlCharacter),
+        ("https://exam\nple.com/", ControlCharacter),
+        ("https://example.com/\0", ControlCharacter),
+        ("https://example.com/\u{85}", ControlCharacter),
+        ("\u{1}https://example.com/", ControlCharacter),
+        (r"https:\\example.com\", Backslash),
+        (r"https://example.com\@evil.example/", Backslash),
+        (r"https://example.com/a\..\b", Backslash),
+        (r"https://example.com/{{tag:id}}\", Backslash),
+        ("https://user@example.com/", UserInfo),
+        ("https://user:pass@example.com/", UserInfo),
+        ("https://@example.com/", UserInfo),
+        ("https://example.com:80@evil.example/", UserInfo),
+    ] {
+        assert_eq!(Target::parse(target), Err(error), "{target:?}");
+    }
+}
+
+#[test]
+fn a_host_that_is_none_is_refused() {
+    for target in [
+        "https://",
+        "https:///path",
+        "https://?q",
+        "https://#f",
+        "https://:443/",
+        "https://exam ple.com/",
+        "https://example.com /",
+        "https://example.com:http/",
+        "https://example.com:65536/",
+        "https://example.com:-1/",
+        "https://[::1/",
+        "https://::1/",
+        "https://1.2.3.400/",
+        "https://exa%6d%2Fple.com/",
+        "https://a<b/",
+        "https://a\"b/",
+        "https://a{{b/",
+        r"https://a\{{b}}/",
+        "https://a,b/",
+        "https://example.com%00.evil.example/",
+        "https://example.com\u{ff0f}.evil.example/",
+        "https://\u{202e}/",
+    ] {
+        let refused = Target::parse(target);
+        assert!(
+            matches!(refused, Err(TargetError::Host(_))),
+            "{target}: {refused:?}"
+        );
+    }
+}
+
+#[test]
+fn a_target_has_at_most_4096_bytes() {
+    let longest = format!("https://example.com/{}", "a".repeat(TARGET_MAX - 20));
+    assert_eq!(with_key(&longest).len(), TARGET_MAX + "?rk=K".len());
+    assert_eq!(Target::parse(&(longest + "a")), Err(TargetError::TooLong));
+}
+
+#[test]
+fn a_value_there_is_no_room_for_is_left_out_and_the_key_never_is() {
+    let one = with_key("https://example.com/?a={{tag:variable:long}}");
+    assert_eq!(one.len(), "https://example.com/?a=&rk=K".len() + 3 * 4096);
+    let two = with_key(
+        "https://example.com/{{tag:variable:long}}?b={{tag:variable:long}}&c={{tag:id}}&rk={{interaction:rk}}",
+    );
+    assert!(two.ends_with("%2F?b=&c=41&rk=K"));
+    let keys = with_key(&format!(
+        "https://example.com/{}?rk={{{{interaction:rk}}}}",
+        "{{tag:variable:path}}".repeat(190)
+    ));
+    assert!(keys.ends_with("?rk=K") && keys.len() < VALUES_MAX + 100);
+}
+
+#[test]
+fn a_target_says_what_it_uses() {
+    let target = Target::parse("https://example.com/{{tag:id}}?a={{tag:variable:b}}").unwrap();
+    assert!(target.uses_variables());
+    assert!(target.uses(|name| *name == Macro::TagId));
+    assert!(
+        !Target::parse("https://example.com/{{tag:id}}")
+            .unwrap()
+            .uses_variables()
+    );
+}
+
+#[test]
+fn refusals_are_sentences() {
+    for target in [
+        "",
+        "https://",
+        "https://a@b",
+        "https://{{tag:id}}/",
+        "{{tag:id}}",
+        "https://a\\",
+    ] {
+        let sentence = Target::parse(target).unwrap_err().to_string();
+        assert!(
+            sentence.ends_with('.') && !sentence.ends_with(".."),
+            "{sentence}"
+        );
+    }
+    let fallback = Target::parse(r#"{{tag:data:x||"y"}}"#).unwrap_err();
+    assert_eq!(
+        fallback.to_string(),
+        "The fallback of the target URL is not a URL itself: \
+         A target URL begins with http:// or https:// and the name of a host."
+    );
+}

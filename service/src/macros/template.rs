@@ -1,0 +1,179 @@
+//! Texts with macros in them.
+//!
+//! ```text
+//! template   = { literal | "\{{" | "{{" [operand] { "||" [operand] } "}}" }
+//! operand    = name | '"' text '"'          in a text, \" is a quote and \\ a backslash
+//! ```
+//!
+//! Space around operands is free. The first operand that is not empty stands;
+//! without one the expression is empty text. `\{{` is a literal `{{`. What does
+//! not read as an expression (an unclosed `{{`, an operator that does not
+//! exist) is literal text, so that every text is a template.
+
+use std::borrow::Cow;
+
+use super::{Encoding, Macro, Scope};
+
+/// A text with macros, read once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    source: String,
+    parts: Vec<Part>,
+}
+
+/// A piece of a template. No two literals are neighbours, and none is empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The owner's own text, unescaped.
+    Literal(String),
+    /// What a value takes the place of.
+    Expression(Expression),
+}
+
+/// `{{ a || b || "fallback" }}`: the operands in their order, unknown names left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Expression(Vec<Operand>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Operand {
+    Macro(Macro),
+    Text(String),
+}
+
+impl Template {
+    /// Reads a template. Every text is one.
+    pub fn parse(source: &str) -> Self {
+        let mut parts = Vec::new();
+        let mut literal = String::new();
+        let mut rest = source;
+        while let Some((before, braced)) = rest.find("{{").map(|at| rest.split_at(at)) {
+            let inner = &braced["{{".len()..];
+            if let Some(before) = before.strip_suffix('\\') {
+                literal += before;
+                literal += "{{";
+                rest = inner;
+            } else if let Some((expression, after)) = Expression::parse(inner) {
+                literal += before;
+                push_literal(&mut parts, &mut literal);
+                parts.push(Part::Expression(expression));
+                rest = after;
+            } else {
+                literal += before;
+                literal.push('{');
+                rest = &braced["{".len()..];
+            }
+        }
+        literal += rest;
+        push_literal(&mut parts, &mut literal);
+        Self {
+            source: source.to_owned(),
+            parts,
+        }
+    }
+
+    /// The text it was read from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Every macro in it, in the order of the text.
+    pub fn macros(&self) -> impl Iterator<Item = &Macro> {
+        let expressions = self.parts.iter().filter_map(|part| match part {
+            Part::Literal(_) => None,
+            Part::Expression(expression) => Some(expression),
+        });
+        expressions.flat_map(Expression::macros)
+    }
+
+    /// Whether it has a macro that `f` holds for.
+    pub fn uses(&self, f: impl Fn(&Macro) -> bool) -> bool {
+        self.macros().any(f)
+    }
+
+    /// The text with its values, each encoded as `encoding` says.
+    pub fn render(&self, scope: &dyn Scope, encoding: Encoding) -> String {
+        let mut out = String::with_capacity(self.source.len());
+        for part in &self.parts {
+            match part {
+                Part::Literal(text) => out += text,
+                Part::Expression(expression) => out += &encoding.encode(expression.value(scope)),
+            }
+        }
+        out
+    }
+
+    pub(super) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+}
+
+fn push_literal(parts: &mut Vec<Part>, literal: &mut String) {
+    if !literal.is_empty() {
+        parts.push(Part::Literal(std::mem::take(literal)));
+    }
+}
+
+impl Expression {
+    /// Reads an expression from behind its `{{`; with it comes the text behind its `}}`.
+    ///
+    /// It ends at the next brace outside quotes whatever that is, so that
+    /// reading a text full of `{{` takes time in proportion to its length.
+    fn parse(text: &str) -> Option<(Self, &str)> {
+        let mut operands = Vec::new();
+        let mut rest = text;
+        loop {
+            rest = rest.trim_start();
+            if let Some(quoted) = rest.strip_prefix('"') {
+                let (text, after) = quoted_text(quoted)?;
+                operands.push(Operand::Text(text));
+                rest = after.trim_start();
+            } else {
+                let (name, after) = rest.split_at(rest.find(['{', '}', '|', '"'])?);
+                operands.extend(name.trim_end().parse().ok().map(Operand::Macro));
+                rest = after;
+            }
+            if let Some(after) = rest.strip_prefix("}}") {
+                return Some((Self(operands), after));
+            }
+            rest = rest.strip_prefix("||")?;
+        }
+    }
+
+    /// The first operand that is not empty, or the empty text.
+    pub(super) fn value<'a>(&'a self, scope: &'a dyn Scope) -> Cow<'a, str> {
+        let mut values = self.0.iter().filter_map(|operand| match operand {
+            Operand::Macro(name) => scope.value(name),
+            Operand::Text(text) => Some(text.into()),
+        });
+        values.find(|value| !value.is_empty()).unwrap_or_default()
+    }
+
+    /// Its macros.
+    pub(super) fn macros(&self) -> impl Iterator<Item = &Macro> {
+        self.0.iter().filter_map(|operand| match operand {
+            Operand::Macro(name) => Some(name),
+            Operand::Text(_) => None,
+        })
+    }
+
+    /// Its fallback texts.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|operand| match operand {
+            Operand::Macro(_) => None,
+            Operand::Text(text) => Some(text.as_str()),
+        })
+    }
+}
+
+/// A text up to its closing quote, and what stands behind the quote.
+fn quoted_text(text: &str) -> Option<(String, &str)> {
+    let mut out = String::new();
+    let mut chars = text.chars();
+    loop {
+        match chars.next()? {
+            '"' => return Some((out, chars.as_str())),
+            '\\' if chars.as_str().starts_with(['"', '\\']) => out.extend(chars.next()),
+            c => out.push(c),
+        }
+    }
+}
