@@ -5,7 +5,7 @@ use std::fmt;
 use crate::inlay::MacFrom;
 
 /// How far before the MAC its input may begin, in bytes: the NDEF file of an
-/// NTAG 424 DNA is 256 bytes (data sheet section 8.2.3).
+/// NTAG 424 DNA is 256 bytes (data sheet section 8.2.3.2).
 pub const WINDOWS_MAX: usize = 256;
 
 /// How many hex digits the MAC has, at the end of `token`.
