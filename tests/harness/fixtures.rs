@@ -1,0 +1,199 @@
+//! Experiences, tags and inlays, made through the admin API as an owner makes them.
+
+use serde_json::{Value, json};
+use tapdesk_service::entropy::{self, OsEntropy};
+use tapdesk_service::inlay::key::{AesKey, Keys};
+use tapdesk_service::inlay::virtual_inlay::{OneTimeCode, VirtualInlay};
+use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
+
+use crate::client::Client;
+
+/// Where the redirect of a test leads unless it says otherwise. Nobody is there.
+pub const LANDING: &str = "https://owner.example/landing";
+
+/// A tag that was created.
+#[derive(Clone, Debug)]
+pub struct TestTag {
+    /// Its id.
+    pub id: i64,
+    /// The last part of its URL.
+    pub slug: String,
+}
+
+/// An inlay that was registered, and the chip that makes its codes.
+#[derive(Clone, Debug)]
+pub struct TestInlay {
+    /// Its id.
+    pub id: i64,
+    /// The chip.
+    pub chip: VirtualInlay,
+}
+
+impl TestTag {
+    /// The path of its URL.
+    pub fn path(&self) -> String {
+        format!("/t/{}", self.slug)
+    }
+
+    /// The path and query of its URL with a one-time code.
+    pub fn with(&self, OneTimeCode { uid, token }: &OneTimeCode) -> String {
+        format!("/t/{}?uid={uid}&token={token}", self.slug)
+    }
+
+    /// Its path in the admin API.
+    pub fn admin_path(&self) -> String {
+        format!("/tags/{}", self.id)
+    }
+}
+
+impl TestInlay {
+    /// The next one-time code.
+    ///
+    /// # Panics
+    /// When the chip's counter is at its end.
+    pub fn code(&mut self) -> OneTimeCode {
+        self.chip.tap(&OsEntropy).expect("the counter has room")
+    }
+
+    /// The code of the read with this counter.
+    pub fn code_at(&self, counter: u32) -> OneTimeCode {
+        self.chip.code_at(counter, entropy::bytes(&OsEntropy))
+    }
+
+    /// The next tap on it, as the path and query of `tag`'s URL.
+    pub fn url(&mut self, tag: &TestTag) -> String {
+        tag.with(&self.code())
+    }
+}
+
+/// A chip with a UID and keys of its own that no service knows.
+pub fn chip(mirror: Mirror, mac_from: MacFrom) -> VirtualInlay {
+    let mut uid = entropy::bytes::<7>(&OsEntropy);
+    uid[0] = 0x04;
+    let key = || AesKey::from_bytes(entropy::bytes(&OsEntropy));
+    VirtualInlay {
+        uid: Uid::from_bytes(uid),
+        mirror,
+        mac_from,
+        keys: Keys {
+            meta: (mirror == Mirror::Encrypted).then(key),
+            file: key(),
+        },
+        counter: 0,
+    }
+}
+
+/// A chip as the admin API wants it.
+pub fn chip_json(chip: &VirtualInlay) -> Value {
+    let mut inlay = json!({
+        "uid": chip.uid.to_string(),
+        "technology": "ntag424dna",
+        "mirror": chip.mirror.as_str(),
+        "mac_from": chip.mac_from.as_str(),
+        "file_key": hex(chip.keys.file.expose()),
+    });
+    if let Some(meta) = &chip.keys.meta {
+        inlay["meta_key"] = hex(meta.expose()).into();
+    }
+    inlay
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02X}").expect("writing into a string does not fail");
+        text
+    })
+}
+
+impl Client {
+    /// An experience from its JSON; its id.
+    pub async fn experience(&self, experience: Value) -> i64 {
+        id(&self.admin_create("/experiences", experience).await)
+    }
+
+    /// A published redirect to `target`; its id.
+    pub async fn redirect(&self, target: &str) -> i64 {
+        self.experience(json!({"name": "Redirect", "kind": "redirect", "target_url": target}))
+            .await
+    }
+
+    /// A tag from its JSON.
+    pub async fn tag(&self, tag: Value) -> TestTag {
+        let tag = self.admin_create("/tags", tag).await;
+        TestTag {
+            id: id(&tag),
+            slug: tag["slug"].as_str().expect("a tag has a slug").to_owned(),
+        }
+    }
+
+    /// A tag that redirects to [`LANDING`], with the variable `registered` at
+    /// `false`; members of `more` are added or replace those.
+    pub async fn redirecting_tag(&self, more: Value) -> TestTag {
+        self.tag_to(LANDING, more).await
+    }
+
+    /// The same with another target.
+    pub async fn tag_to(&self, target: &str, more: Value) -> TestTag {
+        let mut tag = json!({
+            "name": "Bottle 41",
+            "experience_id": self.redirect(target).await,
+            "variables": {"registered": "false"},
+        });
+        if let (Some(tag), Value::Object(more)) = (tag.as_object_mut(), more) {
+            tag.extend(more);
+        }
+        self.tag(tag).await
+    }
+
+    /// An inlay from its JSON; its id.
+    pub async fn inlay(&self, inlay: Value) -> i64 {
+        id(&self.admin_create("/inlays", inlay).await)
+    }
+
+    /// A new rolling-code inlay on `tag`.
+    pub async fn rolling_inlay(
+        &self,
+        tag: &TestTag,
+        mirror: Mirror,
+        mac_from: MacFrom,
+    ) -> TestInlay {
+        self.register(chip(mirror, mac_from), tag).await
+    }
+
+    /// Registers `chip` as an inlay of `tag`.
+    pub async fn register(&self, chip: VirtualInlay, tag: &TestTag) -> TestInlay {
+        let mut inlay = chip_json(&chip);
+        inlay["tag_id"] = tag.id.into();
+        TestInlay {
+            id: self.inlay(inlay).await,
+            chip,
+        }
+    }
+
+    /// The usual case: a [redirecting tag](Self::redirecting_tag) with an inlay
+    /// of the encrypted mirror and the empty MAC window.
+    pub async fn bottle(&self) -> (TestTag, TestInlay) {
+        let tag = self.redirecting_tag(Value::Null).await;
+        let inlay = self
+            .rolling_inlay(&tag, Mirror::Encrypted, MacFrom::None)
+            .await;
+        (tag, inlay)
+    }
+
+    /// The value of a tag's variable; `None` where the tag has none of that name.
+    pub async fn variable(&self, tag: &TestTag, key: &str) -> Option<String> {
+        let tag = self.admin_get(&tag.admin_path()).await;
+        tag["variables"][key].as_str().map(str::to_owned)
+    }
+
+    /// How many taps of a tag were recorded.
+    pub async fn scan_count(&self, tag: &TestTag) -> u64 {
+        let tag = self.admin_get(&tag.admin_path()).await;
+        tag["scan_count"].as_u64().expect("a tag has a scan count")
+    }
+}
+
+fn id(created: &Value) -> i64 {
+    created["id"].as_i64().expect("what is created has an id")
+}

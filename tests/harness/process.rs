@@ -1,0 +1,205 @@
+//! The real binary as a process of its own, for what only a process can show:
+//! being killed, being started twice, what reaches the disk and the log.
+//!
+//! Tests that use it are targets of the crate `tapdesk-service`, so that cargo
+//! builds the binary first and tells its path:
+//! `ServiceProcess::start(env!("CARGO_BIN_EXE_tapdesk-service"))`.
+
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+
+use crate::client::Client;
+use crate::service::ADMIN_TOKEN;
+
+/// How long a start or an end may take before the test gives up.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How to start a process.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The binary, and what stands before it on the command line (`strace -f ...`).
+    pub command: Vec<String>,
+    /// Options of `serve` beside database and address.
+    pub arguments: Vec<String>,
+    /// Environment variables beside the admin token.
+    pub environment: Vec<(String, String)>,
+    /// Where its database, key file and log are.
+    pub folder: Arc<TempDir>,
+}
+
+impl Launch {
+    /// The binary at `path` in a new folder.
+    pub fn new(path: &str) -> Self {
+        Self {
+            command: vec![path.to_owned()],
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            folder: Arc::new(tempfile::tempdir().expect("a temporary folder can be made")),
+        }
+    }
+
+    /// With an environment variable.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Its database.
+    pub fn database(&self) -> PathBuf {
+        self.folder.path().join("tapdesk.db")
+    }
+
+    /// The log of all processes that were started in the folder.
+    pub fn log_path(&self) -> PathBuf {
+        self.folder.path().join("stderr.log")
+    }
+
+    fn spawn(&self) -> Child {
+        let log = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.log_path())
+            .expect("the log can be written");
+        let mut command = Command::new(&self.command[0]);
+        command
+            .args(&self.command[1..])
+            .arg("serve")
+            .arg("--database")
+            .arg(format!("sqlite:{}", self.database().display()))
+            .args(["--listen", "127.0.0.1:0"])
+            .args(&self.arguments)
+            .env("TAPDESK_ADMIN_TOKEN", ADMIN_TOKEN)
+            .envs(self.environment.iter().cloned())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .kill_on_drop(true);
+        command.spawn().expect("the binary can be started")
+    }
+
+    /// Starts the process and waits until it listens.
+    ///
+    /// # Panics
+    /// When it ends instead.
+    pub async fn start(&self) -> ServiceProcess {
+        let mut child = self.spawn();
+        let stdout = child.stdout.take().expect("stdout is a pipe");
+        let mut lines = BufReader::new(stdout).lines();
+        let line = tokio::time::timeout(PATIENCE, lines.next_line())
+            .await
+            .expect("the service starts in time")
+            .expect("stdout is text")
+            .unwrap_or_else(|| panic!("the service did not start: {}", self.log()));
+        let base = line
+            .strip_prefix("listening on ")
+            .unwrap_or_else(|| panic!("the ready line is another one: {line}"));
+        ServiceProcess {
+            client: Client::new(base, ADMIN_TOKEN),
+            child,
+            lines,
+            launch: self.clone(),
+        }
+    }
+
+    /// Starts a process that is expected to refuse: its status and what it says.
+    pub async fn start_in_vain(&self) -> (ExitStatus, String) {
+        let output = tokio::time::timeout(PATIENCE, async {
+            let before = self.log().len();
+            let status = self
+                .spawn()
+                .wait()
+                .await
+                .expect("a child can be waited for");
+            (status, self.log().split_off(before))
+        });
+        output.await.expect("the service ends in time")
+    }
+
+    /// What was logged so far.
+    pub fn log(&self) -> String {
+        let bytes = std::fs::read(self.log_path()).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+/// A running process. Calls go to its [`Client`]; dropped, it is killed.
+#[derive(Debug)]
+pub struct ServiceProcess {
+    client: Client,
+    child: Child,
+    /// Held, so that the process can go on writing.
+    lines: Lines<BufReader<ChildStdout>>,
+    launch: Launch,
+}
+
+impl Deref for ServiceProcess {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl ServiceProcess {
+    /// The binary at `path` in a new folder, listening.
+    pub async fn start(path: &str) -> Self {
+        Launch::new(path).start().await
+    }
+
+    /// How it was started, and can be again.
+    pub fn launch(&self) -> &Launch {
+        &self.launch
+    }
+
+    /// Where its files are.
+    pub fn folder(&self) -> &Path {
+        self.launch.folder.path()
+    }
+
+    /// The process id; that of the wrapper where there is one.
+    ///
+    /// # Panics
+    /// When it has ended.
+    pub fn pid(&self) -> u32 {
+        self.child.id().expect("the process runs")
+    }
+
+    /// SIGKILL, now.
+    pub async fn kill(mut self) -> Launch {
+        self.child.kill().await.expect("a child can be killed");
+        self.launch.clone()
+    }
+
+    /// SIGTERM; its exit status.
+    pub async fn terminate(mut self) -> ExitStatus {
+        self.send_sigterm();
+        self.ended().await
+    }
+
+    /// Sends SIGTERM and returns at once.
+    pub fn send_sigterm(&self) {
+        let sent = std::process::Command::new("kill")
+            .args(["-TERM", &self.pid().to_string()])
+            .status();
+        assert!(sent.is_ok_and(|status| status.success()), "kill works");
+    }
+
+    /// Waits until it has ended by itself.
+    pub async fn ended(&mut self) -> ExitStatus {
+        let output = async {
+            while let Ok(Some(_)) = self.lines.next_line().await {}
+            self.child.wait().await.expect("a child can be waited for")
+        };
+        tokio::time::timeout(PATIENCE, output)
+            .await
+            .expect("the service ends in time")
+    }
+}

@@ -1,0 +1,201 @@
+//! A service of the test's own: in this process, on a free port, with its own
+//! folder, and a clock that stands still until it is moved.
+
+use std::net::SocketAddr;
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
+
+use tapdesk_service::admin_token::AdminToken;
+use tapdesk_service::clock::{Clock, ManualClock, Timestamp};
+use tapdesk_service::countries::Countries;
+use tapdesk_service::entropy::OsEntropy;
+use tapdesk_service::keyring::Keyring;
+use tapdesk_service::settings::Settings;
+use tapdesk_service::storage::Storage;
+use tapdesk_service::storage::sqlite::SqliteStorage;
+use tapdesk_service::{Exposure, Parts, Service, router, serve};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::client::Client;
+
+/// The token of every test service.
+pub const ADMIN_TOKEN: &str = "a-token-that-is-used-in-tests-and-nowhere-else";
+
+/// 2026-01-01T12:00:00Z: when tests begin, in milliseconds since the Unix epoch.
+pub const START: i64 = 1_767_268_800_000;
+
+/// What a test may decide about its service.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What the operator decided. `tag_url` is replaced by the address the service gets.
+    pub settings: Settings,
+    /// What its first listener serves.
+    pub exposure: Exposure,
+    /// The database: `sqlite` for a file in the service's own folder.
+    pub database: String,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            settings: Settings::default(),
+            exposure: Exposure::WithAdmin,
+            database: std::env::var("TAPDESK_TEST_DATABASE")
+                .unwrap_or_else(|_| "sqlite".to_owned()),
+        }
+    }
+}
+
+/// A running service. Calls go to its [`Client`]; dropped, it is gone.
+pub struct TestService {
+    client: Client,
+    clock: Arc<ManualClock>,
+    service: Arc<Service>,
+    options: Options,
+    shutdown: watch::Sender<bool>,
+    listeners: Vec<JoinHandle<std::io::Result<()>>>,
+    folder: TempDir,
+}
+
+impl Deref for TestService {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl TestService {
+    /// A service with default settings and the admin API.
+    pub async fn start() -> Self {
+        Self::start_with(|_| {}).await
+    }
+
+    /// A service with other options.
+    pub async fn start_with(choose: impl FnOnce(&mut Options)) -> Self {
+        let mut options = Options::default();
+        choose(&mut options);
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let clock = Arc::new(ManualClock::new(Timestamp::from_millis(START)));
+        Self::start_in(folder, clock, options).await
+    }
+
+    async fn start_in(folder: TempDir, clock: Arc<ManualClock>, mut options: Options) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0")
+            .await
+            .expect("a port of the loopback is free");
+        let base = format!("http://{}", address(&listener));
+        options.settings.tag_url = format!("{base}/t");
+        let keyring = Keyring::from_file(&folder.path().join("inlay.key"), true, &OsEntropy)
+            .expect("the key file can be made");
+        let service = Service::new(Parts {
+            storage: open(&options.database, folder.path(), &clock),
+            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            entropy: Arc::new(OsEntropy),
+            keyring,
+            countries: Countries::default(),
+            admin_token: AdminToken::parse(ADMIN_TOKEN).ok(),
+            settings: options.settings.clone(),
+        })
+        .await
+        .expect("the database gives its secrets");
+        service.set_listening(address(&listener));
+        let mut running = Self {
+            client: Client::new(base, ADMIN_TOKEN),
+            clock,
+            service,
+            shutdown: watch::Sender::new(false),
+            listeners: Vec::new(),
+            folder,
+            options,
+        };
+        let exposure = running.options.exposure;
+        running.serve(listener, exposure);
+        running
+    }
+
+    /// Listens at a second address, and answers a client of it.
+    pub async fn listen(&mut self, exposure: Exposure) -> Client {
+        let listener = TcpListener::bind("127.0.0.1:0")
+            .await
+            .expect("a port of the loopback is free");
+        let client = Client::new(format!("http://{}", address(&listener)), ADMIN_TOKEN);
+        self.serve(listener, exposure);
+        client
+    }
+
+    fn serve(&mut self, listener: TcpListener, exposure: Exposure) {
+        let mut stop = self.shutdown.subscribe();
+        let stopped = async move {
+            // An error means that the service was dropped: that stops it, too.
+            let _ = stop.wait_for(|stop| *stop).await;
+        };
+        let router = router(Arc::clone(&self.service), exposure);
+        self.listeners
+            .push(tokio::spawn(serve(listener, router, stopped)));
+    }
+
+    /// Stops the service as SIGTERM does, and starts it again on the same folder
+    /// with the same options, `millis` later.
+    #[must_use = "the service goes on at another address"]
+    pub async fn restart(self, millis: i64) -> Self {
+        let Self {
+            clock,
+            service,
+            options,
+            shutdown,
+            listeners,
+            folder,
+            ..
+        } = self;
+        shutdown.send_replace(true);
+        for listener in listeners {
+            listener
+                .await
+                .expect("a listener does not panic")
+                .expect("a listener ends well");
+        }
+        service.storage.close().await;
+        drop(service);
+        let now = clock.now().plus_millis(millis);
+        Self::start_in(folder, Arc::new(ManualClock::new(now)), options).await
+    }
+
+    /// Moves the service's clock.
+    pub fn advance(&self, millis: i64) {
+        self.clock.advance(millis);
+    }
+
+    /// The service's time, in milliseconds since the Unix epoch.
+    pub fn now(&self) -> i64 {
+        self.clock.now().millis()
+    }
+
+    /// Where its files are.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The service itself, for what an operator does in its process.
+    pub fn service(&self) -> &Arc<Service> {
+        &self.service
+    }
+}
+
+/// The only place in which tests tell one database from another.
+fn open(database: &str, folder: &Path, clock: &Arc<ManualClock>) -> Arc<dyn Storage> {
+    assert_eq!(database, "sqlite", "no other database is known here");
+    let clock = Arc::clone(clock) as Arc<dyn Clock>;
+    let storage = SqliteStorage::open(&folder.join("tapdesk.db"), clock, &OsEntropy);
+    Arc::new(storage.expect("the database can be opened"))
+}
+
+fn address(listener: &TcpListener) -> SocketAddr {
+    listener
+        .local_addr()
+        .expect("a bound socket has an address")
+}
