@@ -1,5 +1,7 @@
 //! The only place that knows which status an error has.
 
+mod documented;
+
 use std::sync::Arc;
 
 use axum::Json;
@@ -8,6 +10,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+pub(super) use documented::{BadBody, Common, Conflicting, Invalid, NotFound, Written};
 
 use super::pages;
 use super::public::{Envelope, public_answer};

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::http::admin::body::Body;
-use crate::http::error::{ApiError, Problem};
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::service::Service;
 use crate::storage::Conflict;
 use crate::tag::{Tag, TagFields};
@@ -27,8 +27,7 @@ pub(crate) struct NewTag(TagFields);
     request_body = TagFields,
     responses(
         (status = CREATED, body = Tag),
-        (status = CONFLICT, body = Problem, description = "The slug is taken, or the experience does not exist", content_type = "application/problem+json"),
-        (status = UNPROCESSABLE_ENTITY, body = Problem, content_type = "application/problem+json"),
+        Conflicting, BadBody, Written, Common
     )
 )]
 pub(crate) async fn create(

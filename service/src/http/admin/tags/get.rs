@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 
 use crate::http::admin::path::Id;
-use crate::http::error::{ApiError, Problem};
+use crate::http::error::{ApiError, Common, NotFound};
 use crate::id::TagId;
 use crate::service::Service;
 use crate::tag::Tag;
@@ -14,10 +14,7 @@ use crate::tag::Tag;
 /// Get a tag
 #[utoipa::path(
     get, path = "/tags/{id}", tag = "tags", params(("id" = TagId, Path)),
-    responses(
-        (status = OK, body = Tag),
-        (status = NOT_FOUND, body = Problem, content_type = "application/problem+json"),
-    )
+    responses((status = OK, body = Tag), NotFound, Common)
 )]
 pub(crate) async fn get(
     State(service): State<Arc<Service>>,

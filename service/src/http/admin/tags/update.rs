@@ -7,7 +7,7 @@ use axum::extract::State;
 
 use crate::http::admin::body::Patch;
 use crate::http::admin::path::Id;
-use crate::http::error::{ApiError, Problem};
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use crate::id::TagId;
 use crate::service::Service;
 use crate::tag::{Tag, TagFields};
@@ -21,9 +21,7 @@ use crate::tag::{Tag, TagFields};
     request_body(content = serde_json::Value, content_type = "application/merge-patch+json"),
     responses(
         (status = OK, body = Tag),
-        (status = NOT_FOUND, body = Problem, content_type = "application/problem+json"),
-        (status = CONFLICT, body = Problem, content_type = "application/problem+json"),
-        (status = UNPROCESSABLE_ENTITY, body = Problem, content_type = "application/problem+json"),
+        NotFound, Conflicting, BadBody, Written, Common
     )
 )]
 pub(crate) async fn update(

@@ -1,0 +1,79 @@
+//! The refusals of the admin API, for the OpenAPI document.
+//!
+//! An operation lists the groups that apply to it in `responses(...)`, beside
+//! its own answers:
+//!
+//! ```text
+//! responses((status = OK, body = Tag), NotFound, Conflicting, BadBody, Written, Common)
+//! ```
+
+use std::collections::BTreeMap;
+
+use axum::http::StatusCode;
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
+use utoipa::{IntoResponses, ToSchema as _};
+
+use super::{ApiError, Problem};
+
+macro_rules! groups {
+    ($($(#[$doc:meta])* $name:ident: $($error:expr => $description:literal),+;)+) => {$(
+        $(#[$doc])*
+        pub(in crate::http) struct $name;
+
+        impl IntoResponses for $name {
+            fn responses() -> BTreeMap<String, RefOr<Response>> {
+                [$(document($error.status(), $description)),+].into()
+            }
+        }
+    )+};
+}
+
+groups! {
+    /// What every operation can answer.
+    Common:
+        ApiError::Unauthorized => "No token, or a wrong one",
+        ApiError::Misdirected => "Addressed by a host name that is not ours",
+        ApiError::TooMany(0) => "Too many refused requests of this client",
+        ApiError::Internal => "A failure of the service; its log says what",
+        ApiError::Unavailable => "The database does not answer at the moment";
+    /// Operations on something addressed in the path.
+    NotFound:
+        ApiError::NotFound("") => "What is addressed does not exist";
+    /// Operations with query parameters, or with a rule of their own, and without a body.
+    Invalid:
+        ApiError::Invalid(String::new()) => "The request does not say what it must";
+    /// Operations that take a body.
+    BadBody:
+        ApiError::Invalid(String::new()) => "The request does not say what it must",
+        ApiError::TimedOut => "The body took too long to arrive",
+        ApiError::TooLarge => "The body is too large",
+        ApiError::UnsupportedMediaType("") => "The body is of another type than it must be";
+    /// Operations that the present state of the data can refuse.
+    Conflicting:
+        ApiError::Conflict(String::new()) => "The present state of the data does not allow it";
+    /// Operations that write.
+    Written:
+        ApiError::Full => "The disk is full, and nothing was written";
+}
+
+fn document(status: StatusCode, description: &str) -> (String, RefOr<Response>) {
+    let problem = Ref::from_schema_name(Problem::name());
+    let content = ContentBuilder::new().schema(Some(problem)).build();
+    let mut response = ResponseBuilder::new()
+        .description(description)
+        .content("application/problem+json", content);
+    if matches!(
+        status,
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
+    ) {
+        let seconds = ObjectBuilder::new().schema_type(Type::Integer).build();
+        let retry_after = HeaderBuilder::new()
+            .schema(Some(seconds))
+            .description(Some("Seconds to wait"))
+            .build();
+        response = response.header("Retry-After", retry_after);
+    }
+    (status.as_str().to_owned(), response.build().into())
+}
