@@ -3,11 +3,15 @@
 
 use std::fmt;
 
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use utoipa::ToSchema;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use crate::clock::Timestamp;
 use crate::entropy::{self, Entropy};
+use crate::id::TokenId;
 use crate::storage::{Storage, StorageError};
 
 /// Shortest token, in characters.
@@ -66,6 +70,17 @@ impl TokenHash {
     pub fn of(token: &str) -> Self {
         Self(Sha256::digest(token).into())
     }
+}
+
+/// An admin token as far as it is kept and shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct StoredToken {
+    /// Its identifier.
+    pub id: TokenId,
+    /// What it is for, in its owner's words.
+    pub name: String,
+    /// When it was created.
+    pub created_at: Timestamp,
 }
 
 /// Decides whether a presented token is one of ours.

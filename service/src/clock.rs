@@ -80,8 +80,9 @@ pub trait Clock: Send + Sync + fmt::Debug {
     /// The present moment.
     fn now(&self) -> Timestamp;
 
-    /// The clock as one that can be moved; `None` outside test mode.
-    fn manual(&self) -> Option<&ManualClock> {
+    /// Moves the clock forward and answers the moment it tells then. `None`
+    /// where time cannot be moved, as everywhere outside test mode.
+    fn try_advance(&self, _millis: u64) -> Option<Timestamp> {
         None
     }
 }
@@ -128,9 +129,40 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved, for tests and the test mode of
-/// the service. Setting it back has no effect on what it tells: like every
-/// [`Clock`] it never runs backwards.
+/// The service's clock in test mode: it runs as a [`SystemClock`] does, and can
+/// be moved ahead of it. After a restart it is at the present again.
+#[derive(Debug)]
+pub struct TestClock {
+    system: SystemClock,
+    ahead: AtomicI64,
+}
+
+impl TestClock {
+    /// A clock that tells the present wall time.
+    pub fn start() -> Self {
+        Self {
+            system: SystemClock::start(),
+            ahead: AtomicI64::new(0),
+        }
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        self.system
+            .now()
+            .plus_millis(self.ahead.load(Ordering::SeqCst))
+    }
+
+    fn try_advance(&self, millis: u64) -> Option<Timestamp> {
+        let millis = i64::try_from(millis).unwrap_or(i64::MAX);
+        self.ahead.fetch_add(millis, Ordering::SeqCst);
+        Some(self.now())
+    }
+}
+
+/// A clock that stands still until it is moved, for tests. Setting it back has
+/// no effect on what it tells: like every [`Clock`] it never runs backwards.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
 
@@ -152,8 +184,8 @@ impl Clock for ManualClock {
         Timestamp(self.0.load(Ordering::SeqCst))
     }
 
-    fn manual(&self) -> Option<&ManualClock> {
-        Some(self)
+    fn try_advance(&self, millis: u64) -> Option<Timestamp> {
+        Some(self.advance(i64::try_from(millis).unwrap_or(i64::MAX)))
     }
 }
 
@@ -181,6 +213,16 @@ mod tests {
         let clock = clock_at(1_000_000);
         assert_eq!(clock.combine(10, Timestamp(1_500_010)).millis(), 1_500_010);
         assert_eq!(clock.combine(30, Timestamp(1_000_030)).millis(), 1_500_030);
+    }
+
+    #[test]
+    fn a_test_clock_runs_and_can_be_moved_ahead() {
+        let clock = TestClock::start();
+        let before = clock.now();
+        let moved = clock.try_advance(300_000).unwrap();
+        assert!(moved.millis_since(before) >= 300_000);
+        assert!(clock.now() >= moved);
+        assert_eq!(SystemClock::start().try_advance(1), None);
     }
 
     #[test]

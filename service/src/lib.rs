@@ -32,6 +32,7 @@ pub mod refusals;
 pub mod rolling_key;
 pub mod service;
 pub mod settings;
+pub mod start;
 pub mod storage;
 pub mod tag;
 pub mod tap;

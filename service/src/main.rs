@@ -1,2 +1,10 @@
-//! The headless binary.
-fn main() {}
+//! The headless binary: the service, and the commands that speak to a running one.
+
+mod cli;
+mod config;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

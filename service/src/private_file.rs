@@ -1,15 +1,40 @@
-//! Files that only their owner may read.
+//! Files and folders that only their owner may read.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Writes a new file of mode 0600. Fails where one exists.
+/// Writes a new file of mode 0600, a line break after its content. It is on
+/// disk when this returns. Fails where one exists.
 pub fn create(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = open_new(path)?;
     file.write_all(content)?;
     file.write_all(b"\n")?;
-    file.sync_all()
+    file.sync_all()?;
+    sync_folder_of(path)
+}
+
+/// Makes it durable that `path` has the name it has.
+pub fn sync_folder_of(path: &Path) -> io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Makes the folder that `path` is to be in, for its owner alone, where it is missing.
+pub fn make_folder_of(path: &Path) -> io::Result<()> {
+    let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    else {
+        return Ok(());
+    };
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 #[cfg(unix)]

@@ -13,8 +13,8 @@ use crate::keyring::Keyring;
 use crate::metrics::Metrics;
 use crate::refusals::Refusals;
 use crate::rolling_key::KeyMask;
-use crate::settings::Settings;
-use crate::storage::{Storage, StorageError};
+use crate::settings::{Layers, Overrides, Settings};
+use crate::storage::{Conflict, SettingsEdit, Storage, StorageError};
 use crate::tap::TagCache;
 
 /// What a service is made of. The caller chooses each part.
@@ -31,8 +31,8 @@ pub struct Parts {
     pub countries: Countries,
     /// The admin token that is not stored, if there is one.
     pub admin_token: Option<AdminToken>,
-    /// What the operator decided.
-    pub settings: Settings,
+    /// What the stored settings stand on and under.
+    pub layers: Layers,
 }
 
 /// The service. It is shared by all requests; the router is made from it.
@@ -59,7 +59,11 @@ pub struct Service {
     pub refusals: Refusals,
     /// What is counted for operators.
     pub metrics: Metrics,
+    /// What the stored settings stand on and under.
+    pub layers: Layers,
     settings: RwLock<Arc<Settings>>,
+    /// Held from the storing of settings to their being in force.
+    settings_change: tokio::sync::Mutex<()>,
     /// Where it listens, once it does.
     listening: OnceLock<SocketAddr>,
     /// Simulated time is ahead of the clock by this, in milliseconds.
@@ -67,9 +71,12 @@ pub struct Service {
 }
 
 impl Service {
-    /// Assembles a service. Fails where the database does not give its secrets.
+    /// Assembles a service. Fails where the database does not give its secrets
+    /// and settings.
     pub async fn new(parts: Parts) -> Result<Arc<Self>, StorageError> {
         let secrets = parts.storage.secrets().await?;
+        let stored = parts.storage.settings().await?;
+        let settings = parts.layers.in_force(&stored).map_err(Conflict::from)?;
         Ok(Arc::new(Self {
             key_mask: KeyMask::new(secrets.key_mask),
             clients: Clients::new(secrets.client),
@@ -83,7 +90,9 @@ impl Service {
             entropy: parts.entropy,
             keyring: parts.keyring,
             listening: OnceLock::new(),
-            settings: RwLock::new(Arc::new(parts.settings)),
+            layers: parts.layers,
+            settings: RwLock::new(Arc::new(settings)),
+            settings_change: tokio::sync::Mutex::default(),
             simulated_offset: AtomicI64::new(0),
         }))
     }
@@ -93,12 +102,20 @@ impl Service {
         Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts other settings in force.
+    /// Puts other settings in force, until the stored ones are changed.
     pub fn set_settings(&self, settings: Settings) {
         *self
             .settings
             .write()
             .unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+    }
+
+    /// Changes the stored settings and puts them in force. Answers what is stored now.
+    pub async fn change_settings(&self, edit: SettingsEdit) -> Result<Overrides, StorageError> {
+        let _one_at_a_time = self.settings_change.lock().await;
+        let stored = self.storage.edit_settings(edit).await?;
+        self.set_settings(self.layers.in_force(&stored).map_err(Conflict::from)?);
+        Ok(stored)
     }
 
     /// Notes where the service listens: an address by which the admin API may be addressed.

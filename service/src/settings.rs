@@ -1,14 +1,20 @@
 //! What an operator decides about the running service.
+//!
+//! A setting comes from an argument, from the environment, from the stored
+//! settings, or is its default: the first of these that names it decides.
 
-use std::net::IpAddr;
+mod overrides;
+mod parse;
 
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The settings in force. They come from arguments, the environment and the
-/// stored settings, in this order (see `config`).
-#[derive(Clone, Debug)]
+pub use overrides::{Fixed, InvalidSetting, Layers, Overrides, Source};
+pub use parse::{InvalidNetwork, RateLimit, parse_network};
+
+/// The settings in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Public base of the tags' URLs, without a slash at its end.
     pub tag_url: String,
@@ -31,8 +37,11 @@ pub struct Settings {
 }
 
 /// Where taps of simulated tags lead.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, clap::ValueEnum,
+)]
 #[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
 pub enum SimulatedTargets {
     /// To the built-in stand-in for the owner's domain.
     #[default]
@@ -64,16 +73,3 @@ impl Settings {
             .map_or_else(|_| String::new(), |url| url.origin().ascii_serialization())
     }
 }
-
-/// An address block, as in `10.0.0.0/8`, or a single address.
-pub fn parse_network(text: &str) -> Result<IpNet, InvalidNetwork> {
-    let text = text.trim();
-    text.parse()
-        .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
-        .map_err(|_| InvalidNetwork)
-}
-
-/// The text is no address block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("A network is an address, or an address block such as 10.0.0.0/8.")]
-pub struct InvalidNetwork;

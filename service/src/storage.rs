@@ -14,7 +14,7 @@ pub mod sqlite;
 use async_trait::async_trait;
 use tokio::sync::broadcast;
 
-pub use administration::{Administration, Secrets};
+pub use administration::{Administration, Secrets, SettingsEdit};
 pub use tags::{TagEdit, Tags};
 pub use taps::{
     BoundInlay, PublishedExperience, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
@@ -23,6 +23,7 @@ pub use taps::{
 
 use crate::clock::Timestamp;
 use crate::event::Event;
+use crate::settings::InvalidSetting;
 
 /// A database: all operations, by noun.
 #[async_trait]
@@ -89,4 +90,10 @@ pub enum Conflict {
     /// What is to be deleted is still in use.
     #[error("{0}")]
     InUse(String),
+}
+
+impl From<InvalidSetting> for Conflict {
+    fn from(error: InvalidSetting) -> Self {
+        Self::Invalid(error.to_string())
+    }
 }

@@ -4,13 +4,42 @@ use async_trait::async_trait;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::StorageError;
-use crate::admin_token::TokenHash;
+use crate::admin_token::{StoredToken, TokenHash};
+use crate::id::TokenId;
+use crate::settings::Overrides;
+
+/// An edit of the stored settings, applied inside the operation that stores
+/// them. An `Err` is a sentence for people, and nothing is stored.
+pub type SettingsEdit = Box<dyn Fn(Overrides) -> Result<Overrides, String> + Send + Sync>;
 
 /// The operations on what the installation itself keeps.
 #[async_trait]
 pub trait Administration: Send + Sync {
     /// The installation's secrets, made when the database was.
     async fn secrets(&self) -> Result<Secrets, StorageError>;
+
+    /// The stored settings.
+    async fn settings(&self) -> Result<Overrides, StorageError>;
+
+    /// Applies `edit` to the stored settings, and answers what is stored then.
+    async fn edit_settings(&self, edit: SettingsEdit) -> Result<Overrides, StorageError>;
+
+    /// Whether any inlay's or master key is stored: then the key that wraps
+    /// them must not be made anew.
+    async fn holds_inlay_keys(&self) -> Result<bool, StorageError>;
+
+    /// The stored admin tokens, the oldest first.
+    async fn tokens(&self) -> Result<Vec<StoredToken>, StorageError>;
+
+    /// Stores an admin token by its hash.
+    async fn insert_token(
+        &self,
+        name: String,
+        hash: TokenHash,
+    ) -> Result<StoredToken, StorageError>;
+
+    /// Removes an admin token. `None` where there is none.
+    async fn delete_token(&self, id: TokenId) -> Result<Option<()>, StorageError>;
 
     /// Whether an admin token with this hash is stored.
     async fn has_token(&self, hash: TokenHash) -> Result<bool, StorageError>;

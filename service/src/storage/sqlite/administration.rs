@@ -1,10 +1,14 @@
 //! What the installation itself keeps, in SQL.
 
 use async_trait::async_trait;
+use rusqlite::{Connection, OptionalExtension as _};
 
-use super::SqliteStorage;
-use crate::admin_token::TokenHash;
-use crate::storage::{Administration, Secrets, StorageError};
+use super::{SqliteStorage, row};
+use crate::admin_token::{StoredToken, TokenHash};
+use crate::clock::Timestamp;
+use crate::id::TokenId;
+use crate::settings::Overrides;
+use crate::storage::{Administration, Conflict, Secrets, SettingsEdit, StorageError};
 
 #[async_trait]
 impl Administration for SqliteStorage {
@@ -22,10 +26,96 @@ impl Administration for SqliteStorage {
         })
     }
 
+    async fn settings(&self) -> Result<Overrides, StorageError> {
+        self.read(settings)
+    }
+
+    async fn edit_settings(&self, edit: SettingsEdit) -> Result<Overrides, StorageError> {
+        self.write(move |write| {
+            let after = edit(settings(write.connection)?).map_err(Conflict::Invalid)?;
+            let json = serde_json::to_string(&after).map_err(|_| row::unreadable("setting"))?;
+            write.connection.execute(
+                "INSERT INTO settings (name, value) VALUES (?1, ?2)
+                 ON CONFLICT DO UPDATE SET value = excluded.value",
+                (SETTINGS, json),
+            )?;
+            Ok(after)
+        })
+        .await
+    }
+
+    async fn holds_inlay_keys(&self) -> Result<bool, StorageError> {
+        self.read(|connection| {
+            Ok(connection.query_row(
+                "SELECT EXISTS (SELECT 1 FROM master_keys)
+                     OR EXISTS (SELECT 1 FROM inlays WHERE file_key IS NOT NULL)",
+                [],
+                |row| row.get(0),
+            )?)
+        })
+    }
+
+    async fn tokens(&self) -> Result<Vec<StoredToken>, StorageError> {
+        self.read(|connection| {
+            let mut list =
+                connection.prepare_cached("SELECT id, name, created_at FROM tokens ORDER BY id")?;
+            let tokens = list.query_map([], |row| {
+                Ok(StoredToken {
+                    id: TokenId(row.get(0)?),
+                    name: row.get(1)?,
+                    created_at: Timestamp::from_millis(row.get(2)?),
+                })
+            })?;
+            Ok(tokens.collect::<Result<_, _>>()?)
+        })
+    }
+
+    async fn insert_token(
+        &self,
+        name: String,
+        hash: TokenHash,
+    ) -> Result<StoredToken, StorageError> {
+        self.write(move |write| {
+            write.connection.execute(
+                "INSERT INTO tokens (name, hash, created_at) VALUES (?1, ?2, ?3)",
+                (&name, hash.0, write.now.millis()),
+            )?;
+            Ok(StoredToken {
+                id: TokenId(write.connection.last_insert_rowid()),
+                name: name.clone(),
+                created_at: write.now,
+            })
+        })
+        .await
+    }
+
+    async fn delete_token(&self, id: TokenId) -> Result<Option<()>, StorageError> {
+        self.write(move |write| {
+            let removed = write
+                .connection
+                .execute("DELETE FROM tokens WHERE id = ?1", [id.0])?;
+            Ok((removed > 0).then_some(()))
+        })
+        .await
+    }
+
     async fn has_token(&self, hash: TokenHash) -> Result<bool, StorageError> {
         self.read(|connection| {
             let mut find = connection.prepare_cached("SELECT 1 FROM tokens WHERE hash = ?1")?;
             Ok(find.exists([hash.0])?)
         })
     }
+}
+
+/// The row that holds what the operator decided.
+const SETTINGS: &str = "operator";
+
+fn settings(connection: &Connection) -> Result<Overrides, StorageError> {
+    let json: Option<String> = connection
+        .prepare_cached("SELECT value FROM settings WHERE name = ?1")?
+        .query_row([SETTINGS], |row| row.get(0))
+        .optional()?;
+    json.map_or(Ok(Overrides::default()), |json| {
+        serde_json::from_str(&json).map_err(|_| row::unreadable("setting"))
+    })
 }

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::connection::{self, APPLICATION_ID, SQLITE_AT_LEAST};
 use crate::clock::Timestamp;
 use crate::entropy::{self, Entropy};
+use crate::private_file;
 
 refinery::embed_migrations!("migrations/sqlite");
 
@@ -128,12 +129,7 @@ fn create(path: &Path, entropy: &dyn Entropy) -> Result<(), OpenError> {
     }
     connection.close().map_err(|(_, error)| error)?;
     std::fs::rename(&draft, path).map_err(io)?;
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))
-        .and_then(|folder| folder.sync_all())
-        .map_err(io)
+    private_file::sync_folder_of(path).map_err(io)
 }
 
 /// The file's first 100 bytes: SQLite's, and ours (SQLite file format, section 1.3).

@@ -1,0 +1,81 @@
+//! The commands. `serve` owns a database; the others speak to a running service.
+
+mod serve;
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::process::ExitCode;
+
+use anyhow::{Result, anyhow};
+use clap::{Parser, Subcommand};
+use tracing_subscriber::filter::{EnvFilter, LevelFilter, filter_fn};
+use tracing_subscriber::prelude::*;
+
+use crate::config;
+
+/// Carries taps of NFC tags from their one-time URL to an updated variable.
+#[derive(Parser)]
+#[command(name = "tapdesk-service", version)]
+struct Cli {
+    /// What to log, as in `info` or `tapdesk_service=debug`.
+    #[arg(
+        long,
+        env = "TAPDESK_LOG",
+        value_name = "FILTER",
+        default_value = "info",
+        global = true
+    )]
+    log: EnvFilter,
+
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Run the service.
+    Serve(Box<config::Serve>),
+}
+
+/// Runs the command that the arguments name. What goes wrong is one sentence on stderr.
+pub fn main() -> ExitCode {
+    let outcome =
+        config::refuse_passwords(std::env::args_os().skip(1)).and_then(|()| run(Cli::parse()));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "tapdesk-service: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<()> {
+    start_logging(cli.log)?;
+    match cli.verb {
+        Verb::Serve(options) => serve::run(*options),
+    }
+}
+
+/// Logs go to stderr. Of libraries, warnings alone: what they trace of a
+/// request or an answer may carry a key.
+fn start_logging(filter: EnvFilter) -> Result<()> {
+    let ours = filter_fn(|metadata| {
+        metadata.target().starts_with("tapdesk") || *metadata.level() <= LevelFilter::WARN
+    });
+    let lines = tracing_subscriber::fmt::layer()
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal());
+    tracing_subscriber::registry()
+        .with(lines.with_filter(ours))
+        .with(filter)
+        .try_init()
+        .map_err(|error| anyhow!("The log cannot be started: {error}."))
+}
+
+/// A reader of our output who has seen enough is no failure.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

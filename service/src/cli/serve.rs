@@ -1,0 +1,117 @@
+//! `serve`: runs the service until it is asked to end.
+
+use std::io::{self, ErrorKind, Write as _};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, anyhow};
+use tapdesk_service::settings::{Layers, Settings};
+use tapdesk_service::start::{Start, Started, TokenSource, WrappingKey, start};
+use tapdesk_service::{Exposure, router};
+use tokio::net::TcpListener;
+
+use crate::config;
+
+pub(super) fn run(options: config::Serve) -> Result<()> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("The system does not let the service start its threads.")?
+        .block_on(serve(options))
+}
+
+async fn serve(options: config::Serve) -> Result<()> {
+    let listening = options.listening;
+    let listener = bind(listening.listen).await?;
+    let address = listener.local_addr()?;
+    let admin_token = match config::admin_token()? {
+        Some(token) => TokenSource::Given(token),
+        None => TokenSource::File(options.installation.token_file()?),
+    };
+    let defaults = Settings {
+        tag_url: format!("http://{}/t", reachable(address)),
+        ..Settings::default()
+    };
+    let layers = Layers {
+        defaults,
+        fixed: options.settings,
+    };
+    layers.check_fixed()?;
+    let Started { service, .. } = start(Start {
+        database: options.installation.database()?,
+        wrapping_key: WrappingKey::File(options.installation.key_file()?),
+        admin_token,
+        layers,
+        countries: options.country_file,
+        test_clock: options.test_clock,
+    })
+    .await?;
+    service.set_listening(address);
+
+    let exposure = if address.ip().is_loopback() || listening.expose_admin {
+        Exposure::WithAdmin
+    } else {
+        tracing::info!(
+            "{address} is no loopback address: the admin API is off; --expose-admin turns it on"
+        );
+        Exposure::PublicOnly
+    };
+    let shutdown = asked_to_end()?;
+    writeln!(io::stdout(), "listening on http://{address}")?;
+    tapdesk_service::serve(listener, router(Arc::clone(&service), exposure), shutdown).await?;
+    service.storage.close().await;
+    Ok(())
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let port = address.port();
+        match error.kind() {
+            ErrorKind::AddrInUse => anyhow!(
+                "Port {port} is used by another program. Choose another with --listen {}, or a free one with port 0.",
+                SocketAddr::new(address.ip(), port.checked_add(1).unwrap_or(8787))
+            ),
+            ErrorKind::AddrNotAvailable => anyhow!(
+                "{} is no address of this machine. Listen on 127.0.0.1, or on 0.0.0.0 for all of its addresses.",
+                address.ip()
+            ),
+            ErrorKind::PermissionDenied => anyhow!(
+                "The system does not let this user listen on port {port}. Choose one of 1024 or above."
+            ),
+            _ => anyhow!("The service cannot listen on {address}: {error}."),
+        }
+    })
+}
+
+/// An address by which this machine itself reaches a listener.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+/// Ends with the first SIGTERM or SIGINT. The handlers are in place when this returns.
+#[cfg(unix)]
+fn asked_to_end() -> Result<impl Future<Output = ()> + Send> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+/// Ends with the first Ctrl-C. The handler is in place when this returns.
+#[cfg(windows)]
+fn asked_to_end() -> Result<impl Future<Output = ()> + Send> {
+    let mut interrupt = tokio::signal::windows::ctrl_c()?;
+    Ok(async move {
+        interrupt.recv().await;
+    })
+}

@@ -1,0 +1,211 @@
+//! Arguments and environment, read once: an argument goes before its variable.
+//! Secrets come from the environment or from files, never from arguments.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+use clap::builder::BoolishValueParser;
+use tapdesk_service::admin_token::AdminToken;
+use tapdesk_service::settings::Fixed;
+use url::Url;
+
+/// Which installation: the database, and the files beside it.
+#[derive(Args, Clone, Debug)]
+pub struct Installation {
+    /// The database, as sqlite:PATH. By default `tapdesk.db` in the user's data folder.
+    #[arg(
+        long,
+        env = "TAPDESK_DATABASE",
+        value_name = "sqlite:PATH",
+        hide_env_values = true
+    )]
+    database: Option<String>,
+
+    /// The file with the key that wraps inlay keys. By default `inlay.key` beside the database.
+    #[arg(long, env = "TAPDESK_KEY_FILE", value_name = "FILE")]
+    key_file: Option<PathBuf>,
+
+    /// The file with the admin token. By default `admin.token` beside the database.
+    #[arg(long, env = "TAPDESK_TOKEN_FILE", value_name = "FILE")]
+    token_file: Option<PathBuf>,
+}
+
+impl Installation {
+    /// Where the SQLite file is.
+    pub fn database(&self) -> Result<PathBuf> {
+        match &self.database {
+            Some(url) => sqlite_path(url),
+            None => Ok(data_folder()?.join("tapdesk.db")),
+        }
+    }
+
+    /// Where the key that wraps inlay keys is.
+    pub fn key_file(&self) -> Result<PathBuf> {
+        self.beside_database(self.key_file.as_deref(), "inlay.key")
+    }
+
+    /// Where the admin token is.
+    pub fn token_file(&self) -> Result<PathBuf> {
+        self.beside_database(self.token_file.as_deref(), "admin.token")
+    }
+
+    fn beside_database(&self, named: Option<&Path>, name: &str) -> Result<PathBuf> {
+        match named {
+            Some(path) => Ok(path.to_owned()),
+            None => Ok(self.database()?.with_file_name(name)),
+        }
+    }
+}
+
+/// How the service is reached, and by whom.
+#[derive(Args, Clone, Debug)]
+pub struct Listening {
+    /// The address to listen on; with port 0, a free port.
+    #[arg(
+        long,
+        env = "TAPDESK_LISTEN",
+        value_name = "ADDRESS:PORT",
+        default_value = "127.0.0.1:8787"
+    )]
+    pub listen: SocketAddr,
+
+    /// Serve the admin API even where the address is not a loopback one.
+    #[arg(long, env = "TAPDESK_EXPOSE_ADMIN", value_parser = BoolishValueParser::new())]
+    pub expose_admin: bool,
+}
+
+/// Everything `serve` can be told.
+#[derive(Args, Clone, Debug)]
+pub struct Serve {
+    #[command(flatten)]
+    pub installation: Installation,
+
+    #[command(flatten)]
+    pub listening: Listening,
+
+    #[command(
+        flatten,
+        next_help_heading = "Settings (fixed here, read-only in the admin API)"
+    )]
+    pub settings: Fixed,
+
+    /// A MMDB file that knows the countries of addresses.
+    #[arg(long, env = "TAPDESK_COUNTRY_FILE", value_name = "FILE")]
+    pub country_file: Option<PathBuf>,
+
+    /// Test mode: `/admin/v1/clock` moves the service's time forward.
+    #[arg(long, env = "TAPDESK_TEST_CLOCK", value_parser = BoolishValueParser::new())]
+    pub test_clock: bool,
+}
+
+/// The admin token from the environment, where it is set.
+pub fn admin_token() -> Result<Option<AdminToken>> {
+    match std::env::var("TAPDESK_ADMIN_TOKEN") {
+        Ok(text) => {
+            let token = AdminToken::parse(&text).context(
+                "The admin token in TAPDESK_ADMIN_TOKEN has fewer than 32 characters. \
+                 Choose a longer one, or unset it to have one made.",
+            )?;
+            Ok(Some(token))
+        }
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(std::env::VarError::NotUnicode(_)) => {
+            bail!("The admin token in TAPDESK_ADMIN_TOKEN is not text.")
+        }
+    }
+}
+
+/// Refuses arguments that carry a password: every user of the machine can read them.
+pub fn refuse_passwords(arguments: impl Iterator<Item = OsString>) -> Result<()> {
+    for argument in arguments {
+        let argument = argument.to_string_lossy();
+        let value = argument
+            .split_once('=')
+            .map_or(&*argument, |(option, value)| {
+                if option.starts_with('-') {
+                    value
+                } else {
+                    &argument
+                }
+            });
+        if Url::parse(value).is_ok_and(|url| url.password().is_some()) {
+            bail!(
+                "A password does not belong in an argument, which every user of the machine can read. \
+                 Put the URL into TAPDESK_DATABASE instead."
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The path in a database URL.
+fn sqlite_path(url: &str) -> Result<PathBuf> {
+    if url.starts_with("postgres:") || url.starts_with("postgresql:") {
+        bail!(
+            "This build of Tapdesk keeps its data in SQLite only; name a database as sqlite:PATH."
+        );
+    }
+    match url.strip_prefix("sqlite:") {
+        None => bail!("A database is named as sqlite:PATH, such as sqlite:data/tapdesk.db."),
+        Some("" | ":memory:") => {
+            bail!("The database needs a file to survive in, such as sqlite:data/tapdesk.db.")
+        }
+        Some(path) => Ok(PathBuf::from(path)),
+    }
+}
+
+/// The user's folder for the data of this program.
+fn data_folder() -> Result<PathBuf> {
+    let folders = directories::ProjectDirs::from("", "", "Tapdesk").context(
+        "There is no home folder to keep data in. Name a database with --database sqlite:PATH.",
+    )?;
+    Ok(folders.data_dir().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_named_as_sqlite_and_a_path() {
+        for (url, path) in [
+            ("sqlite:data/tapdesk.db", "data/tapdesk.db"),
+            ("sqlite:/var/lib/tapdesk.db", "/var/lib/tapdesk.db"),
+            ("sqlite:///var/lib/tapdesk.db", "///var/lib/tapdesk.db"),
+        ] {
+            assert_eq!(sqlite_path(url).unwrap(), Path::new(path));
+        }
+        for url in [
+            "",
+            "data/tapdesk.db",
+            "sqlite:",
+            "sqlite::memory:",
+            "postgres://db/tapdesk",
+        ] {
+            assert!(sqlite_path(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_password_in_an_argument_is_refused_in_words_that_do_not_repeat_it() {
+        let check =
+            |argument: &str| refuse_passwords(["serve".into(), argument.into()].into_iter());
+        for argument in [
+            "postgres://me:secret@db/t",
+            "--database=postgres://me:secret@db/t",
+        ] {
+            let error = check(argument).unwrap_err().to_string();
+            assert!(!error.contains("secret"), "{error}");
+        }
+        for argument in [
+            "postgres://me@db/t",
+            "sqlite:a:b@c",
+            "--tag-url=http://127.0.0.1:8787/t",
+        ] {
+            assert!(check(argument).is_ok(), "{argument}");
+        }
+    }
+}

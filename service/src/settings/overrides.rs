@@ -1,0 +1,289 @@
+//! Where settings come from, one layer over the other.
+
+use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{RateLimit, Settings, SimulatedTargets, parse};
+
+/// The settings that one source names; the others it leaves as they are.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Overrides {
+    /// Public base of the tags' URLs, as it is printed and encoded: `http` or `https`, without a query.
+    #[arg(long, env = "TAPDESK_TAG_URL", value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tag_url: Option<String>,
+
+    /// `app_id` of every payload.
+    #[arg(long, env = "TAPDESK_APP_ID", value_name = "NUMBER")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub app_id: Option<i64>,
+
+    /// Two-letter country of a client that nothing else tells one of.
+    #[arg(long, env = "TAPDESK_DEFAULT_COUNTRY", value_name = "CODE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_country: Option<String>,
+
+    /// Header in which a trusted proxy names the client's country.
+    #[arg(long, env = "TAPDESK_COUNTRY_HEADER", value_name = "NAME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub country_header: Option<String>,
+
+    /// Addresses or address blocks of proxies whose forwarding headers count.
+    #[arg(
+        long,
+        env = "TAPDESK_TRUSTED_PROXIES",
+        value_name = "NETWORK",
+        value_delimiter = ','
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trusted_proxies: Option<Vec<String>>,
+
+    /// How many months interactions are kept.
+    #[arg(long, env = "TAPDESK_RETENTION_MONTHS", value_name = "MONTHS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 1200)]
+    pub retention_months: Option<u32>,
+
+    /// Where taps of simulated tags lead: to the built-in stand-in, or where the experience says.
+    #[arg(long, env = "TAPDESK_SIMULATED_TARGETS", value_name = "WHERE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simulated_targets: Option<SimulatedTargets>,
+
+    /// Refusals a minute and client before they become 429, or `off`.
+    #[arg(long, env = "TAPDESK_RATE_LIMIT", value_name = "NUMBER|off")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_limit: Option<RateLimit>,
+
+    /// Host names by which the admin API may be addressed, beside the loopback's and the listener's.
+    #[arg(
+        long,
+        env = "TAPDESK_HOSTS",
+        value_name = "NAME",
+        value_delimiter = ','
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Vec<String>>,
+}
+
+/// Why a setting is not well formed. Each is a sentence for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{setting}: {what}")]
+pub struct InvalidSetting {
+    setting: &'static str,
+    what: &'static str,
+}
+
+/// Most months interactions can be kept.
+const RETENTION_MAX: u32 = 1200;
+
+impl Settings {
+    /// These settings with what `over` names in their place.
+    pub fn with(&self, over: &Overrides) -> Result<Self, InvalidSetting> {
+        let invalid = |setting, what| move || InvalidSetting { setting, what };
+        let mut settings = self.clone();
+        if let Some(url) = &over.tag_url {
+            settings.tag_url = parse::tag_url(url).ok_or_else(invalid(
+                "tag_url",
+                "The tag URL is an http or https URL without a query, such as https://tags.example/t.",
+            ))?;
+        }
+        if let Some(id) = over.app_id {
+            settings.app_id = id;
+        }
+        if let Some(code) = &over.default_country {
+            settings.default_country = parse::country(code).ok_or_else(invalid(
+                "default_country",
+                "A country is a code of two letters such as DE, or empty.",
+            ))?;
+        }
+        if let Some(name) = &over.country_header {
+            let name = parse::header(name)
+                .ok_or_else(invalid("country_header", "This is no name of a header."))?;
+            settings.country_header = Some(name);
+        }
+        if let Some(networks) = &over.trusted_proxies {
+            let networks: Result<_, _> = networks.iter().map(|n| parse::parse_network(n)).collect();
+            settings.trusted_proxies = networks.map_err(|_| InvalidSetting {
+                setting: "trusted_proxies",
+                what: "A network is an address, or an address block such as 10.0.0.0/8.",
+            })?;
+        }
+        if let Some(months) = over.retention_months {
+            if !(1..=RETENTION_MAX).contains(&months) {
+                return Err(invalid(
+                    "retention_months",
+                    "Interactions are kept for 1 to 1200 months.",
+                )());
+            }
+            settings.retention_months = months;
+        }
+        if let Some(targets) = over.simulated_targets {
+            settings.simulated_targets = targets;
+        }
+        if let Some(limit) = over.rate_limit {
+            settings.rate_limit = limit.per_minute();
+        }
+        if let Some(hosts) = &over.hosts {
+            let hosts: Option<_> = hosts.iter().map(|host| parse::host(host)).collect();
+            settings.hosts = hosts.ok_or_else(invalid(
+                "hosts",
+                "A host is a name such as admin.example, without scheme, port or path.",
+            ))?;
+        }
+        Ok(settings)
+    }
+}
+
+/// Where a setting in force comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// An argument at the start.
+    Argument,
+    /// The environment at the start.
+    Environment,
+    /// The stored settings.
+    Stored,
+    /// Nobody decided.
+    Default,
+}
+
+/// The settings fixed from outside, for as long as the process lives. As
+/// arguments of a command: the options of [`Overrides`].
+#[derive(Clone, Debug, Default)]
+pub struct Fixed {
+    /// By arguments.
+    pub argument: Overrides,
+    /// By the environment.
+    pub environment: Overrides,
+}
+
+impl Args for Fixed {
+    fn augment_args(command: Command) -> Command {
+        Overrides::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Overrides::augment_args_for_update(command)
+    }
+}
+
+impl FromArgMatches for Fixed {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut fixed = Self::default();
+        fixed.update_from_arg_matches(matches)?;
+        Ok(fixed)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        let all = Overrides::from_arg_matches(matches)?;
+        let from = |source| move |name: &str| matches.value_source(name) == Some(source);
+        self.argument = all.clone().only(from(ValueSource::CommandLine));
+        self.environment = all.only(from(ValueSource::EnvVariable));
+        Ok(())
+    }
+}
+
+impl Overrides {
+    /// Those whose name `keep` wants.
+    fn only(self, keep: impl Fn(&str) -> bool) -> Self {
+        Self {
+            tag_url: self.tag_url.filter(|_| keep("tag_url")),
+            app_id: self.app_id.filter(|_| keep("app_id")),
+            default_country: self.default_country.filter(|_| keep("default_country")),
+            country_header: self.country_header.filter(|_| keep("country_header")),
+            trusted_proxies: self.trusted_proxies.filter(|_| keep("trusted_proxies")),
+            retention_months: self.retention_months.filter(|_| keep("retention_months")),
+            simulated_targets: self.simulated_targets.filter(|_| keep("simulated_targets")),
+            rate_limit: self.rate_limit.filter(|_| keep("rate_limit")),
+            hosts: self.hosts.filter(|_| keep("hosts")),
+        }
+    }
+}
+
+/// What the stored settings stand on and under.
+#[derive(Clone, Debug, Default)]
+pub struct Layers {
+    /// What holds where nobody decided.
+    pub defaults: Settings,
+    /// What was fixed from outside.
+    pub fixed: Fixed,
+}
+
+impl Layers {
+    /// The settings in force over `stored`.
+    pub fn in_force(&self, stored: &Overrides) -> Result<Settings, InvalidSetting> {
+        self.defaults
+            .with(stored)?
+            .with(&self.fixed.environment)?
+            .with(&self.fixed.argument)
+    }
+
+    /// Whether what is fixed from outside is well formed.
+    pub fn check_fixed(&self) -> Result<(), InvalidSetting> {
+        self.in_force(&Overrides::default()).map(|_| ())
+    }
+
+    /// Where the setting comes from that `is_named` looks for.
+    pub fn source(&self, stored: &Overrides, is_named: impl Fn(&Overrides) -> bool) -> Source {
+        [
+            (&self.fixed.argument, Source::Argument),
+            (&self.fixed.environment, Source::Environment),
+            (stored, Source::Stored),
+        ]
+        .into_iter()
+        .find(|(layer, _)| is_named(layer))
+        .map_or(Source::Default, |(_, source)| source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn app_id(id: i64) -> Overrides {
+        Overrides {
+            app_id: Some(id),
+            ..Overrides::default()
+        }
+    }
+
+    #[test]
+    fn an_argument_goes_before_the_environment_before_a_stored_setting() {
+        let mut layers = Layers::default();
+        let mut stored = Overrides::default();
+        let named = |over: &Overrides| over.app_id.is_some();
+        let check = |layers: &Layers, stored: &Overrides, id, source| {
+            assert_eq!(layers.in_force(stored).unwrap().app_id, id);
+            assert_eq!(layers.source(stored, named), source);
+        };
+        check(&layers, &stored, 1, Source::Default);
+        stored = app_id(2);
+        check(&layers, &stored, 2, Source::Stored);
+        layers.fixed.environment = app_id(3);
+        check(&layers, &stored, 3, Source::Environment);
+        layers.fixed.argument = app_id(4);
+        check(&layers, &stored, 4, Source::Argument);
+    }
+
+    #[test]
+    fn a_setting_that_is_not_well_formed_is_named() {
+        for (json, setting) in [
+            (r#"{"tag_url": "tags.example"}"#, "tag_url"),
+            (r#"{"default_country": "DEU"}"#, "default_country"),
+            (r#"{"country_header": "a b"}"#, "country_header"),
+            (
+                r#"{"trusted_proxies": ["10.0.0.0/8", "proxy"]}"#,
+                "trusted_proxies",
+            ),
+            (r#"{"retention_months": 0}"#, "retention_months"),
+            (r#"{"hosts": ["a.example:80"]}"#, "hosts"),
+        ] {
+            let over = serde_json::from_str(json).unwrap();
+            let error = Settings::default().with(&over).unwrap_err();
+            assert!(error.to_string().starts_with(setting), "{error}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! From an installation's files to a running service: what the headless binary
+//! and a program that embeds the service share. Nobody listens yet after it.
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+use crate::admin_token::{AdminToken, TOKEN_MIN};
+use crate::clock::{Clock, SystemClock, TestClock};
+use crate::countries::Countries;
+use crate::entropy::{Entropy, OsEntropy};
+use crate::keyring::{KeyFileError, Keyring};
+use crate::private_file;
+use crate::service::{Parts, Service};
+use crate::settings::Layers;
+use crate::storage::sqlite::{OpenError, SqliteStorage};
+use crate::storage::{Administration as _, StorageError};
+
+/// What a start decides.
+pub struct Start {
+    /// The SQLite file; it is made where there is none.
+    pub database: PathBuf,
+    /// The key that wraps inlay keys.
+    pub wrapping_key: WrappingKey,
+    /// The admin token that is not stored.
+    pub admin_token: TokenSource,
+    /// Defaults, and what is fixed from outside.
+    pub layers: Layers,
+    /// A MMDB file that knows the countries of addresses.
+    pub countries: Option<PathBuf>,
+    /// Test mode: time can be moved.
+    pub test_clock: bool,
+}
+
+/// Where the key that wraps inlay keys comes from.
+pub enum WrappingKey {
+    /// A file. It is made where it is missing and no inlay's key needs it yet.
+    File(PathBuf),
+    /// The embedding program has it, or knows why not.
+    Given(Keyring),
+}
+
+/// Where the installation's own admin token comes from.
+pub enum TokenSource {
+    /// A file. It is made where it is missing.
+    File(PathBuf),
+    /// The embedding program, or the environment.
+    Given(AdminToken),
+}
+
+/// A service that nobody reaches yet, and the token its administrators show.
+pub struct Started {
+    /// The service.
+    pub service: Arc<Service>,
+    /// The admin token that is not stored.
+    pub admin_token: AdminToken,
+}
+
+/// Why a service cannot be started. Each is a sentence for people.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The database cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The database does not give what a service needs.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The key file cannot be used.
+    #[error(transparent)]
+    KeyFile(#[from] KeyFileError),
+    /// The token file cannot be read or made.
+    #[error("{file} cannot be used: {error}.", file = .0.display(), error = .1)]
+    TokenFile(PathBuf, io::Error),
+    /// The token in the file is too short.
+    #[error(
+        "The admin token in {} has fewer than {TOKEN_MIN} characters. \
+         Remove the file to have a new token made.", .0.display()
+    )]
+    ShortToken(PathBuf),
+    /// The MMDB file cannot be read.
+    #[error("{0}")]
+    Countries(String),
+}
+
+/// Opens everything and assembles the service.
+pub async fn start(start: Start) -> Result<Started, StartError> {
+    let countries = start
+        .countries
+        .map_or_else(|| Ok(Countries::default()), |path| Countries::open(&path))
+        .map_err(StartError::Countries)?;
+    let clock: Arc<dyn Clock> = if start.test_clock {
+        Arc::new(TestClock::start())
+    } else {
+        Arc::new(SystemClock::start())
+    };
+    private_file::make_folder_of(&start.database)
+        .map_err(|error| OpenError::Io(start.database.clone(), error))?;
+    // The files beside the database are touched only by who owns it.
+    let storage = SqliteStorage::open(&start.database, Arc::clone(&clock), &OsEntropy)?;
+    let keyring = match start.wrapping_key {
+        WrappingKey::Given(keyring) => keyring,
+        WrappingKey::File(file) => {
+            let create = !storage.holds_inlay_keys().await?;
+            Keyring::from_file(&file, create, &OsEntropy)?
+        }
+    };
+    if let Some(why) = keyring.why_locked() {
+        tracing::warn!("inlay keys are locked, and their codes cannot be verified: {why}");
+    }
+    let admin_token = match start.admin_token {
+        TokenSource::Given(token) => token,
+        TokenSource::File(file) => token_file(&file, &OsEntropy)?,
+    };
+    let service = Service::new(Parts {
+        storage: Arc::new(storage),
+        clock,
+        entropy: Arc::new(OsEntropy),
+        keyring,
+        countries,
+        admin_token: Some(admin_token.clone()),
+        layers: start.layers,
+    })
+    .await?;
+    Ok(Started {
+        service,
+        admin_token,
+    })
+}
+
+/// The token in `file`, which is made where it is missing.
+fn token_file(file: &Path, entropy: &dyn Entropy) -> Result<AdminToken, StartError> {
+    let io = |error| StartError::TokenFile(file.to_owned(), error);
+    match std::fs::read_to_string(file).map(Zeroizing::new) {
+        Ok(text) => AdminToken::parse(&text).map_err(|_| StartError::ShortToken(file.to_owned())),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let token = AdminToken::generate(entropy);
+            private_file::create(file, token.expose().as_bytes()).map_err(io)?;
+            Ok(token)
+        }
+        Err(error) => Err(io(error)),
+    }
+}
