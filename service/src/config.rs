@@ -86,12 +86,6 @@ pub struct Serve {
     #[command(flatten)]
     pub listening: Listening,
 
-    #[command(
-        flatten,
-        next_help_heading = "Settings (fixed here, read-only in the admin API)"
-    )]
-    pub settings: Fixed,
-
     /// A MMDB file that knows the countries of addresses.
     #[arg(long, env = "TAPDESK_COUNTRY_FILE", value_name = "FILE")]
     pub country_file: Option<PathBuf>,
@@ -99,6 +93,12 @@ pub struct Serve {
     /// Test mode: `/admin/v1/clock` moves the service's time forward.
     #[arg(long, env = "TAPDESK_TEST_CLOCK", value_parser = BoolishValueParser::new())]
     pub test_clock: bool,
+
+    #[command(
+        flatten,
+        next_help_heading = "Settings (fixed here, read-only in the admin API)"
+    )]
+    pub settings: Fixed,
 }
 
 /// The admin token from the environment, where it is set.

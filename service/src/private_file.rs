@@ -14,6 +14,11 @@ pub fn create(path: &Path, content: &[u8]) -> io::Result<()> {
     sync_folder_of(path)
 }
 
+/// Makes an empty file of mode 0600. Fails where one exists.
+pub fn create_empty(path: &Path) -> io::Result<()> {
+    open_new(path).map(drop)
+}
+
 /// Makes it durable that `path` has the name it has.
 pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     let folder = path

@@ -11,7 +11,7 @@ use tapdesk_service::clock::{Clock, ManualClock, Timestamp};
 use tapdesk_service::countries::Countries;
 use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::keyring::Keyring;
-use tapdesk_service::settings::Settings;
+use tapdesk_service::settings::{Layers, Settings};
 use tapdesk_service::storage::Storage;
 use tapdesk_service::storage::sqlite::SqliteStorage;
 use tapdesk_service::{Exposure, Parts, Service, router, serve};
@@ -99,7 +99,10 @@ impl TestService {
             keyring,
             countries: Countries::default(),
             admin_token: AdminToken::parse(ADMIN_TOKEN).ok(),
-            settings: options.settings.clone(),
+            layers: Layers {
+                defaults: options.settings.clone(),
+                ..Layers::default()
+            },
         })
         .await
         .expect("the database gives its secrets");

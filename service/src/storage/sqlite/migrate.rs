@@ -115,6 +115,7 @@ fn create(path: &Path, entropy: &dyn Entropy) -> Result<(), OpenError> {
             _ => {}
         }
     }
+    private_file::create_empty(&draft).map_err(io)?;
     let mut connection = Connection::open(&draft)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -206,6 +207,7 @@ fn back_up(
         path,
         &format!(".before-upgrade-from-{version}-at-{}", now.unix_seconds()),
     );
+    private_file::create_empty(&backup).map_err(|error| OpenError::Io(backup.clone(), error))?;
     connection.execute("VACUUM INTO ?1", [backup.to_string_lossy()])?;
     tracing::info!(
         "the database is being upgraded; {} is a copy from before",
