@@ -1,0 +1,26 @@
+# The two commands of the README, `make run` and `make test`, and their parts.
+# Each does its own set-up; see .make/setup for what a machine needs.
+.PHONY: run test check soak
+
+# Starts the service on data/tapdesk.db with demo data, in the foreground.
+run:
+	.make/setup build run
+	.make/run
+
+# Every test, at short lengths.
+test:
+	.make/setup build test
+	.make/test
+
+# The same tests at their long lengths; takes hours.
+soak:
+	.make/setup build test
+	TAPDESK_TEST_LENGTH=soak .make/test
+
+# What a change must pass beside the tests.
+check:
+	.make/setup build lint
+	cargo fmt --all -- --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
+	node .make/licences.mjs
