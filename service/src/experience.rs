@@ -1,25 +1,187 @@
-//! stub
-/// c
-#[derive(Debug)]
+//! What a tag's visitors come to: a redirect to the owner's domain, or a studio
+//! page that the service itself serves.
+//!
+//! A [`Content`] is what one version of an experience publishes. It is checked
+//! when it is made, from the members that the admin API and the storage carry
+//! ([`ContentFields`]); one that exists can be published.
+//!
+//! Absent here: whether a tag has the variables that a page names, and whether
+//! an image exists. Those are facts of other rows, and change without the experience.
+
+mod block;
+mod condition;
+mod link;
+#[cfg(test)]
+mod tests;
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+pub use block::{Block, BlockError, FieldKind, FormField, TableRow};
+pub use condition::{Verification, When};
+pub use link::{Link, LinkError};
+
+use crate::macros::{Target, TargetError};
+
+/// Most blocks of a page, those within conditions included.
+pub const BLOCKS_MAX: usize = 200;
+/// How deep blocks nest: a page without conditions is 1 deep.
+pub const DEPTH_MAX: usize = 4;
+
+/// The two kinds of experiences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ExperienceKind {
+    /// On to a URL of the owner's.
+    Redirect,
+    /// A page of the service.
+    Studio,
+}
+
+impl ExperienceKind {
+    /// The name in the API and in storage.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Redirect => "redirect",
+            Self::Studio => "studio",
+        }
+    }
+}
+
+/// A name that no kind has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("The kind of an experience is redirect or studio.")]
+pub struct UnknownKind;
+
+impl FromStr for ExperienceKind {
+    type Err = UnknownKind;
+
+    fn from_str(name: &str) -> Result<Self, UnknownKind> {
+        [Self::Redirect, Self::Studio]
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
+            .ok_or(UnknownKind)
+    }
+}
+
+/// What a version of an experience publishes. In JSON the members of [`ContentFields`].
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Content {
-    #[doc = "x"]
-    Redirect { target: crate::macros::Target },
-    #[doc = "x"]
-    Studio { blocks: Vec<Block> },
+    /// A redirect.
+    Redirect {
+        /// Where to.
+        #[serde(rename = "target_url")]
+        #[schema(value_type = String)]
+        target: Target,
+    },
+    /// A page.
+    Studio {
+        /// What stands on it, from top to bottom.
+        blocks: Vec<Block>,
+    },
 }
-/// b
-#[derive(Debug)]
-pub enum Block {
-    #[doc = "x"]
-    Heading { text: String },
-    #[doc = "x"]
-    Text { text: String },
-    #[doc = "x"]
-    Divider,
+
+/// A content as the API takes it and storage keeps it: not checked yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ContentFields {
+    /// Which kind of experience it is.
+    pub kind: ExperienceKind,
+    /// Of a redirect: an `http` or `https` URL; macros stand behind its host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(
+        nullable = false,
+        max_length = 4096,
+        example = "https://example.com/?sn={{tag:attribute:sku}}"
+    )]
+    pub target_url: Option<String>,
+    /// Of a studio experience: what stands on its page, from top to bottom.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Vec<Block>, required = false, max_items = 200)]
+    pub blocks: Option<Vec<Value>>,
 }
+
+/// Why a content cannot be saved. Each is a sentence for people.
+#[derive(Debug, thiserror::Error)]
+pub enum ContentError {
+    /// A redirect leads nowhere.
+    #[error("A redirect experience needs a target_url.")]
+    NoTarget,
+    /// A page has no blocks, not even none.
+    #[error("A studio experience needs blocks, if only an empty list.")]
+    NoBlocks,
+    /// It has the member of the other kind.
+    #[error("A redirect experience has no blocks, and a studio experience no target_url.")]
+    OtherKind,
+    /// Its target cannot be one.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// One of its blocks is not well formed.
+    #[error(transparent)]
+    Block(#[from] BlockError),
+    /// More than [`BLOCKS_MAX`].
+    #[error("A page can have at most {BLOCKS_MAX} blocks, those within conditions included.")]
+    TooMany,
+    /// Nested deeper than [`DEPTH_MAX`].
+    #[error("Blocks can be nested at most {DEPTH_MAX} deep.")]
+    TooDeep,
+    /// It is no JSON object of these members.
+    #[error("The content of the experience cannot be read: {0}.")]
+    Json(#[from] serde_json::Error),
+}
+
+impl TryFrom<ContentFields> for Content {
+    type Error = ContentError;
+
+    fn try_from(fields: ContentFields) -> Result<Self, ContentError> {
+        match fields {
+            ContentFields {
+                kind: ExperienceKind::Redirect,
+                target_url,
+                blocks: None,
+            } => {
+                let target = Target::parse(&target_url.ok_or(ContentError::NoTarget)?)?;
+                Ok(Self::Redirect { target })
+            }
+            ContentFields {
+                kind: ExperienceKind::Studio,
+                target_url: None,
+                blocks,
+            } => {
+                let blocks = block::read(blocks.ok_or(ContentError::NoBlocks)?)?;
+                if block::count(&blocks) > BLOCKS_MAX {
+                    Err(ContentError::TooMany)
+                } else if block::depth(&blocks) > DEPTH_MAX {
+                    Err(ContentError::TooDeep)
+                } else {
+                    Ok(Self::Studio { blocks })
+                }
+            }
+            _ => Err(ContentError::OtherKind),
+        }
+    }
+}
+
 impl Content {
-    #[doc = "x"]
-    pub fn from_json(_: &str) -> Result<Self, String> {
-        Err(String::new())
+    /// Reads and checks a content: `{"kind": "redirect", "target_url": "..."}` or
+    /// `{"kind": "studio", "blocks": [...]}`.
+    pub fn from_json(json: &str) -> Result<Self, ContentError> {
+        serde_json::from_str::<ContentFields>(json)?.try_into()
+    }
+
+    /// The content as [`Content::from_json`] reads it.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("texts, numbers and lists can be written as JSON")
+    }
+
+    /// Its kind.
+    pub const fn kind(&self) -> ExperienceKind {
+        match self {
+            Self::Redirect { .. } => ExperienceKind::Redirect,
+            Self::Studio { .. } => ExperienceKind::Studio,
+        }
     }
 }

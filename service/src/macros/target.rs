@@ -22,6 +22,8 @@ mod tests;
 
 use std::borrow::Cow;
 
+use serde::{Serialize, Serializer};
+
 use super::template::{Expression, Part};
 use super::{Macro, Scope, Template};
 use address::Address;
@@ -135,6 +137,13 @@ impl Target {
                 Some(address.expand(&scope, rk, placed))
             }
         }
+    }
+}
+
+/// The text it was read from.
+impl Serialize for Target {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.source())
     }
 }
 

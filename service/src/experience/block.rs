@@ -1,0 +1,310 @@
+//! The blocks of a studio page.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::condition::LANGUAGES_MAX;
+use super::{Link, When};
+use crate::id::ImageId;
+use crate::tag::{InvalidProperty, PropertyKey, check_value, text_fits};
+
+/// Longest rich text, in characters.
+const TEXT_MAX: usize = 10_000;
+/// Longest heading, label, choice, or text of a table's cell, in characters.
+const LABEL_MAX: usize = 500;
+/// Most rows of a table.
+const ROWS_MAX: usize = 100;
+/// Most fields of a form: each is a variable of one update, which takes 64.
+const FIELDS_MAX: usize = 50;
+/// Most choices of a field.
+const CHOICES_MAX: usize = 100;
+
+/// A block of a studio page. Macros may stand in every text but keys, and in a button's URL.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Block {
+    /// A heading.
+    Heading {
+        /// Plain text.
+        #[schema(max_length = 500)]
+        text: String,
+    },
+    /// Rich text.
+    Text {
+        /// Markdown; HTML in it is text like any other.
+        #[schema(max_length = 10_000)]
+        text: String,
+    },
+    /// A button that leads elsewhere.
+    Button {
+        /// What it says.
+        #[schema(min_length = 1, max_length = 500)]
+        label: String,
+        /// An `http`, `https`, `mailto` or `tel` URL.
+        #[schema(value_type = String)]
+        url: Link,
+    },
+    /// An image of the experience.
+    Image {
+        /// Which.
+        image_id: ImageId,
+        /// What it shows, for those who do not see it. Empty for an ornament.
+        #[serde(default)]
+        #[schema(required = false, max_length = 500)]
+        alt: String,
+    },
+    /// A line.
+    Divider,
+    /// Keys and values.
+    Table {
+        /// From top to bottom.
+        #[schema(max_items = 100)]
+        rows: Vec<TableRow>,
+    },
+    /// A form. What is sent becomes the tag's variables.
+    Form {
+        /// Its fields, each of another variable.
+        #[schema(min_items = 1, max_items = 50)]
+        fields: Vec<FormField>,
+        /// What its button says.
+        #[schema(min_length = 1, max_length = 500)]
+        submit_label: String,
+    },
+    /// A button that sets a variable.
+    VariableButton {
+        /// What it says.
+        #[schema(min_length = 1, max_length = 500)]
+        label: String,
+        /// The variable's key.
+        variable: PropertyKey,
+        /// The value it gets.
+        value: String,
+    },
+    /// Blocks that are not always shown.
+    Condition {
+        /// When they are.
+        when: When,
+        /// What is shown then.
+        #[serde(deserialize_with = "read_nested")]
+        #[schema(no_recursion)]
+        blocks: Vec<Block>,
+    },
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TableRow {
+    /// What it is about.
+    #[schema(max_length = 500)]
+    pub key: String,
+    /// What is said about it.
+    #[schema(max_length = 500)]
+    pub value: String,
+}
+
+/// A field of a form.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FormField {
+    /// What it asks for.
+    #[schema(min_length = 1, max_length = 500)]
+    pub label: String,
+    /// What can be entered.
+    pub kind: FieldKind,
+    /// The key of the variable it is written to.
+    pub variable: PropertyKey,
+    /// What can be chosen. Of a choice at least one; of another kind none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false, max_items = 100)]
+    pub choices: Vec<String>,
+    /// Whether it must be filled in.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub required: bool,
+}
+
+/// What can be entered in a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FieldKind {
+    /// A line of text.
+    Text,
+    /// A mail address.
+    Email,
+    /// A number.
+    Number,
+    /// One of some choices.
+    Choice,
+    /// Yes or no.
+    Checkbox,
+}
+
+/// Which block is not well formed, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("Block {number}{}: {problem}", match kind { Some(kind) => format!(" ({kind})"), None => String::new() })]
+pub struct BlockError {
+    /// Its place among its neighbours, from 1.
+    pub number: usize,
+    /// Its type, where it says one.
+    pub kind: Option<String>,
+    /// What is wrong, in words. Of a condition also an error of a block within, with its own place.
+    pub problem: String,
+}
+
+/// What can be wrong with a block of the right shape.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum BlockProblem {
+    #[error("{member} can have at most {max} characters, and no NUL character.")]
+    Text { member: &'static str, max: usize },
+    #[error("{0} cannot be empty.")]
+    Empty(&'static str),
+    #[error("It can have at most {max} {what}.")]
+    Many { what: &'static str, max: usize },
+    #[error("Two of its fields write to the variable {0}. Give each a variable of its own.")]
+    SameVariable(PropertyKey),
+    #[error("Its field {0} can have choices only where its kind is choice.")]
+    ChoicesOfOther(PropertyKey),
+    #[error("Two choices of its field {0} are the same.")]
+    SameChoice(PropertyKey),
+    #[error(transparent)]
+    Value(#[from] InvalidProperty),
+    #[error("Its condition names nothing that could be met.")]
+    NothingToMeet,
+    #[error("Its condition can never be met: at_least is more than at_most.")]
+    NeverMet,
+    #[error("It can name at most {LANGUAGES_MAX} languages, each a tag such as de or pt-BR.")]
+    Language,
+}
+
+/// Reads blocks and checks each.
+pub(super) fn read(values: Vec<Value>) -> Result<Vec<Block>, BlockError> {
+    let numbered = values.into_iter().zip(1..);
+    let blocks = numbered.map(|(value, number)| {
+        let kind = value.get("type").and_then(Value::as_str).map(str::to_owned);
+        let block = Block::deserialize(value).map_err(|error| error.to_string());
+        let checked = block.and_then(|block| match block.check() {
+            Ok(()) => Ok(block),
+            Err(problem) => Err(problem.to_string()),
+        });
+        checked.map_err(|problem| BlockError {
+            number,
+            kind,
+            problem,
+        })
+    });
+    blocks.collect()
+}
+
+/// Reads the blocks of a condition, so that an error names the one within.
+fn read_nested<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Block>, D::Error> {
+    read(Vec::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+}
+
+/// How many blocks there are, those within conditions included.
+pub(super) fn count(blocks: &[Block]) -> usize {
+    blocks.iter().map(|block| 1 + count(block.inner())).sum()
+}
+
+/// How deep they nest; 0 for none.
+pub(super) fn depth(blocks: &[Block]) -> usize {
+    let depths = blocks.iter().map(|block| 1 + depth(block.inner()));
+    depths.max().unwrap_or(0)
+}
+
+impl Block {
+    fn inner(&self) -> &[Block] {
+        match self {
+            Self::Condition { blocks, .. } => blocks,
+            _ => &[],
+        }
+    }
+
+    /// Checks what the types alone do not.
+    fn check(&self) -> Result<(), BlockProblem> {
+        match self {
+            Self::Heading { text: heading } => text("text", heading, LABEL_MAX),
+            Self::Text { text: markdown } => text("text", markdown, TEXT_MAX),
+            Self::Button { label, .. } => filled("label", label),
+            Self::Image { alt, .. } => text("alt", alt, LABEL_MAX),
+            Self::Divider => Ok(()),
+            Self::Table { rows } => {
+                at_most("rows", rows, ROWS_MAX)?;
+                rows.iter().try_for_each(|row| {
+                    text("key", &row.key, LABEL_MAX)?;
+                    text("value", &row.value, LABEL_MAX)
+                })
+            }
+            Self::Form {
+                fields,
+                submit_label,
+            } => {
+                filled("submit_label", submit_label)?;
+                check_fields(fields)
+            }
+            Self::VariableButton { label, value, .. } => {
+                filled("label", label)?;
+                Ok(check_value(value)?)
+            }
+            Self::Condition { when, .. } => when.check(),
+        }
+    }
+}
+
+fn check_fields(fields: &[FormField]) -> Result<(), BlockProblem> {
+    if fields.is_empty() {
+        return Err(BlockProblem::Empty("fields"));
+    }
+    at_most("fields", fields, FIELDS_MAX)?;
+    let mut variables = BTreeSet::new();
+    for field in fields {
+        filled("label", &field.label)?;
+        if !variables.insert(&field.variable) {
+            return Err(BlockProblem::SameVariable(field.variable.clone()));
+        }
+        check_choices(field)?;
+    }
+    Ok(())
+}
+
+fn check_choices(field: &FormField) -> Result<(), BlockProblem> {
+    match (field.kind, field.choices.is_empty()) {
+        (FieldKind::Choice, true) => return Err(BlockProblem::Empty("choices")),
+        (FieldKind::Choice, false) | (_, true) => {}
+        (_, false) => return Err(BlockProblem::ChoicesOfOther(field.variable.clone())),
+    }
+    at_most("choices", &field.choices, CHOICES_MAX)?;
+    let mut choices = BTreeSet::new();
+    for choice in &field.choices {
+        filled("A choice", choice)?;
+        if !choices.insert(choice) {
+            return Err(BlockProblem::SameChoice(field.variable.clone()));
+        }
+    }
+    Ok(())
+}
+
+fn text(member: &'static str, text: &str, max: usize) -> Result<(), BlockProblem> {
+    if text_fits(text, max) {
+        Ok(())
+    } else {
+        Err(BlockProblem::Text { member, max })
+    }
+}
+
+fn filled(member: &'static str, label: &str) -> Result<(), BlockProblem> {
+    if label.trim().is_empty() {
+        return Err(BlockProblem::Empty(member));
+    }
+    text(member, label, LABEL_MAX)
+}
+
+fn at_most<T>(what: &'static str, items: &[T], max: usize) -> Result<(), BlockProblem> {
+    if items.len() > max {
+        return Err(BlockProblem::Many { what, max });
+    }
+    Ok(())
+}
