@@ -11,7 +11,7 @@ use tapdesk_service::clock::{Clock, ManualClock, Timestamp};
 use tapdesk_service::countries::Countries;
 use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::keyring::Keyring;
-use tapdesk_service::settings::{Layers, Settings};
+use tapdesk_service::settings::{Fixed, Layers, Settings};
 use tapdesk_service::storage::Storage;
 use tapdesk_service::storage::sqlite::SqliteStorage;
 use tapdesk_service::{Exposure, Parts, Service, router, serve};
@@ -33,6 +33,8 @@ pub const START: i64 = 1_767_268_800_000;
 pub struct Options {
     /// What the operator decided. `tag_url` is replaced by the address the service gets.
     pub settings: Settings,
+    /// What arguments and environment fix.
+    pub fixed: Fixed,
     /// What its first listener serves.
     pub exposure: Exposure,
     /// The database: `sqlite` for a file in the service's own folder.
@@ -43,6 +45,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             settings: Settings::default(),
+            fixed: Fixed::default(),
             exposure: Exposure::WithAdmin,
             database: std::env::var("TAPDESK_TEST_DATABASE")
                 .unwrap_or_else(|_| "sqlite".to_owned()),
@@ -101,7 +104,7 @@ impl TestService {
             admin_token: AdminToken::parse(ADMIN_TOKEN).ok(),
             layers: Layers {
                 defaults: options.settings.clone(),
-                ..Layers::default()
+                fixed: options.fixed.clone(),
             },
         })
         .await

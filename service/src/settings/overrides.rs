@@ -2,6 +2,7 @@
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::{RateLimit, Settings, SimulatedTargets, parse};
@@ -180,25 +181,30 @@ impl FromArgMatches for Fixed {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         let all = Overrides::from_arg_matches(matches)?;
         let from = |source| move |name: &str| matches.value_source(name) == Some(source);
-        self.argument = all.clone().only(from(ValueSource::CommandLine));
+        self.argument = all.only(from(ValueSource::CommandLine));
         self.environment = all.only(from(ValueSource::EnvVariable));
         Ok(())
     }
 }
 
 impl Overrides {
+    /// Whether it names the setting `name`.
+    pub fn names(&self, name: &str) -> bool {
+        self.members().contains_key(name)
+    }
+
     /// Those whose name `keep` wants.
-    fn only(self, keep: impl Fn(&str) -> bool) -> Self {
-        Self {
-            tag_url: self.tag_url.filter(|_| keep("tag_url")),
-            app_id: self.app_id.filter(|_| keep("app_id")),
-            default_country: self.default_country.filter(|_| keep("default_country")),
-            country_header: self.country_header.filter(|_| keep("country_header")),
-            trusted_proxies: self.trusted_proxies.filter(|_| keep("trusted_proxies")),
-            retention_months: self.retention_months.filter(|_| keep("retention_months")),
-            simulated_targets: self.simulated_targets.filter(|_| keep("simulated_targets")),
-            rate_limit: self.rate_limit.filter(|_| keep("rate_limit")),
-            hosts: self.hosts.filter(|_| keep("hosts")),
+    fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
+        let mut members = self.members();
+        members.retain(|name, _| keep(name));
+        serde_json::from_value(Value::Object(members)).unwrap_or_default()
+    }
+
+    /// What it names, by name.
+    fn members(&self) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(members)) => members,
+            _ => Map::new(),
         }
     }
 }
@@ -226,15 +232,15 @@ impl Layers {
         self.in_force(&Overrides::default()).map(|_| ())
     }
 
-    /// Where the setting comes from that `is_named` looks for.
-    pub fn source(&self, stored: &Overrides, is_named: impl Fn(&Overrides) -> bool) -> Source {
+    /// Where the setting `name` comes from.
+    pub fn source(&self, stored: &Overrides, name: &str) -> Source {
         [
             (&self.fixed.argument, Source::Argument),
             (&self.fixed.environment, Source::Environment),
             (stored, Source::Stored),
         ]
         .into_iter()
-        .find(|(layer, _)| is_named(layer))
+        .find(|(layer, _)| layer.names(name))
         .map_or(Source::Default, |(_, source)| source)
     }
 }
@@ -254,10 +260,9 @@ mod tests {
     fn an_argument_goes_before_the_environment_before_a_stored_setting() {
         let mut layers = Layers::default();
         let mut stored = Overrides::default();
-        let named = |over: &Overrides| over.app_id.is_some();
         let check = |layers: &Layers, stored: &Overrides, id, source| {
             assert_eq!(layers.in_force(stored).unwrap().app_id, id);
-            assert_eq!(layers.source(stored, named), source);
+            assert_eq!(layers.source(stored, "app_id"), source);
         };
         check(&layers, &stored, 1, Source::Default);
         stored = app_id(2);

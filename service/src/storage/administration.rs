@@ -28,8 +28,12 @@ pub trait Administration: Send + Sync {
     /// them must not be made anew.
     async fn holds_inlay_keys(&self) -> Result<bool, StorageError>;
 
-    /// The stored admin tokens, the oldest first.
-    async fn tokens(&self) -> Result<Vec<StoredToken>, StorageError>;
+    /// At most `limit` stored admin tokens, the oldest first, beginning behind `after`.
+    async fn tokens(
+        &self,
+        after: Option<TokenId>,
+        limit: usize,
+    ) -> Result<Vec<StoredToken>, StorageError>;
 
     /// Stores an admin token by its hash.
     async fn insert_token(

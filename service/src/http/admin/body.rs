@@ -36,6 +36,11 @@ impl<S: Send + Sync> FromRequest<S> for Patch {
 }
 
 impl Patch {
+    /// The members it changes.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// `target` with the patch applied, read back as what it was.
     pub(super) fn apply<T: serde::Serialize + DeserializeOwned>(
         &self,

@@ -55,11 +55,17 @@ impl Administration for SqliteStorage {
         })
     }
 
-    async fn tokens(&self) -> Result<Vec<StoredToken>, StorageError> {
+    async fn tokens(
+        &self,
+        after: Option<TokenId>,
+        limit: usize,
+    ) -> Result<Vec<StoredToken>, StorageError> {
         self.read(|connection| {
-            let mut list =
-                connection.prepare_cached("SELECT id, name, created_at FROM tokens ORDER BY id")?;
-            let tokens = list.query_map([], |row| {
+            let mut list = connection.prepare_cached(
+                "SELECT id, name, created_at FROM tokens WHERE id > ?1 ORDER BY id LIMIT ?2",
+            )?;
+            let after = after.map_or(0, |id| id.0);
+            let tokens = list.query_map((after, limit), |row| {
                 Ok(StoredToken {
                     id: TokenId(row.get(0)?),
                     name: row.get(1)?,

@@ -1,0 +1,68 @@
+//! `/admin/v1/clock`: the service's time, in test mode alone.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::admin::body::Body;
+use crate::http::error::{ApiError, BadBody, Common, NotFound};
+use crate::service::Service;
+
+/// Farthest that one request moves the clock: ten years, in milliseconds.
+const ADVANCE_MAX: u64 = 10 * 365 * 24 * 60 * 60 * 1000;
+
+/// What the service takes for the present.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ClockView {
+    now: Timestamp,
+}
+
+/// By how much to move the clock.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Advance {
+    /// Milliseconds to move it forward by, at most ten years.
+    #[schema(maximum = 315_360_000_000_u64)]
+    advance_ms: u64,
+}
+
+/// Get the service's time
+///
+/// Only in test mode (`TAPDESK_TEST_CLOCK=1`).
+#[utoipa::path(
+    get, path = "/clock", tag = "clock",
+    responses((status = OK, body = ClockView), NotFound, Common)
+)]
+pub(crate) async fn get(State(service): State<Arc<Service>>) -> Result<Json<ClockView>, ApiError> {
+    moved(&service, 0)
+}
+
+/// Move the service's time forward
+///
+/// Only in test mode. Time runs on from there: rolling keys expire, old
+/// interactions are removed. After a restart it is the present again.
+#[utoipa::path(
+    post, path = "/clock", tag = "clock", request_body = Advance,
+    responses((status = OK, body = ClockView), NotFound, BadBody, Common)
+)]
+pub(crate) async fn advance(
+    State(service): State<Arc<Service>>,
+    Body(Advance { advance_ms }): Body<Advance>,
+) -> Result<Json<ClockView>, ApiError> {
+    if advance_ms > ADVANCE_MAX {
+        return Err(ApiError::Invalid(
+            "The clock is moved by at most ten years at once.".to_owned(),
+        ));
+    }
+    moved(&service, advance_ms)
+}
+
+fn moved(service: &Service, millis: u64) -> Result<Json<ClockView>, ApiError> {
+    let now = service.clock.try_advance(millis);
+    now.map(|now| Json(ClockView { now }))
+        .ok_or(ApiError::NotFound("clock outside test mode"))
+}

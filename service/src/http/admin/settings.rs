@@ -1,0 +1,127 @@
+//! `/admin/v1/settings`: what the operator decides, and where each decision
+//! comes from. A change takes effect at once.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::admin::body::Patch;
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
+use crate::service::Service;
+use crate::settings::{Overrides, RateLimit, SimulatedTargets, Source};
+
+/// A setting in force.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Setting<T> {
+    value: T,
+    source: Source,
+    /// Fixed by an argument or the environment: it cannot be changed here.
+    read_only: bool,
+}
+
+/// The settings in force.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SettingsView {
+    /// Public base of the tags' URLs, as it is printed and encoded.
+    tag_url: Setting<String>,
+    /// `app_id` of every payload.
+    app_id: Setting<i64>,
+    /// Two-letter country of a client that nothing else tells one of; may be empty.
+    default_country: Setting<String>,
+    /// Header in which a trusted proxy names the client's country.
+    country_header: Setting<Option<String>>,
+    /// Address blocks of proxies whose forwarding headers count.
+    trusted_proxies: Setting<Vec<String>>,
+    /// How many months interactions are kept.
+    retention_months: Setting<u32>,
+    /// Where taps of simulated tags lead.
+    simulated_targets: Setting<SimulatedTargets>,
+    /// Refusals a minute and client before they become 429.
+    rate_limit: Setting<RateLimit>,
+    /// Host names by which the admin API may be addressed, beside the loopback's and the listener's.
+    hosts: Setting<Vec<String>>,
+}
+
+impl SettingsView {
+    /// The settings in force over `stored`.
+    fn new(service: &Service, stored: &Overrides) -> Result<Self, ApiError> {
+        fn setting<T>(value: T, source: Source) -> Setting<T> {
+            let read_only = matches!(source, Source::Argument | Source::Environment);
+            Setting {
+                value,
+                source,
+                read_only,
+            }
+        }
+        let layers = &service.layers;
+        let settings = layers.in_force(stored).map_err(|_| ApiError::Internal)?;
+        let source = |name| layers.source(stored, name);
+        let networks = settings.trusted_proxies.iter().map(ToString::to_string);
+        let rate_limit = RateLimit::from_number(settings.rate_limit);
+        Ok(Self {
+            tag_url: setting(settings.tag_url, source("tag_url")),
+            app_id: setting(settings.app_id, source("app_id")),
+            default_country: setting(settings.default_country, source("default_country")),
+            country_header: setting(settings.country_header, source("country_header")),
+            trusted_proxies: setting(networks.collect(), source("trusted_proxies")),
+            retention_months: setting(settings.retention_months, source("retention_months")),
+            simulated_targets: setting(settings.simulated_targets, source("simulated_targets")),
+            rate_limit: setting(rate_limit, source("rate_limit")),
+            hosts: setting(settings.hosts, source("hosts")),
+        })
+    }
+}
+
+/// Get the settings
+///
+/// Each with its value, and whether an argument, the environment, the stored
+/// settings or nobody decided it.
+#[utoipa::path(
+    get, path = "/settings", tag = "settings",
+    responses((status = OK, body = SettingsView), Common)
+)]
+pub(crate) async fn get(
+    State(service): State<Arc<Service>>,
+) -> Result<Json<SettingsView>, ApiError> {
+    let stored = service.storage.settings().await?;
+    SettingsView::new(&service, &stored).map(Json)
+}
+
+/// Change settings
+///
+/// A merge patch (RFC 7396) of values: members that are not sent stay as they
+/// are, `null` goes back to the default. The change takes effect at once.
+#[utoipa::path(
+    patch, path = "/settings", tag = "settings",
+    request_body(content = Overrides, content_type = "application/merge-patch+json"),
+    responses((status = OK, body = SettingsView), Conflicting, BadBody, Written, Common)
+)]
+pub(crate) async fn update(
+    State(service): State<Arc<Service>>,
+    patch: Patch,
+) -> Result<Json<SettingsView>, ApiError> {
+    let fixed = [
+        &service.layers.fixed.argument,
+        &service.layers.fixed.environment,
+    ];
+    if let Some(name) = patch
+        .names()
+        .find(|name| fixed.iter().any(|over| over.names(name)))
+    {
+        return Err(ApiError::Conflict(format!(
+            "{name} is fixed by an argument or the environment of the service, \
+             and can be changed there alone."
+        )));
+    }
+    let defaults = service.layers.defaults.clone();
+    let edit = move |stored: Overrides| {
+        let after: Overrides = patch.apply(&stored)?;
+        defaults.with(&after).map_err(|error| error.to_string())?;
+        Ok(after)
+    };
+    let stored = service.change_settings(Box::new(edit)).await?;
+    SettingsView::new(&service, &stored).map(Json)
+}

@@ -1,0 +1,119 @@
+//! `/admin/v1/tokens`: admin tokens beside the installation's own. A token is
+//! shown once, when it is made; what is stored is its hash.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::admin_token::{AdminToken, StoredToken};
+use crate::http::admin::body::Body;
+use crate::http::admin::page::{Cursor, Limit, Page};
+use crate::http::admin::path::Id;
+use crate::http::admin::query::Query;
+use crate::http::error::{ApiError, BadBody, Common, Invalid, NotFound, Written};
+use crate::id::TokenId;
+use crate::service::Service;
+use crate::tag::{NAME_MAX, text_fits};
+
+/// Which page of the tokens.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListQuery {
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: Limit,
+    /// The `next` of the page before.
+    #[param(value_type = Option<String>)]
+    after: Option<Cursor<TokenId>>,
+}
+
+/// List admin tokens
+///
+/// The oldest first. The installation's own token is not among them.
+#[utoipa::path(
+    get, path = "/tokens", tag = "tokens", params(ListQuery),
+    responses((status = OK, body = Page<StoredToken>), Invalid, Common)
+)]
+pub(crate) async fn list(
+    State(service): State<Arc<Service>>,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<Page<StoredToken>>, ApiError> {
+    let after = query.after.map(|Cursor(id)| id);
+    let tokens = service
+        .storage
+        .tokens(after, query.limit.and_one_more())
+        .await?;
+    Ok(Json(Page::new(tokens, query.limit, |token| token.id)))
+}
+
+/// A token to be created.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewToken {
+    /// What it is for.
+    #[schema(min_length = 1, max_length = 200)]
+    name: String,
+}
+
+/// A token that was just created.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CreatedToken {
+    #[serde(flatten)]
+    stored: StoredToken,
+    /// The token itself. It is never shown again.
+    token: String,
+}
+
+/// Create an admin token
+///
+/// The answer alone shows the token: keep it.
+#[utoipa::path(
+    post, path = "/tokens", tag = "tokens", request_body = NewToken,
+    responses((status = CREATED, body = CreatedToken), BadBody, Written, Common)
+)]
+pub(crate) async fn create(
+    State(service): State<Arc<Service>>,
+    Body(NewToken { name }): Body<NewToken>,
+) -> Result<
+    (
+        StatusCode,
+        [(HeaderName, HeaderValue); 1],
+        Json<CreatedToken>,
+    ),
+    ApiError,
+> {
+    if name.trim().is_empty() || !text_fits(&name, NAME_MAX) {
+        let why = format!("A token needs a name of 1 to {NAME_MAX} characters.");
+        return Err(ApiError::Invalid(why));
+    }
+    let token = AdminToken::generate(&*service.entropy);
+    let stored = service.storage.insert_token(name, token.hash()).await?;
+    let created = CreatedToken {
+        stored,
+        token: token.expose().to_owned(),
+    };
+    let unstored = [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
+    Ok((StatusCode::CREATED, unstored, Json(created)))
+}
+
+/// Delete an admin token
+///
+/// Whoever holds it is refused from now on.
+#[utoipa::path(
+    delete, path = "/tokens/{id}", tag = "tokens", params(("id" = TokenId, Path)),
+    responses((status = NO_CONTENT), NotFound, Written, Common)
+)]
+pub(crate) async fn delete(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<TokenId>,
+) -> Result<StatusCode, ApiError> {
+    let deleted = service.storage.delete_token(id).await?;
+    deleted
+        .map(|()| StatusCode::NO_CONTENT)
+        .ok_or(ApiError::NotFound("token"))
+}

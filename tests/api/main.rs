@@ -1,0 +1,5 @@
+//! The admin API, seen from outside.
+
+mod clock;
+mod settings;
+mod tokens;

@@ -1,0 +1,94 @@
+//! `/admin/v1/tokens`.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_tests::{Client, TestService};
+
+#[tokio::test]
+async fn a_token_opens_the_admin_api_until_it_is_deleted() {
+    let service = TestService::start().await;
+    let created = service
+        .admin_create("/tokens", json!({"name": "Script"}))
+        .await;
+    let token = created["token"].as_str().unwrap();
+    assert!(token.len() >= 32, "{token}");
+    let script = Client::new(service.base(), token);
+    script.admin_get("/tokens").await;
+
+    let path = format!("/tokens/{}", created["id"]);
+    assert_eq!(
+        service
+            .admin(Method::DELETE, &path, Value::Null)
+            .await
+            .status,
+        204
+    );
+    script
+        .admin(Method::GET, "/tokens", Value::Null)
+        .await
+        .expect(401);
+    service
+        .admin(Method::DELETE, &path, Value::Null)
+        .await
+        .expect(404);
+}
+
+#[tokio::test]
+async fn a_token_is_shown_once_alone() {
+    let service = TestService::start().await;
+    let created = service
+        .admin(Method::POST, "/tokens", json!({"name": "Script"}))
+        .await;
+    assert_eq!(created.header("cache-control"), Some("no-store"));
+    let token = created.json()["token"].as_str().unwrap().to_owned();
+    let listed = service.admin(Method::GET, "/tokens", Value::Null).await;
+    assert!(!listed.body.contains(&token));
+    let expected = json!({"items": [
+        {"id": created.json()["id"], "name": "Script", "created_at": "2026-01-01T12:00:00Z"}
+    ], "next": null});
+    assert_eq!(listed.expect(200), expected);
+}
+
+#[tokio::test]
+async fn a_token_needs_a_name() {
+    let service = TestService::start().await;
+    for body in [
+        json!({}),
+        json!({"name": ""}),
+        json!({"name": " "}),
+        json!({"name": "a\u{0}b"}),
+        json!({"name": "a".repeat(201)}),
+        json!({"name": 1}),
+        json!({"name": "Script", "token": "mine"}),
+    ] {
+        service
+            .admin(Method::POST, "/tokens", body)
+            .await
+            .expect(422);
+    }
+    assert_eq!(service.admin_get("/tokens").await["items"], json!([]));
+}
+
+#[tokio::test]
+async fn tokens_are_listed_page_by_page_and_survive_a_restart() {
+    let service = TestService::start().await;
+    for name in ["a", "b", "c"] {
+        service.admin_create("/tokens", json!({"name": name})).await;
+    }
+    let service = service.restart(0).await;
+    let first = service.admin_get("/tokens?limit=2").await;
+    let names = |page: &Value| {
+        let items = page["items"].as_array().unwrap();
+        items
+            .iter()
+            .map(|token| token["name"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(names(&first), ["a", "b"]);
+    let after = first["next"].as_str().unwrap();
+    let second = service
+        .admin_get(&format!("/tokens?limit=2&after={after}"))
+        .await;
+    assert_eq!(names(&second), ["c"]);
+    assert_eq!(second["next"], Value::Null);
+}
