@@ -6,18 +6,21 @@
 //! | [`process`] | the real binary as a process of its own |
 //! | [`client`] | whoever calls a service: visitor, owner's domain, administrator |
 //! | [`fixtures`] | experiences, tags and inlays to call it about |
+//! | [`injection`] | what strangers may write |
 //! | [`length`](mod@length) | how long the long tests are |
 //!
 //! Nothing here reads the database: what a test sees, a user could see.
 
 pub mod client;
 pub mod fixtures;
+pub mod injection;
 pub mod length;
 pub mod process;
 pub mod service;
 
 pub use client::{Answer, Answering, Client, TapResult};
 pub use fixtures::{TestInlay, TestTag};
+pub use injection::injections;
 pub use length::{cases, length};
 pub use process::ServiceProcess;
 pub use service::{Options, TestService};

@@ -57,7 +57,7 @@ pub enum Block {
         alt: String,
     },
     /// A line.
-    Divider,
+    Divider {},
     /// Keys and values.
     Table {
         /// From top to bottom.
@@ -230,7 +230,7 @@ impl Block {
             Self::Text { text: markdown } => text("text", markdown, TEXT_MAX),
             Self::Button { label, .. } => filled("label", label),
             Self::Image { alt, .. } => text("alt", alt, LABEL_MAX),
-            Self::Divider => Ok(()),
+            Self::Divider {} => Ok(()),
             Self::Table { rows } => {
                 at_most("rows", rows, ROWS_MAX)?;
                 rows.iter().try_for_each(|row| {

@@ -131,10 +131,18 @@ fn kinds_have_names() {
     assert_eq!("Studio".parse::<ExperienceKind>(), Err(UnknownKind));
 }
 
+/// Each block is refused, as the second of a page, in a sentence that begins so.
+fn assert_refused(cases: &[(Value, &str)]) {
+    for (block, sentence) in cases {
+        let refused = refusal(&json!([{"type": "divider"}, block]));
+        assert!(refused.starts_with(sentence), "{refused:?} for {block}");
+    }
+}
+
 #[test]
 fn an_error_names_the_block_and_says_what_is_wrong() {
     let long = "x".repeat(501);
-    for (block, sentence) in [
+    assert_refused(&[
         (json!(7), "Block 2: "),
         (json!({}), "Block 2: missing field `type`"),
         (
@@ -194,6 +202,16 @@ fn an_error_names_the_block_and_says_what_is_wrong() {
             "Block 2 (variable_button): A value has at most 4096 bytes.",
         ),
         (
+            json!({"type": "divider", "text": ""}),
+            "Block 2 (divider): unknown field `text`",
+        ),
+    ]);
+}
+
+#[test]
+fn a_form_writes_each_field_to_a_variable_of_its_own() {
+    assert_refused(&[
+        (
             json!({"type": "form", "fields": [], "submit_label": "a"}),
             "Block 2 (form): fields cannot be empty.",
         ),
@@ -248,6 +266,12 @@ fn an_error_names_the_block_and_says_what_is_wrong() {
                 .collect::<Vec<_>>()}),
             "Block 2 (form): It can have at most 50 fields.",
         ),
+    ]);
+}
+
+#[test]
+fn a_condition_can_be_met() {
+    assert_refused(&[
         (
             condition(&json!({"type": "verification", "any_of": []})),
             "Block 2 (condition): Its condition names nothing that could be met.",
@@ -276,10 +300,7 @@ fn an_error_names_the_block_and_says_what_is_wrong() {
             condition(&json!({"type": "always"})),
             "Block 2 (condition): unknown variant `always`",
         ),
-    ] {
-        let refused = refusal(&json!([{"type": "divider"}, block]));
-        assert!(refused.starts_with(sentence), "{refused:?} for {block}");
-    }
+    ]);
 }
 
 #[test]

@@ -1,0 +1,23 @@
+//! Macros against what strangers write.
+
+mod html;
+mod location;
+
+use std::borrow::Cow;
+
+use tapdesk_service::macros::{Macro, Scope};
+
+/// A scope that says one thing whatever it is asked; the key of an interaction apart.
+struct Says<'a>(&'a str);
+
+impl Scope for Says<'_> {
+    fn value(&self, _: &Macro) -> Option<Cow<'_, str>> {
+        Some(self.0.into())
+    }
+}
+
+#[test]
+fn the_corpus_has_at_least_200_values() {
+    let values: std::collections::BTreeSet<_> = tapdesk_tests::injections().into_iter().collect();
+    assert!(values.len() >= 200, "{}", values.len());
+}
