@@ -40,6 +40,7 @@ fn example_property(key: &str) -> Option<Cow<'static, str>> {
         "url" => "https://example.com/a?b=c#d",
         "script" => "javascript:alert(1)",
         "long" => return Some("/".repeat(4096).into()),
+        "letters" => return Some("x".repeat(4096).into()),
         _ => return None,
     };
     Some(value.into())
