@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Months, SecondsFormat, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A moment: milliseconds since the Unix epoch. In JSON an RFC 3339 string in UTC.
@@ -40,6 +40,14 @@ impl Timestamp {
     #[must_use]
     pub const fn plus_millis(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis))
+    }
+
+    /// This moment, so many calendar months before; at the earliest the Unix epoch.
+    #[must_use]
+    pub fn minus_months(self, months: u32) -> Self {
+        let moment = DateTime::<Utc>::from_timestamp_millis(self.0);
+        let before = moment.and_then(|moment| moment.checked_sub_months(Months::new(months)));
+        Self(before.map_or(0, |before| before.timestamp_millis().max(0)))
     }
 }
 
@@ -223,6 +231,18 @@ mod tests {
         assert!(moved.millis_since(before) >= 300_000);
         assert!(clock.now() >= moved);
         assert_eq!(SystemClock::start().try_advance(1), None);
+    }
+
+    #[test]
+    fn a_month_back_is_the_same_day_or_the_last_of_a_shorter_month() {
+        for (moment, months, before) in [
+            ("2026-03-31T12:00:00Z", 1, "2026-02-28T12:00:00Z"),
+            ("2026-01-15T00:00:00Z", 13, "2024-12-15T00:00:00Z"),
+            ("2026-01-15T00:00:00Z", u32::MAX, "1970-01-01T00:00:00Z"),
+        ] {
+            let moment: Timestamp = serde_json::from_value(moment.into()).unwrap();
+            assert_eq!(moment.minus_months(months).to_string(), before);
+        }
     }
 
     #[test]

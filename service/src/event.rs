@@ -43,6 +43,14 @@ pub enum Event {
 }
 
 impl Event {
+    /// What kind of event it is: its `event` in JSON.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Interaction { .. } => "interaction",
+            Self::Update { .. } => "update",
+        }
+    }
+
     /// Whether it belongs to the simulated world.
     pub const fn simulated(&self) -> bool {
         match self {

@@ -19,6 +19,7 @@ pub mod countries;
 pub mod entropy;
 pub mod event;
 pub mod experience;
+pub mod housekeeping;
 pub mod http;
 pub mod id;
 pub mod inlay;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, anyhow};
 use tapdesk_service::settings::{Layers, Settings};
 use tapdesk_service::start::{Start, Started, TokenSource, WrappingKey, start};
-use tapdesk_service::{Exposure, router};
+use tapdesk_service::{Exposure, housekeeping, router};
 use tokio::net::TcpListener;
 
 use crate::config;
@@ -58,7 +58,11 @@ async fn serve(options: config::Serve) -> Result<()> {
     };
     let shutdown = asked_to_end()?;
     writeln!(io::stdout(), "listening on http://{address}")?;
-    tapdesk_service::serve(listener, router(Arc::clone(&service), exposure), shutdown).await?;
+    let router = router(Arc::clone(&service), exposure);
+    tokio::select! {
+        served = tapdesk_service::serve(listener, router, shutdown) => served?,
+        never = housekeeping::run(&service) => match never {},
+    }
     service.storage.close().await;
     Ok(())
 }

@@ -3,6 +3,7 @@
 mod access;
 mod body;
 mod clock;
+mod events;
 mod page;
 mod path;
 mod query;
@@ -56,6 +57,7 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
             .routes(routes!(tokens::list, tokens::create))
             .routes(routes!(tokens::delete))
             .routes(routes!(clock::get, clock::advance))
+            .routes(routes!(events::listen))
             .routes(routes!(tags::create))
             .routes(routes!(tags::get, tags::update)),
     );

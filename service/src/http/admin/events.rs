@@ -1,0 +1,137 @@
+//! `GET /admin/v1/events`: what happens, as it happens.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::sse::{self, KeepAlive, Sse};
+use futures_util::stream::{self, Stream};
+use serde::{Deserialize, Serialize};
+use tokio::sync::broadcast::{self, error::RecvError};
+use utoipa::{IntoParams, ToSchema};
+
+use super::query::Query;
+use crate::event::Event;
+use crate::http::error::{Common, Invalid};
+use crate::http::serve::Closing;
+use crate::service::Service;
+
+/// Which events are told.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Filter {
+    /// Those of the simulated world instead of the live ones.
+    #[serde(default)]
+    simulated: bool,
+}
+
+/// The data of a `missed` event.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Missed {
+    /// How many events were not told.
+    missed: u64,
+}
+
+/// Listen to events
+///
+/// Server-sent events, without an end: `interaction` for every recorded tap and
+/// `update` for every update of variables, once they are committed. A listener
+/// that falls behind is told by a `missed` event how many events it missed;
+/// they are in the list of interactions. What happened before the request is
+/// not told. An event carries no rolling key.
+#[utoipa::path(
+    get, path = "/events", tag = "events", params(Filter),
+    responses(
+        (status = OK, body = Event, content_type = "text/event-stream", description = "The data of each event"),
+        Invalid, Common
+    )
+)]
+pub(crate) async fn listen(
+    State(service): State<Arc<Service>>,
+    closing: Closing,
+    Query(Filter { simulated }): Query<Filter>,
+) -> Sse<impl Stream<Item = Result<sse::Event, axum::Error>>> {
+    let feed = Feed {
+        events: service.storage.events(),
+        closing,
+        simulated,
+    };
+    Sse::new(stream::unfold(feed, Feed::next)).keep_alive(KeepAlive::default())
+}
+
+/// What one listener hears.
+struct Feed {
+    events: broadcast::Receiver<Event>,
+    closing: Closing,
+    simulated: bool,
+}
+
+impl Feed {
+    /// The next event for this listener; `None` once there will be no more.
+    async fn next(mut self) -> Option<(Result<sse::Event, axum::Error>, Self)> {
+        loop {
+            let told = tokio::select! {
+                told = self.events.recv() => told,
+                () = self.closing.begun() => return None,
+            };
+            let event = match told {
+                Ok(event) if event.simulated() != self.simulated => continue,
+                Ok(event) => sse::Event::default().event(event.name()).json_data(&event),
+                Err(RecvError::Lagged(missed)) => sse::Event::default()
+                    .event("missed")
+                    .json_data(Missed { missed }),
+                Err(RecvError::Closed) => return None,
+            };
+            return Some((event, self));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::response::IntoResponse as _;
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+    use crate::clock::Timestamp;
+    use crate::id::{InteractionId, TagId};
+
+    fn tap(id: i64, simulated: bool) -> Event {
+        Event::Interaction {
+            interaction_id: InteractionId(id),
+            tag_id: TagId(1),
+            at: Timestamp::from_millis(0),
+            tag_verified: None,
+            reason: "static",
+            simulated,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_listener_that_falls_behind_is_told_how_many_events_it_missed() {
+        let (sender, events) = broadcast::channel(2);
+        for id in 1..=5 {
+            sender.send(tap(id, false)).unwrap();
+        }
+        drop(sender);
+        let feed = Feed {
+            events,
+            closing: Closing::never(),
+            simulated: false,
+        };
+        let body = Sse::new(stream::unfold(feed, Feed::next)).into_response();
+        let body = body.into_body().collect().await.unwrap().to_bytes();
+        let told = |id| {
+            format!(
+                "event: interaction\ndata: {}\n\n",
+                serde_json::to_string(&tap(id, false)).unwrap()
+            )
+        };
+        let expected = format!(
+            "event: missed\ndata: {{\"missed\":3}}\n\n{}{}",
+            told(4),
+            told(5)
+        );
+        assert_eq!(body, expected);
+    }
+}

@@ -1,0 +1,82 @@
+//! `/admin/v1/events`: what happens, as it happens.
+
+use std::time::Duration;
+
+use reqwest::{Method, Response};
+use serde_json::{Value, json};
+use tapdesk_tests::TestService;
+
+/// Whoever listens.
+struct Listener {
+    stream: Response,
+    heard: String,
+}
+
+impl Listener {
+    async fn at(service: &TestService, query: &str) -> Self {
+        let stream = service.admin_request(Method::GET, &format!("/events{query}"));
+        let stream = stream.send().await.expect("the service answers");
+        assert_eq!(stream.headers()["content-type"], "text/event-stream");
+        Self {
+            stream,
+            heard: String::new(),
+        }
+    }
+
+    /// The next event: its name and data. `None` where the stream ends.
+    async fn next(&mut self) -> Option<(String, Value)> {
+        loop {
+            if let Some((event, rest)) = self.heard.split_once("\n\n") {
+                let event = field(event, "event").zip(field(event, "data"));
+                self.heard = rest.to_owned();
+                if let Some((name, data)) = event {
+                    return Some((name, serde_json::from_str(&data).expect("data is JSON")));
+                }
+            }
+            let chunk = tokio::time::timeout(Duration::from_secs(30), self.stream.chunk());
+            let chunk = chunk.await.expect("something is heard in time");
+            let chunk = chunk.expect("the stream does not break off")?;
+            self.heard += str::from_utf8(&chunk).expect("events are text");
+        }
+    }
+}
+
+fn field(event: &str, name: &str) -> Option<String> {
+    let value = |line: &str| Some(line.strip_prefix(name)?.strip_prefix(": ")?.to_owned());
+    event.lines().find_map(value)
+}
+
+#[tokio::test]
+async fn a_tap_is_told_to_who_listens() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle 41"})).await;
+    service.tap(&tag.path()).await;
+    let mut listener = Listener::at(&service, "").await;
+    service.tap(&tag.path()).await;
+    let expected = json!({
+        "event": "interaction", "interaction_id": 2, "tag_id": tag.id, "at": "2026-01-01T12:00:00Z",
+        "tag_verified": null, "reason": "static", "simulated": false,
+    });
+    assert_eq!(
+        listener.next().await,
+        Some(("interaction".to_owned(), expected)),
+        "and nothing from before"
+    );
+}
+
+#[tokio::test]
+async fn a_listener_does_not_hold_up_the_end_of_the_service() {
+    let service = TestService::start().await;
+    let mut listener = Listener::at(&service, "").await;
+    let _again = service.restart(0).await;
+    assert_eq!(listener.next().await, None);
+}
+
+#[tokio::test]
+async fn a_misspelt_filter_is_refused_before_anything_is_told() {
+    let service = TestService::start().await;
+    for query in ["?simulate=true", "?simulated=maybe"] {
+        let answer = service.admin(Method::GET, &format!("/events{query}"), Value::Null);
+        answer.await.expect(422);
+    }
+}
