@@ -8,7 +8,7 @@ use aes_gcm::{Aes256Gcm, KeyInit, Nonce};
 use zeroize::Zeroizing;
 
 use crate::entropy::{self, Entropy};
-use crate::inlay::diversify::MasterKey;
+use crate::inlay::diversify::{DiversificationInput, MasterKey};
 use crate::inlay::key::{AesKey, Keys};
 use crate::inlay::{Mirror, Uid};
 use crate::storage::WrappedKeys;
@@ -146,15 +146,24 @@ impl Keyring {
                 diversify_meta,
                 ..
             } => {
-                let input = input.parse().map_err(|_| KeyringError::OtherKey)?;
-                let master = MasterKey {
-                    key: self.unwrap(key)?,
-                    input,
-                    diversify_meta: *diversify_meta,
-                };
+                let master = self.master_key(key, input.clone(), *diversify_meta)?;
                 Ok(master.keys_for(uid, mirror))
             }
         }
+    }
+
+    /// A master key in its stored form `wrapped`.
+    pub fn master_key(
+        &self,
+        wrapped: &[u8],
+        input: DiversificationInput,
+        diversify_meta: bool,
+    ) -> Result<MasterKey, KeyringError> {
+        Ok(MasterKey {
+            key: self.unwrap(wrapped)?,
+            input,
+            diversify_meta,
+        })
     }
 
     fn cipher(&self) -> Result<&Aes256Gcm, KeyringError> {

@@ -24,6 +24,7 @@ pub mod http;
 pub mod id;
 pub mod inlay;
 pub mod interaction;
+pub mod inventory;
 pub mod keyring;
 pub mod macros;
 pub mod metrics;

@@ -6,6 +6,7 @@
 //! Backends keep their own time: it is theirs that decides about keys.
 
 mod administration;
+mod inlays;
 mod tags;
 mod taps;
 
@@ -15,6 +16,9 @@ use async_trait::async_trait;
 use tokio::sync::broadcast;
 
 pub use administration::{Administration, Secrets, SettingsEdit};
+pub use inlays::{
+    InlayEdit, InlayFilter, Inlays, MasterKeys, OtherInlays, SimulatedTag, Simulator,
+};
 pub use tags::{TagEdit, Tags};
 pub use taps::{
     BoundInlay, PublishedExperience, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
@@ -23,11 +27,13 @@ pub use taps::{
 
 use crate::clock::Timestamp;
 use crate::event::Event;
+use crate::id::TagId;
+use crate::inlay::virtual_inlay::UsedUp;
 use crate::settings::InvalidSetting;
 
 /// A database: all operations, by noun.
 #[async_trait]
-pub trait Storage: Taps + Tags + Administration {
+pub trait Storage: Taps + Tags + Inlays + MasterKeys + Simulator + Administration {
     /// The time that decides.
     async fn now(&self) -> Result<Timestamp, StorageError>;
 
@@ -84,6 +90,21 @@ pub enum Conflict {
         /// Its id.
         id: i64,
     },
+    /// Inlay and tag are of two worlds: one is simulated, the other is not.
+    #[error(
+        "A {} inlay cannot be bound to the tag {tag}, which is {}: the simulated world and the real one do not mix.",
+        if *simulated { "simulated" } else { "real" },
+        if *simulated { "real" } else { "simulated" }
+    )]
+    OtherWorld {
+        /// The tag.
+        tag: TagId,
+        /// Whether the inlay is simulated, and the tag is not.
+        simulated: bool,
+    },
+    /// A virtual inlay's counter is at its end.
+    #[error(transparent)]
+    UsedUp(#[from] UsedUp),
     /// The edit itself is not valid.
     #[error("{0}")]
     Invalid(String),

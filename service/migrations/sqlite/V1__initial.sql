@@ -53,10 +53,9 @@ CREATE TABLE master_keys (
     id             INTEGER PRIMARY KEY AUTOINCREMENT,
     name           TEXT NOT NULL,
     key            BLOB NOT NULL,   -- wrapped
-    key_check      TEXT NOT NULL,
+    key_print      BLOB NOT NULL,   -- fingerprint
     input          TEXT NOT NULL,   -- AN10922 input with {uid}
     diversify_meta INTEGER NOT NULL,
-    factory_key    INTEGER NOT NULL,
     created_at     INTEGER NOT NULL
 );
 
@@ -70,8 +69,8 @@ CREATE TABLE inlays (
     master_key_id  INTEGER,         -- NULL: keys of its own
     meta_key       BLOB,            -- wrapped
     file_key       BLOB,            -- wrapped
-    meta_key_check TEXT,
-    file_key_check TEXT,
+    meta_key_print BLOB,            -- fingerprint
+    file_key_print BLOB,            -- fingerprint; NULL: no keys
     factory_keys   INTEGER NOT NULL,
     simulated      INTEGER NOT NULL,
     created_at     INTEGER NOT NULL,
@@ -88,6 +87,17 @@ CREATE TABLE counters (
     last        INTEGER NOT NULL,   -- highest accepted, 0 for none
     seen        INTEGER NOT NULL    -- bit i: last - i was accepted
 );
+
+-- Counters under the keys that an inlay had before: a code that was spent under
+-- them stays spent when they come back.
+CREATE TABLE former_counters (
+    inlay_id       INTEGER NOT NULL,
+    file_key_print BLOB NOT NULL,
+    meta_key_print BLOB NOT NULL,   -- empty for none
+    last           INTEGER NOT NULL,
+    seen           INTEGER NOT NULL,
+    PRIMARY KEY (inlay_id, file_key_print, meta_key_print)
+) WITHOUT ROWID;
 
 -- The simulator's inlays: the chip's side of things.
 CREATE TABLE virtual_inlays (

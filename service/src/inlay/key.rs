@@ -40,10 +40,14 @@ impl AesKey {
         *self == Self::FACTORY
     }
 
+    /// What the key is known by again.
+    pub fn fingerprint(&self) -> KeyFingerprint {
+        KeyFingerprint(cmac(self, &[0; 16]))
+    }
+
     /// What may be shown of the key.
     pub fn check(&self) -> KeyCheck {
-        let [a, b, c, ..] = cmac(self, &[0; 16]);
-        KeyCheck([a, b, c])
+        self.fingerprint().check()
     }
 }
 
@@ -77,6 +81,40 @@ text_schema!(AesKey, "^[0-9A-Fa-f]{32}$");
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a key is 32 hex digits (AES-128)")]
 pub struct KeyError;
+
+/// The AES-CMAC of 16 zero bytes under a key: equal for equal keys alone, and
+/// no way back to them. For storage, to know a key again; it is not shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct KeyFingerprint([u8; 16]);
+
+impl KeyFingerprint {
+    /// From where it is stored.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// What is stored.
+    pub const fn bytes(self) -> [u8; 16] {
+        self.0
+    }
+
+    /// What may be shown of the key.
+    pub const fn check(self) -> KeyCheck {
+        let [a, b, c, ..] = self.0;
+        KeyCheck([a, b, c])
+    }
+
+    /// Whether it is of the all-zero key of a new chip.
+    pub fn is_factory(self) -> bool {
+        self == AesKey::FACTORY.fingerprint()
+    }
+}
+
+impl fmt::Debug for KeyFingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyFingerprint({}..)", self.check())
+    }
+}
 
 /// The first 3 bytes of the AES-CMAC of 16 zero bytes under a key: enough to
 /// compare two keys by eye, not to find one. As text 6 upper-case hex digits.

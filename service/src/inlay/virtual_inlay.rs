@@ -24,7 +24,7 @@ pub struct VirtualInlay {
 
 /// The counter has reached its end: the chip makes no further codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the inlay is used up: its read counter has reached its end")]
+#[error("The inlay is used up: its read counter has reached its end.")]
 pub struct UsedUp;
 
 impl VirtualInlay {

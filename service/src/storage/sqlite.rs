@@ -6,13 +6,16 @@
 
 mod administration;
 mod connection;
+mod inlays;
 mod lock;
+mod master_keys;
 mod migrate;
 mod readers;
 mod row;
 mod sweep;
 mod tags;
 mod taps;
+mod virtual_inlays;
 mod writer;
 
 use std::path::{Path, PathBuf};

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use super::StorageError;
 use crate::experience::Content;
 use crate::id::{InlayId, InteractionId, MasterKeyId, TagId};
+use crate::inlay::diversify::DiversificationInput;
 use crate::inlay::{MacFrom, Mirror, Uid};
 use crate::interaction::{Change, KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::{IssuedKey, KeyHash};
@@ -119,8 +120,8 @@ pub enum WrappedKeys {
         id: MasterKeyId,
         /// The master key.
         key: Vec<u8>,
-        /// The diversification input, as text.
-        input: String,
+        /// What it is diversified with.
+        input: DiversificationInput,
         /// Whether the meta key is diversified, too.
         diversify_meta: bool,
     },

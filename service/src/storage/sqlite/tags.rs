@@ -108,7 +108,7 @@ pub(super) fn load_properties(connection: &Connection, tag: &mut Tag) -> Result<
     Ok(())
 }
 
-fn insert(
+pub(super) fn insert(
     write: &mut Write<'_>,
     tag: &TagFields,
     simulated: bool,

@@ -3,6 +3,8 @@
 mod record;
 mod update;
 
+pub(super) use record::judge;
+
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -138,13 +140,7 @@ fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, S
         Some(id) => current_version(connection, id)?,
         None => None,
     };
-    let mut inlays = connection.prepare_cached(
-        "SELECT i.id, i.uid, i.mirror, i.mac_from, c.key_version, i.meta_key, i.file_key,
-                m.id, m.key, m.input, m.diversify_meta
-         FROM inlays i JOIN counters c ON c.inlay_id = i.id
-              LEFT JOIN master_keys m ON m.id = i.master_key_id
-         WHERE i.tag_id = ?1 AND i.deleted_at IS NULL ORDER BY i.id",
-    )?;
+    let mut inlays = connection.prepare_cached(&INLAYS_OF_TAG)?;
     let mut rows = inlays.query([tag.id.0])?;
     let mut rolling = Vec::new();
     let mut has_static_inlay = false;
@@ -162,7 +158,23 @@ fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, S
     }))
 }
 
-fn bound_inlay(row: &Row<'_>) -> Result<Option<BoundInlay>, StorageError> {
+/// Columns of [`bound_inlay`], for a query over [`BOUND_INLAY_FROM`].
+pub(super) const BOUND_INLAY_COLUMNS: &str = "i.id, i.uid, i.mirror, i.mac_from, c.key_version, \
+    i.meta_key, i.file_key, m.id, m.key, m.input, m.diversify_meta";
+
+/// Inlays with their counters and master keys.
+pub(super) const BOUND_INLAY_FROM: &str = "inlays i JOIN counters c ON c.inlay_id = i.id \
+    LEFT JOIN master_keys m ON m.id = i.master_key_id";
+
+static INLAYS_OF_TAG: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {BOUND_INLAY_COLUMNS} FROM {BOUND_INLAY_FROM}
+         WHERE i.tag_id = ?1 AND i.deleted_at IS NULL ORDER BY i.id"
+    )
+});
+
+/// An inlay with its keys; `None` for one that makes no codes.
+pub(super) fn bound_inlay(row: &Row<'_>) -> Result<Option<BoundInlay>, StorageError> {
     let Some(mirror) = row.get::<_, Option<String>>(2)? else {
         return Ok(None);
     };
@@ -170,7 +182,10 @@ fn bound_inlay(row: &Row<'_>) -> Result<Option<BoundInlay>, StorageError> {
         Some(id) => WrappedKeys::Master {
             id: MasterKeyId(id),
             key: row.get(8)?,
-            input: row.get(9)?,
+            input: row
+                .get::<_, String>(9)?
+                .parse()
+                .map_err(|_| row::unreadable("master key"))?,
             diversify_meta: row.get(10)?,
         },
         None => WrappedKeys::Own {

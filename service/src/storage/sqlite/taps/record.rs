@@ -58,6 +58,22 @@ fn accept(
     key_version: u32,
     counter: u32,
 ) -> Result<Verdict, StorageError> {
+    let (verdict, moved) = judge(connection, inlay, key_version, counter)?;
+    if let Some(state) = moved {
+        connection
+            .prepare_cached("UPDATE counters SET last = ?2, seen = ?3 WHERE inlay_id = ?1")?
+            .execute((inlay, state.last, state.seen.cast_signed()))?;
+    }
+    Ok(verdict)
+}
+
+/// What becomes of an authentic code, and of the counter where it is accepted.
+pub(in crate::storage::sqlite) fn judge(
+    connection: &Connection,
+    inlay: i64,
+    key_version: u32,
+    counter: u32,
+) -> Result<(Verdict, Option<CounterState>), StorageError> {
     let stored = connection
         .prepare_cached("SELECT key_version, last, seen FROM counters WHERE inlay_id = ?1")?
         .query_row([inlay], |row| {
@@ -68,21 +84,17 @@ fn accept(
             Ok((row.get::<_, u32>(0)?, state))
         })
         .optional()?;
+    let refused = |refusal| Ok((Verdict::NotVerified(refusal), None));
     let Some((_, state)) = stored.filter(|(version, _)| *version == key_version) else {
-        return Ok(Verdict::NotVerified(Refusal::KeysReplaced { counter }));
+        return refused(Refusal::KeysReplaced { counter });
     };
-    Ok(match state.accept(counter) {
+    match state.accept(counter) {
         Acceptance::Accepted { state, previous } => {
-            connection
-                .prepare_cached("UPDATE counters SET last = ?2, seen = ?3 WHERE inlay_id = ?1")?
-                .execute((inlay, state.last, state.seen.cast_signed()))?;
-            Verdict::Verified { counter, previous }
+            Ok((Verdict::Verified { counter, previous }, Some(state)))
         }
-        Acceptance::Replayed { last } => Verdict::NotVerified(Refusal::Replayed { counter, last }),
-        Acceptance::OutOfOrder { last } => {
-            Verdict::NotVerified(Refusal::OutOfOrder { counter, last })
-        }
-    })
+        Acceptance::Replayed { last } => refused(Refusal::Replayed { counter, last }),
+        Acceptance::OutOfOrder { last } => refused(Refusal::OutOfOrder { counter, last }),
+    }
 }
 
 /// What the tag's visits said before this one.

@@ -1,0 +1,48 @@
+//! A key from which the keys of many inlays are diversified, as it is stored.
+
+use crate::clock::Timestamp;
+use crate::id::MasterKeyId;
+use crate::inlay::diversify::DiversificationInput;
+use crate::inventory::SealedKey;
+use crate::storage::WrappedKeys;
+
+/// A master key. All but its name is as it was created.
+#[derive(Clone, Debug)]
+pub struct SealedMasterKey {
+    /// Its identifier.
+    pub id: MasterKeyId,
+    /// What it is and how it is used.
+    pub fields: MasterKeyFields,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+/// What the owner of a master key says of it.
+#[derive(Clone, Debug)]
+pub struct MasterKeyFields {
+    /// What it is called. Need not be unique.
+    pub name: String,
+    /// The key.
+    pub key: SealedKey,
+    /// What it is diversified with.
+    pub input: DiversificationInput,
+    /// Whether the meta key is diversified, too. Where not, it is the master key itself.
+    pub diversify_meta: bool,
+}
+
+impl SealedMasterKey {
+    /// The master key as an inlay has it.
+    pub fn wrapped_keys(&self) -> WrappedKeys {
+        WrappedKeys::Master {
+            id: self.id,
+            key: self.fields.key.wrapped.clone(),
+            input: self.fields.input.clone(),
+            diversify_meta: self.fields.diversify_meta,
+        }
+    }
+
+    /// Whether it is the all-zero factory key.
+    pub fn factory(&self) -> bool {
+        self.fields.key.fingerprint.is_factory()
+    }
+}

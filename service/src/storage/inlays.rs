@@ -1,0 +1,163 @@
+//! Inlays, master keys, and the simulator's inlays.
+
+use async_trait::async_trait;
+
+use super::{BoundInlay, StorageError};
+use crate::id::{InlayId, MasterKeyId, TagId, VirtualInlayId};
+use crate::inlay::Uid;
+use crate::interaction::Verdict;
+use crate::inventory::{
+    Inlay, InlayFields, MasterKeyFields, NewInlay, SealedMasterKey, SimulatedInlay,
+};
+use crate::tag::TagFields;
+
+/// An edit of an inlay, applied inside the operation that stores it. An `Err`
+/// is a sentence for people, and nothing is stored.
+pub type InlayEdit = Box<dyn Fn(InlayFields) -> Result<InlayFields, String> + Send + Sync>;
+
+/// Which inlays a list is of: those that fit all that is given.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InlayFilter {
+    /// Those of this tag.
+    pub tag_id: Option<TagId>,
+    /// The one with this UID.
+    pub uid: Option<Uid>,
+    /// Those with this master key.
+    pub master_key_id: Option<MasterKeyId>,
+    /// Those of no tag, or those of one.
+    pub unbound: Option<bool>,
+    /// Those of the simulated world, or those of the real one.
+    pub simulated: Option<bool>,
+}
+
+/// Inlays whose keys may explain a code that does not verify.
+#[derive(Clone, Copy, Debug)]
+pub enum OtherInlays {
+    /// The one with this UID.
+    Uid(Uid),
+    /// As many of those last created.
+    Newest(u32),
+}
+
+/// The operations on inlays.
+///
+/// A code that was accepted once is never accepted again, whatever becomes of
+/// the inlay's configuration: its counter outlives its deletion, and belongs to
+/// its keys. Other keys start a key version of their own, from 0; keys that
+/// the inlay had before come back with their counter.
+#[async_trait]
+pub trait Inlays: Send + Sync {
+    /// Stores a new inlay. The UID of one that was deleted may be used again.
+    async fn insert_inlay(&self, inlay: NewInlay) -> Result<InlayId, StorageError>;
+
+    /// An inlay.
+    async fn inlay(&self, id: InlayId) -> Result<Option<Inlay>, StorageError>;
+
+    /// At most `limit` inlays that `filter` lets through, after the one with
+    /// the id `after`, in the order of their ids.
+    async fn inlays(
+        &self,
+        filter: InlayFilter,
+        after: Option<InlayId>,
+        limit: usize,
+    ) -> Result<Vec<Inlay>, StorageError>;
+
+    /// How many inlays `filter` lets through.
+    async fn count_inlays(&self, filter: InlayFilter) -> Result<u64, StorageError>;
+
+    /// Applies `edit` to an inlay.
+    async fn edit_inlay(&self, id: InlayId, edit: InlayEdit)
+    -> Result<Option<Inlay>, StorageError>;
+
+    /// Deletes an inlay, a virtual one in the simulator with it. Its counter is kept.
+    async fn delete_inlay(&self, id: InlayId) -> Result<Option<()>, StorageError>;
+
+    /// What [`record_tap`](super::Taps::record_tap) would decide of an
+    /// authentic code of `inlay` at this moment. Nothing moves.
+    async fn foresee(
+        &self,
+        inlay: InlayId,
+        key_version: u32,
+        counter: u32,
+    ) -> Result<Verdict, StorageError>;
+
+    /// Inlays that make codes and are not of the tag `except`.
+    async fn other_inlays(
+        &self,
+        which: OtherInlays,
+        except: Option<TagId>,
+    ) -> Result<Vec<BoundInlay>, StorageError>;
+}
+
+/// The operations on master keys.
+#[async_trait]
+pub trait MasterKeys: Send + Sync {
+    /// Stores a new master key.
+    async fn insert_master_key(&self, key: MasterKeyFields) -> Result<MasterKeyId, StorageError>;
+
+    /// A master key.
+    async fn master_key(&self, id: MasterKeyId) -> Result<Option<SealedMasterKey>, StorageError>;
+
+    /// At most `limit` master keys after the one with the id `after`, in the order of their ids.
+    async fn master_keys(
+        &self,
+        after: Option<MasterKeyId>,
+        limit: usize,
+    ) -> Result<Vec<SealedMasterKey>, StorageError>;
+
+    /// How many master keys there are.
+    async fn count_master_keys(&self) -> Result<u64, StorageError>;
+
+    /// Gives a master key another name.
+    async fn rename_master_key(
+        &self,
+        id: MasterKeyId,
+        name: String,
+    ) -> Result<Option<SealedMasterKey>, StorageError>;
+
+    /// Deletes a master key that no inlay uses.
+    async fn delete_master_key(&self, id: MasterKeyId) -> Result<Option<()>, StorageError>;
+}
+
+/// Which tag a virtual inlay is put on.
+#[derive(Clone, Debug)]
+pub enum SimulatedTag {
+    /// A simulated one that exists.
+    Existing(TagId),
+    /// A new one.
+    New(Box<TagFields>),
+}
+
+/// The operations on the simulator's inlays.
+#[async_trait]
+pub trait Simulator: Send + Sync {
+    /// Stores a virtual inlay, the inlay it is for the service, and its tag.
+    async fn insert_virtual_inlay(
+        &self,
+        tag: SimulatedTag,
+        inlay: NewInlay,
+    ) -> Result<VirtualInlayId, StorageError>;
+
+    /// A virtual inlay.
+    async fn virtual_inlay(
+        &self,
+        id: VirtualInlayId,
+    ) -> Result<Option<SimulatedInlay>, StorageError>;
+
+    /// At most `limit` virtual inlays after the one with the id `after`, in the order of their ids.
+    async fn virtual_inlays(
+        &self,
+        after: Option<VirtualInlayId>,
+        limit: usize,
+    ) -> Result<Vec<SimulatedInlay>, StorageError>;
+
+    /// How many virtual inlays there are.
+    async fn count_virtual_inlays(&self) -> Result<u64, StorageError>;
+
+    /// One read of a virtual inlay, as the chip does it: the counter rises
+    /// before the code is made.
+    async fn raise_virtual_counter(
+        &self,
+        id: VirtualInlayId,
+    ) -> Result<Option<SimulatedInlay>, StorageError>;
+}
