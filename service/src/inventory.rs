@@ -4,9 +4,11 @@
 //! fingerprints. Absent: a way from a sealed key to its bytes; only `keyring`
 //! has one.
 
+mod change;
 mod master_key;
 mod sealed;
 
+pub use change::KeyChange;
 pub use master_key::{MasterKeyFields, SealedMasterKey};
 pub use sealed::{SealedKey, SealedKeys};
 
@@ -81,6 +83,9 @@ pub enum InvalidInlay {
     /// The encrypted mirror has nothing to decrypt it with.
     #[error("The encrypted mirror needs a meta_key: the chip's SDMMetaReadKey.")]
     NoMetaKey,
+    /// A meta key and nothing to make the MAC with.
+    #[error("A meta_key alone is not enough: send file_key, the chip's SDMFileReadKey, too.")]
+    NoFileKey,
     /// Own keys and a master key at once.
     #[error("An inlay has keys of its own or those of a master key: send one of them.")]
     TwoSources,

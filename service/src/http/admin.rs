@@ -4,6 +4,7 @@ mod access;
 mod body;
 mod clock;
 mod events;
+mod inlays;
 mod page;
 mod path;
 mod query;
@@ -59,7 +60,9 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
             .routes(routes!(clock::get, clock::advance))
             .routes(routes!(events::listen))
             .routes(routes!(tags::create))
-            .routes(routes!(tags::get, tags::update)),
+            .routes(routes!(tags::get, tags::update))
+            .routes(routes!(inlays::list, inlays::create))
+            .routes(routes!(inlays::get, inlays::update, inlays::delete)),
     );
     let (router, mut document) = api.split_for_parts();
     name_operations(&mut document);

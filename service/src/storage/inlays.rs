@@ -36,7 +36,7 @@ pub enum OtherInlays {
     /// The one with this UID.
     Uid(Uid),
     /// As many of those last created.
-    Newest(u32),
+    Newest(usize),
 }
 
 /// The operations on inlays.

@@ -4,6 +4,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::header::CONTENT_TYPE;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::http::error::ApiError;
@@ -50,6 +51,21 @@ impl Patch {
         merge(&mut value, &self.0);
         serde_json::from_value(value).map_err(|error| sentence(&error))
     }
+
+    /// The patch itself, for what goes in and does not come out. `T` tells a
+    /// member that is not sent from one that is null (see [`sent`]).
+    pub(super) fn read<T: DeserializeOwned>(self) -> Result<T, ApiError> {
+        serde_json::from_value(Value::Object(self.0))
+            .map_err(|error| ApiError::Invalid(sentence(&error)))
+    }
+}
+
+/// For members of which it matters whether they are sent: `#[serde(default,
+/// deserialize_with = "sent")]` on an `Option<Option<T>>`.
+pub(super) fn sent<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 /// RFC 7396, section 2.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params_from_iter};
 
-use super::row::unreadable;
+use super::row::{self, unreadable};
 use super::writer::Write;
 use super::{SqliteStorage, taps};
 use crate::id::{InlayId, MasterKeyId, TagId};
@@ -36,7 +36,7 @@ impl Inlays for SqliteStorage {
     ) -> Result<Vec<Inlay>, StorageError> {
         self.read_long(move |connection| {
             let (conditions, mut values) = conditions(filter);
-            values.extend([after.map_or(0, |id| id.0).into(), i64::from(limit).into()]);
+            values.extend([after.map_or(0, |id| id.0).into(), row::limit(limit).into()]);
             let mut select = connection.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM {FROM} WHERE {conditions} AND i.id > ? ORDER BY i.id LIMIT ?"
             ))?;
@@ -112,7 +112,7 @@ impl Inlays for SqliteStorage {
     ) -> Result<Vec<BoundInlay>, StorageError> {
         let (condition, value, limit) = match which {
             OtherInlays::Uid(uid) => ("i.uid = ?1", Value::from(uid.bytes().to_vec()), 1),
-            OtherInlays::Newest(limit) => ("?1", Value::from(1), limit),
+            OtherInlays::Newest(limit) => ("?1", Value::from(1), row::limit(limit)),
         };
         self.read_long(move |connection| {
             let (columns, from) = (taps::BOUND_INLAY_COLUMNS, taps::BOUND_INLAY_FROM);

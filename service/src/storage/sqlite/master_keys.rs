@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::SqliteStorage;
-use super::row::unreadable;
+use super::row::{self, unreadable};
 use crate::clock::Timestamp;
 use crate::id::MasterKeyId;
 use crate::inlay::key::KeyFingerprint;
@@ -47,8 +47,10 @@ impl MasterKeys for SqliteStorage {
             let mut select = connection.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM master_keys WHERE id > ?1 ORDER BY id LIMIT ?2"
             ))?;
-            let found =
-                select.query_map((after.map_or(0, |id| id.0), limit), |row| Ok(from_row(row)))?;
+            let found = select
+                .query_map((after.map_or(0, |id| id.0), row::limit(limit)), |row| {
+                    Ok(from_row(row))
+                })?;
             found.map(|row| row?).collect()
         })
     }

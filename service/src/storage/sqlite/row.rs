@@ -16,6 +16,11 @@ pub(super) fn unreadable(what: &str) -> StorageError {
     StorageError::Failed(format!("a stored {what} is not readable"))
 }
 
+/// A `LIMIT`.
+pub(super) fn limit(items: usize) -> i64 {
+    i64::try_from(items).unwrap_or(i64::MAX)
+}
+
 /// Columns of a tag, for a query over `tags t` left-joined to its `visits v`.
 /// Reads nothing but them and [`tag`].
 pub(super) const TAG_COLUMNS: &str = "t.id, t.slug, t.name, t.title, t.description, t.language_code, \

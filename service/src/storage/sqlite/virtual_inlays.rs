@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::writer::Write;
-use super::{SqliteStorage, inlays, tags};
+use super::{SqliteStorage, inlays, row, tags};
 use crate::id::VirtualInlayId;
 use crate::inlay::code::COUNTER_MAX;
 use crate::inlay::virtual_inlay::UsedUp;
@@ -39,8 +39,10 @@ impl Simulator for SqliteStorage {
                 "{} AND v.id > ?1 ORDER BY v.id LIMIT ?2",
                 select()
             ))?;
-            let found =
-                select.query_map((after.map_or(0, |id| id.0), limit), |row| Ok(from_row(row)))?;
+            let found = select
+                .query_map((after.map_or(0, |id| id.0), row::limit(limit)), |row| {
+                    Ok(from_row(row))
+                })?;
             found.map(|row| row?).collect()
         })
         .await

@@ -1,0 +1,94 @@
+//! `POST /admin/v1/inlays`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::keys::{KeyRequest, invalid};
+use super::view::InlayView;
+use crate::http::admin::body::{Body, sent};
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
+use crate::id::{MasterKeyId, TagId};
+use crate::inlay::key::AesKey;
+use crate::inlay::{MacFrom, Mirror, Technology, Uid};
+use crate::inventory::{InlayFields, NewInlay};
+use crate::service::Service;
+
+/// An inlay to be created.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = NewInlay)]
+pub(crate) struct NewInlayBody {
+    /// The chip's UID.
+    uid: Uid,
+    /// The chip's make.
+    technology: Technology,
+    /// How it shows UID and counter; null where it makes no codes. Required
+    /// where the chip can make them.
+    #[serde(default, deserialize_with = "sent")]
+    #[schema(value_type = Option<Mirror>)]
+    mirror: Option<Option<Mirror>>,
+    /// Where the part of the URL that its MAC covers begins.
+    #[serde(default)]
+    mac_from: Option<MacFrom>,
+    /// The tag it is fixed to; it can be bound later.
+    tag_id: Option<TagId>,
+    /// The chip's `SDMMetaReadKey`, for the encrypted mirror.
+    meta_key: Option<AesKey>,
+    /// The chip's `SDMFileReadKey`.
+    file_key: Option<AesKey>,
+    /// The master key its keys are diversified from, instead of keys of its own.
+    master_key_id: Option<MasterKeyId>,
+    /// Takes the all-zero factory key, too: its codes prove nothing.
+    #[serde(default)]
+    allow_factory_keys: bool,
+}
+
+/// Create an inlay
+///
+/// Keys go in and never come out. The UID of a deleted inlay may be used
+/// again; codes that were accepted under the same keys are not accepted again.
+#[utoipa::path(
+    post, path = "/inlays", tag = "inlays",
+    request_body = NewInlayBody,
+    responses((status = CREATED, body = InlayView), Conflicting, BadBody, Written, Common)
+)]
+pub(crate) async fn create(
+    State(service): State<Arc<Service>>,
+    Body(body): Body<NewInlayBody>,
+) -> Result<(StatusCode, Json<InlayView>), ApiError> {
+    if body.technology.rolls() && body.mirror.is_none() {
+        return Err(ApiError::Invalid(
+            "An ntag424dna needs a mirror: \"plain\" or \"encrypted\" as it is encoded, or null where it makes no codes."
+                .to_owned(),
+        ));
+    }
+    let request = KeyRequest {
+        meta_key: Some(body.meta_key),
+        file_key: Some(body.file_key),
+        master_key_id: Some(body.master_key_id),
+        allow_factory_keys: body.allow_factory_keys,
+    };
+    let keys = request.seal(&service, body.uid).await?;
+    let fields = InlayFields {
+        technology: body.technology,
+        tag_id: body.tag_id,
+        mirror: body.mirror.flatten(),
+        mac_from: body.mac_from.unwrap_or(MacFrom::None),
+        keys: keys.apply(None).map_err(invalid)?,
+    };
+    fields.validate().map_err(invalid)?;
+    let inlay = NewInlay {
+        uid: body.uid,
+        fields,
+        simulated: false,
+    };
+    let id = service.storage.insert_inlay(inlay).await?;
+    let inlay = service.storage.inlay(id).await?;
+    let inlay = inlay.ok_or(ApiError::NotFound("inlay"))?;
+    Ok((StatusCode::CREATED, Json(inlay.into())))
+}

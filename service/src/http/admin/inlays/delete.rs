@@ -1,0 +1,28 @@
+//! `DELETE /admin/v1/inlays/{id}`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, Common, NotFound, Written};
+use crate::id::InlayId;
+use crate::service::Service;
+
+/// Delete an inlay
+///
+/// Its codes no longer verify. It can be created again with the same keys:
+/// codes that were accepted before stay spent.
+#[utoipa::path(
+    delete, path = "/inlays/{id}", tag = "inlays", params(("id" = InlayId, Path)),
+    responses((status = NO_CONTENT), NotFound, Written, Common)
+)]
+pub(crate) async fn delete(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<InlayId>,
+) -> Result<StatusCode, ApiError> {
+    let deleted = service.storage.delete_inlay(id).await?;
+    deleted.ok_or(ApiError::NotFound("inlay"))?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,26 @@
+//! `GET /admin/v1/inlays/{id}`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+
+use super::view::InlayView;
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, Common, NotFound};
+use crate::id::InlayId;
+use crate::service::Service;
+
+/// Get an inlay
+#[utoipa::path(
+    get, path = "/inlays/{id}", tag = "inlays", params(("id" = InlayId, Path)),
+    responses((status = OK, body = InlayView), NotFound, Common)
+)]
+pub(crate) async fn get(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<InlayId>,
+) -> Result<Json<InlayView>, ApiError> {
+    let inlay = service.storage.inlay(id).await?;
+    let inlay = inlay.ok_or(ApiError::NotFound("inlay"))?;
+    Ok(Json(inlay.into()))
+}

@@ -1,0 +1,75 @@
+//! `GET /admin/v1/inlays`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::view::InlayView;
+use crate::http::admin::page::{Cursor, Limit, Page};
+use crate::http::admin::query::Query;
+use crate::http::error::{ApiError, Common, Invalid};
+use crate::id::{InlayId, MasterKeyId, TagId};
+use crate::inlay::Uid;
+use crate::service::Service;
+use crate::storage::InlayFilter;
+
+/// Which inlays, and which page of them.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct InlayQuery {
+    /// Those of this tag.
+    tag_id: Option<TagId>,
+    /// The one with this UID.
+    uid: Option<Uid>,
+    /// Those with keys from this master key.
+    master_key_id: Option<MasterKeyId>,
+    /// Those of no tag, or those of one.
+    unbound: Option<bool>,
+    /// Those of the simulated world, or those of the real one.
+    simulated: Option<bool>,
+    /// How many.
+    #[serde(default)]
+    limit: Limit,
+    /// The `next` of the page before.
+    #[param(value_type = Option<String>)]
+    after: Option<Cursor<InlayId>>,
+    /// Whether to count what is on all pages.
+    #[serde(default)]
+    count: bool,
+}
+
+/// List inlays
+///
+/// In the order in which they were created.
+#[utoipa::path(
+    get, path = "/inlays", tag = "inlays", params(InlayQuery),
+    responses((status = OK, body = Page<InlayView>), Invalid, Common)
+)]
+pub(crate) async fn list(
+    State(service): State<Arc<Service>>,
+    Query(query): Query<InlayQuery>,
+) -> Result<Json<Page<InlayView>>, ApiError> {
+    let filter = InlayFilter {
+        tag_id: query.tag_id,
+        uid: query.uid,
+        master_key_id: query.master_key_id,
+        unbound: query.unbound,
+        simulated: query.simulated,
+    };
+    let after = query.after.map(|Cursor(id)| id);
+    let storage = &service.storage;
+    let found = storage
+        .inlays(filter, after, query.limit.and_one_more())
+        .await?;
+    let count = match query.count {
+        true => Some(storage.count_inlays(filter).await?),
+        false => None,
+    };
+    let items = found.into_iter().map(InlayView::from).collect();
+    let page = Page::new(items, query.limit, InlayView::id);
+    Ok(Json(page.with_count(count)))
+}

@@ -1,0 +1,97 @@
+//! `PATCH /admin/v1/inlays/{id}`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::keys::KeyRequest;
+use super::view::InlayView;
+use crate::http::admin::body::{Patch, sent};
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
+use crate::id::{InlayId, MasterKeyId, TagId};
+use crate::inlay::key::AesKey;
+use crate::inlay::{MacFrom, Mirror};
+use crate::inventory::InlayFields;
+use crate::service::Service;
+
+/// What of an inlay can be changed. What is not sent stays as it is.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InlayPatch {
+    /// Binds it to a tag, or with null to none.
+    #[serde(default, deserialize_with = "sent")]
+    #[schema(value_type = Option<TagId>)]
+    tag_id: Option<Option<TagId>>,
+    /// How it shows UID and counter; null where it makes no codes any more.
+    #[serde(default, deserialize_with = "sent")]
+    #[schema(value_type = Option<Mirror>)]
+    mirror: Option<Option<Mirror>>,
+    /// Where the part of the URL that its MAC covers begins; null for `none`.
+    #[serde(default, deserialize_with = "sent")]
+    #[schema(value_type = Option<MacFrom>)]
+    mac_from: Option<Option<MacFrom>>,
+    /// Another `SDMMetaReadKey`.
+    #[serde(default, deserialize_with = "sent")]
+    #[schema(value_type = Option<AesKey>)]
+    meta_key: Option<Option<AesKey>>,
+    /// Another `SDMFileReadKey`.
+    #[serde(default, deserialize_with = "sent")]
+    #[schema(value_type = Option<AesKey>)]
+    file_key: Option<Option<AesKey>>,
+    /// A master key from which its keys are diversified from now on.
+    #[serde(default, deserialize_with = "sent")]
+    #[schema(value_type = Option<MasterKeyId>)]
+    master_key_id: Option<Option<MasterKeyId>>,
+    /// Takes the all-zero factory key, too: its codes prove nothing.
+    #[serde(default)]
+    allow_factory_keys: bool,
+}
+
+/// Change an inlay
+///
+/// Other keys start its counter from 0, for re-encoding a chip resets it: codes
+/// made under the old keys no longer verify. Keys that it had before come back
+/// with their counter, so that no code is accepted twice. UID and technology do not change.
+#[utoipa::path(
+    patch, path = "/inlays/{id}", tag = "inlays", params(("id" = InlayId, Path)),
+    request_body(content = InlayPatch, content_type = "application/merge-patch+json"),
+    responses((status = OK, body = InlayView), NotFound, Conflicting, BadBody, Written, Common)
+)]
+pub(crate) async fn update(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<InlayId>,
+    patch: Patch,
+) -> Result<Json<InlayView>, ApiError> {
+    let patch: InlayPatch = patch.read()?;
+    let inlay = service.storage.inlay(id).await?;
+    let uid = inlay.ok_or(ApiError::NotFound("inlay"))?.uid;
+    let request = KeyRequest {
+        meta_key: patch.meta_key,
+        file_key: patch.file_key,
+        master_key_id: patch.master_key_id,
+        allow_factory_keys: patch.allow_factory_keys,
+    };
+    let keys = request.seal(&service, uid).await?;
+    let (tag_id, mirror, mac_from) = (patch.tag_id, patch.mirror, patch.mac_from);
+    let edit = move |before: InlayFields| {
+        let fields = InlayFields {
+            technology: before.technology,
+            tag_id: tag_id.unwrap_or(before.tag_id),
+            mirror: mirror.unwrap_or(before.mirror),
+            mac_from: mac_from.map_or(before.mac_from, |from| from.unwrap_or(MacFrom::None)),
+            keys: keys
+                .clone()
+                .apply(before.keys)
+                .map_err(|why| why.to_string())?,
+        };
+        fields.validate().map_err(|why| why.to_string())?;
+        Ok(fields)
+    };
+    let inlay = service.storage.edit_inlay(id, Box::new(edit)).await?;
+    let inlay = inlay.ok_or(ApiError::NotFound("inlay"))?;
+    Ok(Json(inlay.into()))
+}

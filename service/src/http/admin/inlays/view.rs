@@ -1,0 +1,87 @@
+//! An inlay as the admin API shows it.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::id::{InlayId, MasterKeyId, TagId};
+use crate::inlay::code::COUNTER_MAX;
+use crate::inlay::key::{KeyCheck, KeyFingerprint};
+use crate::inlay::{MacFrom, Mirror, Technology, Uid};
+use crate::inventory::{Inlay, SealedKeys};
+
+/// An inlay.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Inlay)]
+pub(crate) struct InlayView {
+    /// Its identifier; the payload's `device_id`.
+    id: InlayId,
+    /// The chip's UID.
+    uid: Uid,
+    /// The chip's make.
+    technology: Technology,
+    /// How it shows UID and counter; null where it makes no codes.
+    mirror: Option<Mirror>,
+    /// Where the part of the URL that its MAC covers begins.
+    mac_from: MacFrom,
+    /// The tag it is fixed to.
+    tag_id: Option<TagId>,
+    /// The highest counter accepted under its keys; 0 for none.
+    last_counter: u32,
+    /// Where its keys come from; null where it has none.
+    key_source: Option<KeySource>,
+    /// The master key they are diversified from.
+    master_key_id: Option<MasterKeyId>,
+    /// The first 3 bytes of the AES-CMAC of 16 zero bytes under its meta key, to compare by eye.
+    meta_key_check: Option<KeyCheck>,
+    /// The same under its file key.
+    file_key_check: Option<KeyCheck>,
+    /// Whether it has the all-zero factory key: its codes prove nothing.
+    factory_keys: bool,
+    /// Whether its counter has reached its end: the chip makes no further codes.
+    used_up: bool,
+    /// Whether it lives in the simulated world.
+    simulated: bool,
+}
+
+/// Where an inlay's keys come from.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum KeySource {
+    /// They are its own.
+    Own,
+    /// They are diversified from a master key.
+    MasterKey,
+}
+
+impl InlayView {
+    /// Its identifier.
+    pub(super) fn id(&self) -> InlayId {
+        self.id
+    }
+}
+
+impl From<Inlay> for InlayView {
+    fn from(inlay: Inlay) -> Self {
+        let fields = inlay.fields;
+        let keys = fields.keys.as_ref();
+        Self {
+            id: inlay.id,
+            uid: inlay.uid,
+            technology: fields.technology,
+            mirror: fields.mirror,
+            mac_from: fields.mac_from,
+            tag_id: fields.tag_id,
+            last_counter: inlay.last_counter,
+            key_source: keys.map(|keys| match keys {
+                SealedKeys::Own { .. } => KeySource::Own,
+                SealedKeys::Diversified { .. } => KeySource::MasterKey,
+            }),
+            master_key_id: keys.and_then(SealedKeys::master_key_id),
+            meta_key_check: keys.and_then(SealedKeys::meta).map(KeyFingerprint::check),
+            file_key_check: keys.map(|keys| keys.file().check()),
+            factory_keys: keys.is_some_and(SealedKeys::factory),
+            used_up: inlay.last_counter >= COUNTER_MAX,
+            simulated: inlay.simulated,
+        }
+    }
+}
