@@ -8,7 +8,7 @@ mod change;
 mod master_key;
 mod sealed;
 
-pub use change::KeyChange;
+pub use change::{Change, KeyChange};
 pub use master_key::{MasterKeyFields, SealedMasterKey};
 pub use sealed::{SealedKey, SealedKeys};
 

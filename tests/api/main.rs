@@ -2,5 +2,6 @@
 
 mod clock;
 mod events;
+mod inlays;
 mod settings;
 mod tokens;

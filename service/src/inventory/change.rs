@@ -1,34 +1,87 @@
-//! Other keys for an inlay.
+//! What a patch says of an inlay, and of its keys.
+
+use serde::{Deserialize, Deserializer};
 
 use crate::inventory::{InvalidInlay, SealedKey, SealedKeys};
 
-/// What a request says of an inlay's keys, sealed. `None` leaves what is there,
-/// `Some(None)` takes it away.
+/// What a merge patch (RFC 7396) says of one member, which is [`Change::Keep`]
+/// by default: `#[serde(default)]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Change<T> {
+    /// It was not sent: what is there stays.
+    #[default]
+    Keep,
+    /// It was null: what is there goes.
+    Remove,
+    /// Something else takes its place.
+    Set(T),
+}
+
+impl<T> Change<T> {
+    /// What is there after the change, where `present` was before.
+    pub fn apply(self, present: Option<T>) -> Option<T> {
+        match self {
+            Self::Keep => present,
+            Self::Remove => None,
+            Self::Set(value) => Some(value),
+        }
+    }
+
+    /// The change with its value changed by `f`.
+    pub fn try_map<U, E>(self, f: impl FnOnce(T) -> Result<U, E>) -> Result<Change<U>, E> {
+        Ok(match self {
+            Self::Keep => Change::Keep,
+            Self::Remove => Change::Remove,
+            Self::Set(value) => Change::Set(f(value)?),
+        })
+    }
+
+    /// What is to be there, where it is another thing.
+    pub const fn set(&self) -> Option<&T> {
+        match self {
+            Self::Set(value) => Some(value),
+            Self::Keep | Self::Remove => None,
+        }
+    }
+}
+
+impl<T> From<Option<T>> for Change<T> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Remove, Self::Set)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Change<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::deserialize(deserializer).map(Self::from)
+    }
+}
+
+/// Other keys for an inlay, sealed.
 #[derive(Clone, Debug, Default)]
 pub struct KeyChange {
     /// The meta read key.
-    pub meta: Option<Option<SealedKey>>,
+    pub meta: Change<SealedKey>,
     /// The file read key.
-    pub file: Option<Option<SealedKey>>,
-    /// The keys from a master key.
-    pub master: Option<Option<SealedKeys>>,
+    pub file: Change<SealedKey>,
+    /// Its keys from a master key.
+    pub master: Change<SealedKeys>,
 }
 
 impl KeyChange {
     /// The keys of an inlay whose keys are `present` until now.
     pub fn apply(self, present: Option<SealedKeys>) -> Result<Option<SealedKeys>, InvalidInlay> {
-        let own_sent = self.sent().next().is_some();
+        let own_sent = self.meta.set().or(self.file.set()).is_some();
         let (meta, file) = match (self.master, present) {
-            (Some(Some(_)), _) if own_sent => return Err(InvalidInlay::TwoSources),
-            (Some(Some(keys)), _) => return Ok(Some(keys)),
-            (None, Some(keys @ SealedKeys::Diversified { .. })) if !own_sent => {
+            (Change::Set(_), _) if own_sent => return Err(InvalidInlay::TwoSources),
+            (Change::Set(keys), _) => return Ok(Some(keys)),
+            (Change::Keep, Some(keys @ SealedKeys::Diversified { .. })) if !own_sent => {
                 return Ok(Some(keys));
             }
             (_, Some(SealedKeys::Own { meta, file })) => (meta, Some(file)),
             (_, _) => (None, None),
         };
-        let meta = self.meta.unwrap_or(meta);
-        match (meta, self.file.unwrap_or(file)) {
+        match (self.meta.apply(meta), self.file.apply(file)) {
             (meta, Some(file)) => Ok(Some(SealedKeys::Own { meta, file })),
             (None, None) => Ok(None),
             (Some(_), None) => Err(InvalidInlay::NoFileKey),
@@ -37,12 +90,8 @@ impl KeyChange {
 
     /// Whether it brings a key that everyone knows.
     pub fn brings_factory_key(&self) -> bool {
-        let master = self.master.iter().flatten();
-        self.sent().any(|key| key.fingerprint.is_factory())
-            || master.into_iter().any(SealedKeys::factory)
-    }
-
-    fn sent(&self) -> impl Iterator<Item = &SealedKey> {
-        [&self.meta, &self.file].into_iter().flatten().flatten()
+        let own = [&self.meta, &self.file].into_iter().filter_map(Change::set);
+        own.into_iter().any(|key| key.fingerprint.is_factory())
+            || self.master.set().is_some_and(SealedKeys::factory)
     }
 }

@@ -4,7 +4,6 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::header::CONTENT_TYPE;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::http::error::ApiError;
@@ -53,19 +52,11 @@ impl Patch {
     }
 
     /// The patch itself, for what goes in and does not come out. `T` tells a
-    /// member that is not sent from one that is null (see [`sent`]).
+    /// member that is not sent from one that is null.
     pub(super) fn read<T: DeserializeOwned>(self) -> Result<T, ApiError> {
         serde_json::from_value(Value::Object(self.0))
             .map_err(|error| ApiError::Invalid(sentence(&error)))
     }
-}
-
-/// For members of which it matters whether they are sent: `#[serde(default,
-/// deserialize_with = "sent")]` on an `Option<Option<T>>`.
-pub(super) fn sent<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
 }
 
 /// RFC 7396, section 2.

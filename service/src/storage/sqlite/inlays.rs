@@ -10,8 +10,8 @@ use super::row::{self, unreadable};
 use super::writer::Write;
 use super::{SqliteStorage, taps};
 use crate::id::{InlayId, MasterKeyId, TagId};
-use crate::inlay::Uid;
 use crate::inlay::key::KeyFingerprint;
+use crate::inlay::{Mirror, Uid};
 use crate::interaction::Verdict;
 use crate::inventory::{Inlay, InlayFields, NewInlay, SealedKey, SealedKeys};
 use crate::storage::{
@@ -281,7 +281,7 @@ fn store(
                 uid.bytes(),
                 fields.technology.as_str(),
                 fields.tag_id.map(|id| id.0),
-                fields.mirror.map(|mirror| mirror.as_str()),
+                fields.mirror.map(Mirror::as_str),
                 fields.mac_from.as_str(),
                 keys.and_then(SealedKeys::master_key_id).map(|id| id.0),
                 meta_key.map(|key| &key.wrapped),

@@ -10,12 +10,12 @@ use utoipa::ToSchema;
 
 use super::keys::{KeyRequest, invalid};
 use super::view::InlayView;
-use crate::http::admin::body::{Body, sent};
+use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::id::{MasterKeyId, TagId};
 use crate::inlay::key::AesKey;
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
-use crate::inventory::{InlayFields, NewInlay};
+use crate::inventory::{Change, InlayFields, NewInlay};
 use crate::service::Service;
 
 /// An inlay to be created.
@@ -29,9 +29,9 @@ pub(crate) struct NewInlayBody {
     technology: Technology,
     /// How it shows UID and counter; null where it makes no codes. Required
     /// where the chip can make them.
-    #[serde(default, deserialize_with = "sent")]
+    #[serde(default)]
     #[schema(value_type = Option<Mirror>)]
-    mirror: Option<Option<Mirror>>,
+    mirror: Change<Mirror>,
     /// Where the part of the URL that its MAC covers begins.
     #[serde(default)]
     mac_from: Option<MacFrom>,
@@ -61,23 +61,23 @@ pub(crate) async fn create(
     State(service): State<Arc<Service>>,
     Body(body): Body<NewInlayBody>,
 ) -> Result<(StatusCode, Json<InlayView>), ApiError> {
-    if body.technology.rolls() && body.mirror.is_none() {
+    if body.technology.rolls() && body.mirror == Change::Keep {
         return Err(ApiError::Invalid(
             "An ntag424dna needs a mirror: \"plain\" or \"encrypted\" as it is encoded, or null where it makes no codes."
                 .to_owned(),
         ));
     }
     let request = KeyRequest {
-        meta_key: Some(body.meta_key),
-        file_key: Some(body.file_key),
-        master_key_id: Some(body.master_key_id),
+        meta_key: body.meta_key.into(),
+        file_key: body.file_key.into(),
+        master_key_id: body.master_key_id.into(),
         allow_factory_keys: body.allow_factory_keys,
     };
     let keys = request.seal(&service, body.uid).await?;
     let fields = InlayFields {
         technology: body.technology,
         tag_id: body.tag_id,
-        mirror: body.mirror.flatten(),
+        mirror: body.mirror.apply(None),
         mac_from: body.mac_from.unwrap_or(MacFrom::None),
         keys: keys.apply(None).map_err(invalid)?,
     };

@@ -4,16 +4,16 @@ use crate::http::error::ApiError;
 use crate::id::MasterKeyId;
 use crate::inlay::Uid;
 use crate::inlay::key::AesKey;
-use crate::inventory::{InvalidInlay, KeyChange, SealedKey, SealedKeys, SealedMasterKey};
+use crate::inventory::{Change, InvalidInlay, KeyChange, SealedKey, SealedKeys, SealedMasterKey};
 use crate::service::Service;
 use crate::storage::{Conflict, StorageError};
 
-/// What a request says of an inlay's keys. `None` where it says nothing.
+/// What a request says of an inlay's keys.
 #[derive(Default)]
 pub(in crate::http::admin) struct KeyRequest {
-    pub(in crate::http::admin) meta_key: Option<Option<AesKey>>,
-    pub(in crate::http::admin) file_key: Option<Option<AesKey>>,
-    pub(in crate::http::admin) master_key_id: Option<Option<MasterKeyId>>,
+    pub(in crate::http::admin) meta_key: Change<AesKey>,
+    pub(in crate::http::admin) file_key: Change<AesKey>,
+    pub(in crate::http::admin) master_key_id: Change<MasterKeyId>,
     pub(in crate::http::admin) allow_factory_keys: bool,
 }
 
@@ -24,23 +24,17 @@ impl KeyRequest {
         service: &Service,
         uid: Uid,
     ) -> Result<KeyChange, ApiError> {
-        let sealed = |key: Option<Option<AesKey>>| match key {
-            Some(Some(key)) => SealedKey::seal(&key, &service.keyring, &*service.entropy)
-                .map(|key| Some(Some(key))),
-            Some(None) => Ok(Some(None)),
-            None => Ok(None),
-        };
+        let seal = |key: AesKey| SealedKey::seal(&key, &service.keyring, &*service.entropy);
         let change = KeyChange {
-            meta: sealed(self.meta_key)?,
-            file: sealed(self.file_key)?,
+            meta: self.meta_key.try_map(seal)?,
+            file: self.file_key.try_map(seal)?,
             master: match self.master_key_id {
-                Some(Some(id)) => {
+                Change::Keep => Change::Keep,
+                Change::Remove => Change::Remove,
+                Change::Set(id) => {
                     let master = master_key(service, id).await?;
-                    let keys = SealedKeys::diversified(&master, uid, &service.keyring)?;
-                    Some(Some(keys))
+                    Change::Set(SealedKeys::diversified(&master, uid, &service.keyring)?)
                 }
-                Some(None) => Some(None),
-                None => None,
             },
         };
         if change.brings_factory_key() && !self.allow_factory_keys {

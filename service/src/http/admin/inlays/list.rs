@@ -65,9 +65,10 @@ pub(crate) async fn list(
     let found = storage
         .inlays(filter, after, query.limit.and_one_more())
         .await?;
-    let count = match query.count {
-        true => Some(storage.count_inlays(filter).await?),
-        false => None,
+    let count = if query.count {
+        Some(storage.count_inlays(filter).await?)
+    } else {
+        None
     };
     let items = found.into_iter().map(InlayView::from).collect();
     let page = Page::new(items, query.limit, InlayView::id);

@@ -9,13 +9,13 @@ use utoipa::ToSchema;
 
 use super::keys::KeyRequest;
 use super::view::InlayView;
-use crate::http::admin::body::{Patch, sent};
+use crate::http::admin::body::Patch;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use crate::id::{InlayId, MasterKeyId, TagId};
 use crate::inlay::key::AesKey;
 use crate::inlay::{MacFrom, Mirror};
-use crate::inventory::InlayFields;
+use crate::inventory::{Change, InlayFields};
 use crate::service::Service;
 
 /// What of an inlay can be changed. What is not sent stays as it is.
@@ -23,29 +23,29 @@ use crate::service::Service;
 #[serde(deny_unknown_fields)]
 pub(crate) struct InlayPatch {
     /// Binds it to a tag, or with null to none.
-    #[serde(default, deserialize_with = "sent")]
+    #[serde(default)]
     #[schema(value_type = Option<TagId>)]
-    tag_id: Option<Option<TagId>>,
+    tag_id: Change<TagId>,
     /// How it shows UID and counter; null where it makes no codes any more.
-    #[serde(default, deserialize_with = "sent")]
+    #[serde(default)]
     #[schema(value_type = Option<Mirror>)]
-    mirror: Option<Option<Mirror>>,
+    mirror: Change<Mirror>,
     /// Where the part of the URL that its MAC covers begins; null for `none`.
-    #[serde(default, deserialize_with = "sent")]
+    #[serde(default)]
     #[schema(value_type = Option<MacFrom>)]
-    mac_from: Option<Option<MacFrom>>,
+    mac_from: Change<MacFrom>,
     /// Another `SDMMetaReadKey`.
-    #[serde(default, deserialize_with = "sent")]
+    #[serde(default)]
     #[schema(value_type = Option<AesKey>)]
-    meta_key: Option<Option<AesKey>>,
+    meta_key: Change<AesKey>,
     /// Another `SDMFileReadKey`.
-    #[serde(default, deserialize_with = "sent")]
+    #[serde(default)]
     #[schema(value_type = Option<AesKey>)]
-    file_key: Option<Option<AesKey>>,
+    file_key: Change<AesKey>,
     /// A master key from which its keys are diversified from now on.
-    #[serde(default, deserialize_with = "sent")]
+    #[serde(default)]
     #[schema(value_type = Option<MasterKeyId>)]
-    master_key_id: Option<Option<MasterKeyId>>,
+    master_key_id: Change<MasterKeyId>,
     /// Takes the all-zero factory key, too: its codes prove nothing.
     #[serde(default)]
     allow_factory_keys: bool,
@@ -80,9 +80,11 @@ pub(crate) async fn update(
     let edit = move |before: InlayFields| {
         let fields = InlayFields {
             technology: before.technology,
-            tag_id: tag_id.unwrap_or(before.tag_id),
-            mirror: mirror.unwrap_or(before.mirror),
-            mac_from: mac_from.map_or(before.mac_from, |from| from.unwrap_or(MacFrom::None)),
+            tag_id: tag_id.apply(before.tag_id),
+            mirror: mirror.apply(before.mirror),
+            mac_from: mac_from
+                .apply(Some(before.mac_from))
+                .unwrap_or(MacFrom::None),
             keys: keys
                 .clone()
                 .apply(before.keys)
