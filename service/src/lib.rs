@@ -39,6 +39,7 @@ pub mod storage;
 pub mod tag;
 pub mod tap;
 pub mod trace;
+pub mod world;
 
 pub use http::{Exposure, router, serve};
 pub use service::{Parts, Service};

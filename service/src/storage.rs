@@ -19,7 +19,7 @@ pub use administration::{Administration, Secrets, SettingsEdit};
 pub use inlays::{
     InlayEdit, InlayFilter, Inlays, MasterKeys, OtherInlays, SimulatedTag, Simulator,
 };
-pub use tags::{TagEdit, Tags};
+pub use tags::{Put, TagChange, TagEdit, TagFilter, TagList, TagOrder, TagPlace, TagSelect, Tags};
 pub use taps::{
     BoundInlay, PublishedExperience, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
     WrappedKeys,

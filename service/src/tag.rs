@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 pub use location::{AssetType, Location, PlaceType, Venue, VenueAsset};
 pub use property::{
-    InvalidProperty, Properties, PropertyClass, PropertyKey, VALUE_MAX, check_value,
+    InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, VALUE_MAX, check_value,
 };
 pub use slug::{InvalidSlug, Slug};
 

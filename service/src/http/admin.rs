@@ -59,8 +59,14 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
             .routes(routes!(tokens::delete))
             .routes(routes!(clock::get, clock::advance))
             .routes(routes!(events::listen))
-            .routes(routes!(tags::create))
-            .routes(routes!(tags::get, tags::update))
+            .routes(routes!(tags::list, tags::create))
+            .routes(routes!(tags::get, tags::update, tags::delete))
+            .routes(routes!(tags::variables::list))
+            .routes(routes!(tags::variables::put, tags::variables::delete))
+            .routes(routes!(tags::data::list))
+            .routes(routes!(tags::data::put, tags::data::delete))
+            .routes(routes!(tags::attributes::list))
+            .routes(routes!(tags::attributes::put, tags::attributes::delete))
             .routes(routes!(inlays::list, inlays::create))
             .routes(routes!(inlays::get, inlays::update, inlays::delete)),
     );

@@ -12,6 +12,7 @@ mod master_keys;
 mod migrate;
 mod readers;
 mod row;
+mod search;
 mod sweep;
 mod tags;
 mod taps;

@@ -1,10 +1,14 @@
 //! Tags and their properties.
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-use super::StorageError;
-use crate::id::TagId;
-use crate::tag::{PropertyClass, PropertyKey, Tag, TagFields};
+use super::{Conflict, StorageError};
+use crate::clock::Timestamp;
+use crate::id::{ExperienceId, TagId};
+use crate::tag::{PropertyClass, PropertyKey, Status, Tag, TagFields};
+use crate::world::World;
 
 /// An edit of a tag, applied inside the operation that stores it. An `Err` is a
 /// sentence for people, and nothing is stored.
@@ -19,13 +23,32 @@ pub trait Tags: Send + Sync {
         &self,
         tags: Vec<TagFields>,
         simulated: bool,
-    ) -> Result<Vec<Result<TagId, super::Conflict>>, StorageError>;
+    ) -> Result<Vec<Result<TagId, Conflict>>, StorageError>;
 
     /// A tag with everything known about it.
     async fn tag(&self, id: TagId) -> Result<Option<Tag>, StorageError>;
 
+    /// Some of the tags that `list` selects, in its order.
+    async fn tags(&self, list: TagList) -> Result<Vec<Tag>, StorageError>;
+
+    /// How many tags `filter` selects.
+    async fn count_tags(&self, filter: TagFilter) -> Result<u64, StorageError>;
+
+    /// The ids of all tags that `select` names and that exist, rising.
+    async fn tag_ids(&self, select: TagSelect) -> Result<Vec<TagId>, StorageError>;
+
     /// Applies `edit` to a tag.
     async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError>;
+
+    /// Makes one change to many tags, to all or to none. Answers, for each tag
+    /// that it changed, the change that takes it back; what was so already,
+    /// does not exist, or is deleted (for [`TagChange::Restore`]: is not) is
+    /// left out.
+    async fn change_tags(
+        &self,
+        ids: Vec<TagId>,
+        change: TagChange,
+    ) -> Result<Vec<(TagId, TagChange)>, StorageError>;
 
     /// Sets a property. `None` where the tag does not exist.
     async fn put_property(
@@ -34,7 +57,7 @@ pub trait Tags: Send + Sync {
         class: PropertyClass,
         key: PropertyKey,
         value: String,
-    ) -> Result<Option<()>, StorageError>;
+    ) -> Result<Option<Put>, StorageError>;
 
     /// Removes a property. `None` where tag or key does not exist.
     async fn delete_property(
@@ -43,4 +66,135 @@ pub trait Tags: Send + Sync {
         class: PropertyClass,
         key: PropertyKey,
     ) -> Result<Option<()>, StorageError>;
+}
+
+/// Whether what was put is new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// It was not there before.
+    New,
+    /// It has another value now, or the same.
+    Set,
+}
+
+/// Which tags; what is absent selects all. The default is every real tag that is not deleted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TagFilter {
+    /// Part of the name, the slug or the title, in either case.
+    pub q: Option<String>,
+    /// The experience they are assigned to.
+    pub experience_id: Option<ExperienceId>,
+    /// Whether they are in use.
+    pub status: Option<Status>,
+    /// Whether their taps are verified.
+    pub verifier_enabled: Option<bool>,
+    /// Real ones, simulated ones, or both.
+    pub world: World,
+    /// The deleted ones instead of the others.
+    pub deleted: bool,
+}
+
+/// A piece of the list of tags.
+#[derive(Clone, Debug)]
+pub struct TagList {
+    /// Which tags.
+    pub filter: TagFilter,
+    /// Their order.
+    pub order: TagOrder,
+    /// The place after which the piece begins, in this order.
+    pub after: Option<TagPlace>,
+    /// How many tags at the most.
+    pub limit: usize,
+}
+
+/// An order of tags, `-` for descending. Those that stand equal follow by id, in the same direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub enum TagOrder {
+    /// As they were created.
+    #[default]
+    #[serde(rename = "created")]
+    Created,
+    /// The newest first.
+    #[serde(rename = "-created")]
+    CreatedDescending,
+    /// By name; `A` to `Z` count as `a` to `z`, other letters stand by their code.
+    #[serde(rename = "name")]
+    Name,
+    /// By name, backwards.
+    #[serde(rename = "-name")]
+    NameDescending,
+    /// The least tapped first.
+    #[serde(rename = "scans")]
+    Scans,
+    /// The most tapped first.
+    #[serde(rename = "-scans")]
+    ScansDescending,
+    /// Never tapped ones first, then as they were last tapped.
+    #[serde(rename = "last_scan")]
+    LastScan,
+    /// The last tapped first.
+    #[serde(rename = "-last_scan")]
+    LastScanDescending,
+}
+
+impl TagOrder {
+    /// Whether the greatest comes first.
+    pub const fn descends(self) -> bool {
+        matches!(
+            self,
+            Self::CreatedDescending
+                | Self::NameDescending
+                | Self::ScansDescending
+                | Self::LastScanDescending
+        )
+    }
+
+    /// Where `tag` stands in this order.
+    pub fn place(self, tag: &Tag) -> TagPlace {
+        match self {
+            Self::Created | Self::CreatedDescending => TagPlace::Created(tag.id),
+            Self::Name | Self::NameDescending => TagPlace::Name(tag.fields.name.clone(), tag.id),
+            Self::Scans | Self::ScansDescending => TagPlace::Scans(tag.scan_count, tag.id),
+            Self::LastScan | Self::LastScanDescending => {
+                TagPlace::LastScan(tag.last_scan_at, tag.id)
+            }
+        }
+    }
+}
+
+/// A place in an order of tags: what the order looks at, and the id that
+/// decides among equals.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TagPlace {
+    /// In the order of creation, which is that of ids.
+    Created(TagId),
+    /// By name.
+    Name(String, TagId),
+    /// By the number of taps.
+    Scans(u64, TagId),
+    /// By the time of the last tap.
+    LastScan(Option<Timestamp>, TagId),
+}
+
+/// Tags named one by one, or by a filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TagSelect {
+    /// From the first id to the last, both included; deleted ones, too.
+    Ranges(Vec<(TagId, TagId)>),
+    /// Those that match.
+    Filter(TagFilter),
+}
+
+/// A change that can be made to many tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TagChange {
+    /// Assigns them to an experience, or to none.
+    Assign(Option<ExperienceId>),
+    /// Sets their status.
+    Status(Status),
+    /// Deletes them. Their slugs stay theirs.
+    Delete,
+    /// Brings deleted ones back as they were.
+    Restore,
 }

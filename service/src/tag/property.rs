@@ -36,7 +36,7 @@ impl PropertyClass {
 /// Longest value, in bytes of UTF-8.
 pub const VALUE_MAX: usize = 4 * 1024;
 /// Most properties of one class on one tag.
-const COUNT_MAX: usize = 256;
+pub const PROPERTIES_MAX: usize = 256;
 
 /// A property's key: `[A-Za-z0-9_.-]{1,64}`, case sensitive.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
@@ -93,7 +93,7 @@ pub enum InvalidProperty {
     #[error("A value is text without NUL characters.")]
     Nul,
     /// Too many keys in one class.
-    #[error("A tag can have at most {COUNT_MAX} keys of one class.")]
+    #[error("A tag can have at most {PROPERTIES_MAX} keys of one class.")]
     TooMany,
 }
 
@@ -122,7 +122,7 @@ impl Properties {
 
     /// Checks every value, and how many there are. Keys were checked when they were read.
     pub fn validate(&self) -> Result<(), InvalidProperty> {
-        if self.0.len() > COUNT_MAX {
+        if self.0.len() > PROPERTIES_MAX {
             return Err(InvalidProperty::TooMany);
         }
         self.0.values().try_for_each(|value| check_value(value))

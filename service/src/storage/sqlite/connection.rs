@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
+use super::search;
 use crate::storage::StorageError;
 
 /// Marks a file as a Tapdesk database ("TAPD").
@@ -20,6 +21,7 @@ pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     set_up(&connection)?;
+    search::add_function(&connection)?;
     Ok(connection)
 }
 

@@ -46,11 +46,7 @@ pub(super) fn tag(row: &Row<'_>) -> Result<Tag, StorageError> {
             title: row.get(3)?,
             description: row.get(4)?,
             language_code: row.get(5)?,
-            status: if status == Status::Archived.as_str() {
-                Status::Archived
-            } else {
-                Status::Active
-            },
+            status: self::status(&status)?,
             experience_id: row.get::<_, Option<i64>>(7)?.map(ExperienceId),
             verifier_enabled: row.get(8)?,
             updates_require_verified: row.get(9)?,
@@ -71,6 +67,17 @@ pub(super) fn tag(row: &Row<'_>) -> Result<Tag, StorageError> {
         created_at: Timestamp::from_millis(row.get(15)?),
         updated_at: Timestamp::from_millis(row.get(16)?),
     })
+}
+
+/// The column that follows [`TAG_COLUMNS`].
+pub(super) const AFTER_TAG: usize = 19;
+
+/// A tag's status.
+pub(super) fn status(name: &str) -> Result<Status, StorageError> {
+    [Status::Active, Status::Archived]
+        .into_iter()
+        .find(|status| status.as_str() == name)
+        .ok_or_else(|| unreadable("status"))
 }
 
 /// An experience's stored content.

@@ -1,13 +1,20 @@
 //! Tags and their properties, in SQL.
 
+mod change;
+mod list;
+
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::writer::Write;
 use super::{SqliteStorage, row, taps};
-use crate::id::TagId;
-use crate::storage::{Conflict, StorageError, TagEdit, Tags};
-use crate::tag::{Properties, PropertyClass, PropertyKey, Tag, TagFields};
+use crate::id::{ExperienceId, TagId};
+use crate::storage::{
+    Conflict, Put, StorageError, TagChange, TagEdit, TagFilter, TagList, TagSelect, Tags,
+};
+use crate::tag::{
+    InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, Tag, TagFields,
+};
 
 #[async_trait]
 impl Tags for SqliteStorage {
@@ -28,8 +35,32 @@ impl Tags for SqliteStorage {
         self.read(|connection| tag(connection, id))
     }
 
+    async fn tags(&self, list: TagList) -> Result<Vec<Tag>, StorageError> {
+        self.read_long(move |connection| list::tags(connection, &list))
+            .await
+    }
+
+    async fn count_tags(&self, filter: TagFilter) -> Result<u64, StorageError> {
+        self.read_long(move |connection| list::count(connection, &filter))
+            .await
+    }
+
+    async fn tag_ids(&self, select: TagSelect) -> Result<Vec<TagId>, StorageError> {
+        self.read_long(move |connection| list::ids(connection, &select))
+            .await
+    }
+
     async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError> {
         self.write(move |write| edit_tag(write, id, &edit)).await
+    }
+
+    async fn change_tags(
+        &self,
+        ids: Vec<TagId>,
+        change: TagChange,
+    ) -> Result<Vec<(TagId, TagChange)>, StorageError> {
+        self.write(move |write| change::tags(write, &ids, change))
+            .await
     }
 
     async fn put_property(
@@ -38,21 +69,9 @@ impl Tags for SqliteStorage {
         class: PropertyClass,
         key: PropertyKey,
         value: String,
-    ) -> Result<Option<()>, StorageError> {
-        self.write(move |write| {
-            if !touch(write, tag)? {
-                return Ok(None);
-            }
-            write
-                .connection
-                .prepare_cached(
-                    "INSERT INTO properties (tag_id, class, key, value) VALUES (?1, ?2, ?3, ?4)
-                     ON CONFLICT DO UPDATE SET value = excluded.value",
-                )?
-                .execute((tag.0, class.as_str(), key.as_str(), &value))?;
-            Ok(Some(()))
-        })
-        .await
+    ) -> Result<Option<Put>, StorageError> {
+        self.write(move |write| put_property(write, tag, class, &key, &value))
+            .await
     }
 
     async fn delete_property(
@@ -83,29 +102,60 @@ fn touch(write: &mut Write<'_>, tag: TagId) -> Result<bool, StorageError> {
     Ok(touched > 0)
 }
 
+fn put_property(
+    write: &mut Write<'_>,
+    tag: TagId,
+    class: PropertyClass,
+    key: &PropertyKey,
+    value: &str,
+) -> Result<Option<Put>, StorageError> {
+    if !touch(write, tag)? {
+        return Ok(None);
+    }
+    let set = write
+        .connection
+        .prepare_cached(
+            "UPDATE properties SET value = ?4 WHERE tag_id = ?1 AND class = ?2 AND key = ?3",
+        )?
+        .execute((tag.0, class.as_str(), key.as_str(), value))?;
+    if set > 0 {
+        return Ok(Some(Put::Set));
+    }
+    let present: i64 = write
+        .connection
+        .prepare_cached("SELECT count(*) FROM properties WHERE tag_id = ?1 AND class = ?2")?
+        .query_row((tag.0, class.as_str()), |row| row.get(0))?;
+    if usize::try_from(present).is_ok_and(|present| present >= PROPERTIES_MAX) {
+        return Err(Conflict::Invalid(InvalidProperty::TooMany.to_string()).into());
+    }
+    let properties = Properties([(key.clone(), value.to_owned())].into());
+    insert_properties(write.connection, tag, class, &properties)?;
+    Ok(Some(Put::New))
+}
+
 /// A tag with its properties; `None` for a deleted one.
 pub(super) fn tag(connection: &Connection, id: TagId) -> Result<Option<Tag>, StorageError> {
+    let found = any_tag(connection, id)?;
+    Ok(found.and_then(|(tag, deleted)| (!deleted).then_some(tag)))
+}
+
+/// A tag with its properties, and whether it is deleted.
+fn any_tag(connection: &Connection, id: TagId) -> Result<Option<(Tag, bool)>, StorageError> {
     let (columns, from) = (row::TAG_COLUMNS, row::TAG_FROM);
     let found = connection
         .prepare_cached(&format!(
-            "SELECT {columns} FROM {from} WHERE t.id = ?1 AND t.deleted_at IS NULL"
+            "SELECT {columns}, t.deleted_at IS NOT NULL FROM {from} WHERE t.id = ?1"
         ))?
-        .query_row([id.0], |r| Ok(row::tag(r)))
-        .optional()?
-        .transpose()?;
-    let Some(mut tag) = found else {
+        .query_row([id.0], |r| Ok((row::tag(r), r.get(row::AFTER_TAG)?)))
+        .optional()?;
+    let Some((tag, deleted)) = found else {
         return Ok(None);
     };
-    load_properties(connection, &mut tag)?;
-    Ok(Some(tag))
-}
-
-/// Fills in the properties of a tag that was read from its row alone.
-pub(super) fn load_properties(connection: &Connection, tag: &mut Tag) -> Result<(), StorageError> {
-    tag.fields.attributes = taps::properties(connection, tag.id, PropertyClass::Attribute)?;
-    tag.fields.data = taps::properties(connection, tag.id, PropertyClass::Data)?;
-    tag.fields.variables = taps::properties(connection, tag.id, PropertyClass::Variable)?;
-    Ok(())
+    let mut tag = tag?;
+    tag.fields.attributes = taps::properties(connection, id, PropertyClass::Attribute)?;
+    tag.fields.data = taps::properties(connection, id, PropertyClass::Data)?;
+    tag.fields.variables = taps::properties(connection, id, PropertyClass::Variable)?;
+    Ok(Some((tag, deleted)))
 }
 
 pub(super) fn insert(
@@ -206,18 +256,25 @@ fn check(
     if owner.is_some_and(|owner| itself.is_none_or(|id| id.0 != owner)) {
         return Ok(Err(Conflict::SlugTaken(tag.slug.to_string())));
     }
-    if let Some(experience) = tag.experience_id {
-        let exists = connection
-            .prepare_cached("SELECT 1 FROM experiences WHERE id = ?1 AND deleted_at IS NULL")?
-            .exists([experience.0])?;
-        if !exists {
-            return Ok(Err(Conflict::Missing {
-                noun: "experience",
-                id: experience.0,
-            }));
-        }
-    }
-    Ok(Ok(()))
+    check_experience(connection, tag.experience_id)
+}
+
+fn check_experience(
+    connection: &Connection,
+    experience: Option<ExperienceId>,
+) -> Result<Result<(), Conflict>, StorageError> {
+    let Some(ExperienceId(id)) = experience else {
+        return Ok(Ok(()));
+    };
+    let exists = connection
+        .prepare_cached("SELECT 1 FROM experiences WHERE id = ?1 AND deleted_at IS NULL")?
+        .exists([id])?;
+    let noun = "experience";
+    Ok(if exists {
+        Ok(())
+    } else {
+        Err(Conflict::Missing { noun, id })
+    })
 }
 
 fn by_class(tag: &TagFields) -> [(PropertyClass, &Properties); 3] {

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use super::warning;
 use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::service::Service;
@@ -26,14 +27,14 @@ pub(crate) struct NewTag(TagFields);
     post, path = "/tags", tag = "tags",
     request_body = TagFields,
     responses(
-        (status = CREATED, body = Tag),
+        (status = CREATED, body = Tag, headers(("Tapdesk-Warning" = Option<String>, description = "What to know about the tag that was saved, in words"))),
         Conflicting, BadBody, Written, Common
     )
 )]
 pub(crate) async fn create(
     State(service): State<Arc<Service>>,
     Body(NewTag(mut tag)): Body<NewTag>,
-) -> Result<(StatusCode, Json<Tag>), ApiError> {
+) -> Result<(StatusCode, HeaderMap, Json<Tag>), ApiError> {
     tag.slug = tag.slug.or_generate(&*service.entropy);
     tag.validate()
         .map_err(|error| ApiError::Invalid(error.to_string()))?;
@@ -45,5 +46,6 @@ pub(crate) async fn create(
         .tag(id)
         .await?
         .ok_or(ApiError::NotFound("tag"))?;
-    Ok((StatusCode::CREATED, Json(tag)))
+    let warning = warning::headers(&tag.fields.slug);
+    Ok((StatusCode::CREATED, warning, Json(tag)))
 }

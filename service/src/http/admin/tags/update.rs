@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::HeaderMap;
 
+use super::warning;
 use crate::http::admin::body::Patch;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
@@ -20,7 +22,7 @@ use crate::tag::{Tag, TagFields};
     patch, path = "/tags/{id}", tag = "tags", params(("id" = TagId, Path)),
     request_body(content = serde_json::Value, content_type = "application/merge-patch+json"),
     responses(
-        (status = OK, body = Tag),
+        (status = OK, body = Tag, headers(("Tapdesk-Warning" = Option<String>, description = "What to know about the tag that was saved, in words"))),
         NotFound, Conflicting, BadBody, Written, Common
     )
 )]
@@ -28,12 +30,19 @@ pub(crate) async fn update(
     State(service): State<Arc<Service>>,
     Id(id): Id<TagId>,
     patch: Patch,
-) -> Result<Json<Tag>, ApiError> {
+) -> Result<(HeaderMap, Json<Tag>), ApiError> {
+    let sets_slug = patch.names().any(|member| member == "slug");
     let edit = move |before: TagFields| {
         let after: TagFields = patch.apply(&before)?;
         after.validate().map_err(|error| error.to_string())?;
         Ok(after)
     };
     let tag = service.storage.edit_tag(id, Box::new(edit)).await?;
-    tag.map(Json).ok_or(ApiError::NotFound("tag"))
+    let tag = tag.ok_or(ApiError::NotFound("tag"))?;
+    let warning = if sets_slug {
+        warning::headers(&tag.fields.slug)
+    } else {
+        HeaderMap::new()
+    };
+    Ok((warning, Json(tag)))
 }

@@ -1,0 +1,49 @@
+//! Which tags, as a request says it.
+
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::http::error::ApiError;
+use crate::id::ExperienceId;
+use crate::storage::TagFilter;
+use crate::tag::{NAME_MAX, Status, text_fits};
+use crate::world::World;
+
+/// Which tags. What is absent selects all; simulated ones are left out unless asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Filter {
+    /// Part of the name, the slug or the title, in either case.
+    #[param(max_length = 200)]
+    #[schema(max_length = 200)]
+    pub(super) q: Option<String>,
+    /// Those assigned to this experience.
+    pub(super) experience_id: Option<ExperienceId>,
+    /// Those in use, or those that are not.
+    pub(super) status: Option<Status>,
+    /// Those whose taps are verified, or those whose are not.
+    pub(super) verifier_enabled: Option<bool>,
+    /// `false` for real ones, `true` for simulated ones, `all` for both.
+    #[param(inline)]
+    pub(super) simulated: World,
+}
+
+impl Filter {
+    /// The storage's filter, of tags that are not deleted. An empty `q` looks for nothing.
+    pub(super) fn check(self) -> Result<TagFilter, ApiError> {
+        let q = self.q.filter(|q| !q.is_empty());
+        if q.as_ref().is_some_and(|q| !text_fits(q, NAME_MAX)) {
+            let why = format!("q has at most {NAME_MAX} characters, and no NUL character.");
+            return Err(ApiError::Invalid(why));
+        }
+        Ok(TagFilter {
+            q,
+            experience_id: self.experience_id,
+            status: self.status,
+            verifier_enabled: self.verifier_enabled,
+            world: self.simulated,
+            deleted: false,
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! `GET /admin/v1/tags`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::filter::Filter;
+use crate::http::admin::page::{Cursor, Limit, Page};
+use crate::http::admin::query::Query;
+use crate::http::error::{ApiError, Common, Invalid};
+use crate::id::ExperienceId;
+use crate::service::Service;
+use crate::storage::{TagFilter, TagList, TagOrder, TagPlace};
+use crate::tag::{Status, Tag};
+use crate::world::World;
+
+/// The members of [`Filter`] stand here again: a query string has no nesting.
+#[derive(Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+#[derive(Default)]
+pub(crate) struct ListTags {
+    /// Part of the name, the slug or the title, in either case.
+    #[param(max_length = 200)]
+    q: Option<String>,
+    /// Those assigned to this experience.
+    experience_id: Option<ExperienceId>,
+    /// Those in use, or those that are not.
+    #[param(inline)]
+    status: Option<Status>,
+    /// Those whose taps are verified, or those whose are not.
+    verifier_enabled: Option<bool>,
+    /// `false` for real ones, `true` for simulated ones, `all` for both.
+    #[param(inline)]
+    simulated: World,
+    /// The deleted ones instead of the others.
+    deleted: bool,
+    /// The order.
+    #[param(inline)]
+    sort: TagOrder,
+    /// How many on a page.
+    #[param(inline)]
+    limit: Limit,
+    /// The `next` of the page before.
+    #[param(value_type = Option<String>)]
+    after: Option<Cursor<TagPlace>>,
+    /// Whether to count all that match.
+    count: bool,
+}
+
+impl ListTags {
+    fn filter(&self) -> Result<TagFilter, ApiError> {
+        let filter = Filter {
+            q: self.q.clone(),
+            experience_id: self.experience_id,
+            status: self.status,
+            verifier_enabled: self.verifier_enabled,
+            simulated: self.simulated,
+        };
+        Ok(TagFilter {
+            deleted: self.deleted,
+            ..filter.check()?
+        })
+    }
+}
+
+/// List tags
+///
+/// A text of three characters or more is found through an index; a shorter one
+/// is looked for tag by tag.
+#[utoipa::path(
+    get, path = "/tags", tag = "tags", params(ListTags),
+    responses((status = OK, body = Page<Tag>), Invalid, Common)
+)]
+pub(crate) async fn list(
+    State(service): State<Arc<Service>>,
+    Query(query): Query<ListTags>,
+) -> Result<Json<Page<Tag>>, ApiError> {
+    let filter = query.filter()?;
+    let count = if query.count {
+        Some(service.storage.count_tags(filter.clone()).await?)
+    } else {
+        None
+    };
+    let order = query.sort;
+    let tags = service.storage.tags(TagList {
+        filter,
+        order,
+        after: query.after.map(|Cursor(place)| place),
+        limit: query.limit.and_one_more(),
+    });
+    let page = Page::new(tags.await?, query.limit, |tag| order.place(tag));
+    Ok(Json(page.with_count(count)))
+}

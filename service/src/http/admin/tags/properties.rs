@@ -1,0 +1,205 @@
+//! `/admin/v1/tags/{id}/variables`, `/data` and `/attributes`: one code for the
+//! three classes.
+
+use std::collections::HashMap;
+use std::ops::Bound;
+
+use axum::Json;
+use axum::extract::{FromRequestParts, Path};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::http::admin::page::{Cursor, Limit, Page};
+use crate::http::admin::path::Id;
+use crate::http::error::ApiError;
+use crate::id::TagId;
+use crate::service::Service;
+use crate::storage::Put;
+use crate::tag::{PropertyClass, PropertyKey, check_value};
+
+/// A property of a tag.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Property {
+    /// Its key.
+    key: PropertyKey,
+    /// Its value.
+    value: String,
+}
+
+/// A property's new value.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewValue {
+    /// Any text without NUL characters, of at most 4096 bytes.
+    value: String,
+}
+
+#[derive(Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListProperties {
+    /// How many on a page.
+    #[param(inline)]
+    limit: Limit,
+    /// The `next` of the page before.
+    #[param(value_type = Option<String>)]
+    after: Option<Cursor<PropertyKey>>,
+    /// Whether to count them all.
+    count: bool,
+}
+
+/// The `{id}` and the `{key}` in the path.
+pub(crate) struct Address {
+    tag: TagId,
+    key: PropertyKey,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Address {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Id(tag) = Id::from_request_parts(parts, state).await?;
+        let Path(values) = Path::<HashMap<String, String>>::from_request_parts(parts, state)
+            .await
+            .map_err(|_| ApiError::NotFound("resource"))?;
+        let key = values.get("key").map_or("", String::as_str);
+        let key = PropertyKey::parse(key).map_err(|error| ApiError::Invalid(error.to_string()))?;
+        Ok(Self { tag, key })
+    }
+}
+
+async fn list(
+    service: &Service,
+    class: PropertyClass,
+    tag: TagId,
+    query: ListProperties,
+) -> Result<Json<Page<Property>>, ApiError> {
+    let tag = service.storage.tag(tag).await?;
+    let fields = tag.ok_or(ApiError::NotFound("tag"))?.fields;
+    let properties = match class {
+        PropertyClass::Attribute => fields.attributes,
+        PropertyClass::Data => fields.data,
+        PropertyClass::Variable => fields.variables,
+    };
+    let count = query.count.then_some(properties.0.len() as u64);
+    let after = match query.after {
+        Some(Cursor(key)) => Bound::Excluded(key),
+        None => Bound::Unbounded,
+    };
+    let range = properties.0.range((after, Bound::Unbounded));
+    let range = range.take(query.limit.and_one_more());
+    let items = range.map(|(key, value)| Property {
+        key: key.clone(),
+        value: value.clone(),
+    });
+    let page = Page::new(items.collect(), query.limit, |last| last.key.clone());
+    Ok(Json(page.with_count(count)))
+}
+
+async fn put(
+    service: &Service,
+    class: PropertyClass,
+    Address { tag, key }: Address,
+    NewValue { value }: NewValue,
+) -> Result<(StatusCode, Json<Property>), ApiError> {
+    check_value(&value).map_err(|error| ApiError::Invalid(error.to_string()))?;
+    let put = service
+        .storage
+        .put_property(tag, class, key.clone(), value.clone());
+    let status = match put.await? {
+        Some(Put::New) => StatusCode::CREATED,
+        Some(Put::Set) => StatusCode::OK,
+        None => return Err(ApiError::NotFound("tag")),
+    };
+    Ok((status, Json(Property { key, value })))
+}
+
+async fn delete(
+    service: &Service,
+    class: PropertyClass,
+    Address { tag, key }: Address,
+) -> Result<StatusCode, ApiError> {
+    let removed = service.storage.delete_property(tag, class, key).await?;
+    removed.ok_or(ApiError::NotFound("property"))?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The routes of one class: utoipa wants each written out.
+macro_rules! routes_of {
+    ($($class:ident => $module:ident, $one:literal, $many:literal;)+) => {$(
+        #[doc = concat!("`/admin/v1/tags/{id}/", stringify!($module), "`.")]
+        pub(crate) mod $module {
+            use std::sync::Arc;
+
+            use axum::Json;
+            use axum::extract::State;
+            use axum::http::StatusCode;
+
+            use super::{Address, ListProperties, NewValue, Property};
+            use crate::http::admin::body::Body;
+            use crate::http::admin::page::Page;
+            use crate::http::admin::path::Id;
+            use crate::http::admin::query::Query;
+            use crate::http::error::{ApiError, BadBody, Common, Invalid, NotFound, Written};
+            use crate::id::TagId;
+            use crate::service::Service;
+            use crate::tag::{PropertyClass, PropertyKey};
+
+            const CLASS: PropertyClass = PropertyClass::$class;
+
+            #[utoipa::path(
+                get, path = concat!("/tags/{id}/", stringify!($module)), tag = "tags",
+                summary = concat!("List a tag's ", $many),
+                params(("id" = TagId, Path), ListProperties),
+                responses((status = OK, body = Page<Property>), NotFound, Invalid, Common)
+            )]
+            pub(crate) async fn list(
+                State(service): State<Arc<Service>>,
+                Id(tag): Id<TagId>,
+                Query(query): Query<ListProperties>,
+            ) -> Result<Json<Page<Property>>, ApiError> {
+                super::list(&service, CLASS, tag, query).await
+            }
+
+            #[utoipa::path(
+                put, path = concat!("/tags/{id}/", stringify!($module), "/{key}"), tag = "tags",
+                summary = concat!("Set a ", $one, " of a tag, or predefine it"),
+                params(("id" = TagId, Path), ("key" = PropertyKey, Path)),
+                request_body = NewValue,
+                responses(
+                    (status = OK, body = Property, description = "It was there before"),
+                    (status = CREATED, body = Property, description = "It is new"),
+                    NotFound, BadBody, Written, Common
+                )
+            )]
+            pub(crate) async fn put(
+                State(service): State<Arc<Service>>,
+                address: Address,
+                Body(value): Body<NewValue>,
+            ) -> Result<(StatusCode, Json<Property>), ApiError> {
+                super::put(&service, CLASS, address, value).await
+            }
+
+            #[utoipa::path(
+                delete, path = concat!("/tags/{id}/", stringify!($module), "/{key}"), tag = "tags",
+                summary = concat!("Remove a ", $one, " of a tag"),
+                params(("id" = TagId, Path), ("key" = PropertyKey, Path)),
+                responses((status = NO_CONTENT), NotFound, Invalid, Written, Common)
+            )]
+            pub(crate) async fn delete(
+                State(service): State<Arc<Service>>,
+                address: Address,
+            ) -> Result<StatusCode, ApiError> {
+                super::delete(&service, CLASS, address).await
+            }
+        }
+    )+};
+}
+
+routes_of! {
+    Variable => variables, "variable", "variables";
+    Data => data, "data property", "data properties";
+    Attribute => attributes, "attribute", "attributes";
+}
