@@ -4,4 +4,5 @@ mod clock;
 mod events;
 mod inlays;
 mod settings;
+mod tags;
 mod tokens;

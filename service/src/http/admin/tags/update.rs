@@ -32,8 +32,10 @@ pub(crate) async fn update(
     patch: Patch,
 ) -> Result<(HeaderMap, Json<Tag>), ApiError> {
     let sets_slug = patch.names().any(|member| member == "slug");
+    let entropy = Arc::clone(&service.entropy);
     let edit = move |before: TagFields| {
-        let after: TagFields = patch.apply(&before)?;
+        let mut after: TagFields = patch.apply(&before)?;
+        after.slug = after.slug.or_generate(&*entropy);
         after.validate().map_err(|error| error.to_string())?;
         Ok(after)
     };

@@ -1,0 +1,185 @@
+//! Pages, orders, search and filters.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_tests::TestService;
+
+use super::{all, names, tags_named};
+
+#[tokio::test]
+async fn pages_show_every_tag_once_in_every_order_whatever_stands_equal() {
+    let service = TestService::start().await;
+    for name in ["b", "A", "a", "B", "a", "c", "a", "a"] {
+        let tag = service.tag(json!({"name": name})).await;
+        for _ in 0..(tag.id % 3) {
+            service.advance(1_000);
+            service.tap(&tag.path()).await;
+        }
+    }
+    for order in ["created", "name", "scans", "last_scan"] {
+        let whole = all(&service, &format!("/tags?sort={order}"), 500).await;
+        assert_eq!(whole.len(), 8);
+        let mut keys: Vec<_> = whole.iter().map(|tag| key(order, tag)).collect();
+        assert!(keys.is_sorted(), "{order}: {keys:?}");
+        for limit in [1, 2, 3, 7, 8] {
+            let paged = all(&service, &format!("/tags?sort={order}"), limit).await;
+            assert_eq!(paged, whole, "{order} by {limit}");
+        }
+        keys.reverse();
+        let backwards = all(&service, &format!("/tags?sort=-{order}"), 3).await;
+        let backwards: Vec<_> = backwards.iter().map(|tag| key(order, tag)).collect();
+        assert_eq!(backwards, keys, "-{order}");
+    }
+}
+
+/// What `order` looks at in a tag, and its id.
+fn key(order: &str, tag: &Value) -> (String, i64) {
+    let id = tag["id"].as_i64().unwrap();
+    let key = match order {
+        "name" => tag["name"].as_str().unwrap().to_ascii_lowercase(),
+        "scans" => tag["scan_count"].to_string(),
+        "last_scan" => tag["last_scan_at"].as_str().unwrap_or("").to_owned(),
+        _ => String::new(),
+    };
+    (key, id)
+}
+
+#[tokio::test]
+async fn a_page_goes_on_where_the_last_one_ended_while_others_write() {
+    let service = TestService::start().await;
+    tags_named(&service, &["c", "e", "g", "i"]).await;
+    let first = service.admin_get("/tags?sort=name&limit=2").await;
+    assert_eq!(names(first["items"].as_array().unwrap()), ["c", "e"]);
+    // Before the place where the first page ended, and after it.
+    tags_named(&service, &["a", "f"]).await;
+    let path = format!("/tags/{}", first["items"][1]["id"]);
+    service.admin(Method::DELETE, &path, Value::Null).await;
+    let after = first["next"].as_str().unwrap();
+    let second = service
+        .admin_get(&format!("/tags?sort=name&limit=9&after={after}"))
+        .await;
+    assert_eq!(names(second["items"].as_array().unwrap()), ["f", "g", "i"]);
+    assert_eq!(second["next"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_search_finds_a_part_of_name_slug_or_title_in_either_case() {
+    let service = TestService::start().await;
+    for tag in [
+        json!({"name": "Bottle of Riesling", "slug": "cellar-001"}),
+        json!({"name": "Box", "title": "Ein Fläschchen RIESLING", "slug": "cellar-002"}),
+        json!({"name": "ÄPFEL", "slug": "orchard-77"}),
+        json!({"name": "100% \"juice\" _now_", "slug": "orchard-78"}),
+    ] {
+        service.tag(tag).await;
+    }
+    for (q, expected) in [
+        ("riesling", vec!["Bottle of Riesling", "Box"]),
+        ("CELLAR-002", vec!["Box"]),
+        ("cellar", vec!["Bottle of Riesling", "Box"]),
+        ("äpfe", vec!["ÄPFEL"]),
+        ("fläsch", vec!["Box"]),
+        ("%25", vec!["100% \"juice\" _now_"]),
+        ("_", vec!["100% \"juice\" _now_"]),
+        ("%22juice%22+_", vec!["100% \"juice\" _now_"]),
+        ("ox", vec!["Box"]),
+        ("x", vec!["Box"]),
+        // All pieces are there, the text is not.
+        ("lingof", vec![]),
+        ("nothing of the kind", vec![]),
+        ("*", vec![]),
+        ("AND", vec![]),
+    ] {
+        for sort in ["created", "name"] {
+            let found = all(&service, &format!("/tags?sort={sort}&q={q}"), 1).await;
+            assert_eq!(names(&found), expected, "{q}");
+        }
+        let count = service
+            .admin_get(&format!("/tags?limit=1&count=true&q={q}"))
+            .await["count"]
+            .as_u64();
+        assert_eq!(count, Some(expected.len() as u64), "{q}");
+    }
+    assert_eq!(all(&service, "/tags?q=", 500).await.len(), 4);
+}
+
+#[tokio::test]
+async fn a_search_follows_what_is_renamed() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "before"})).await;
+    service
+        .admin_patch(&tag.admin_path(), json!({"name": "afterwards"}))
+        .await;
+    assert!(all(&service, "/tags?q=before", 50).await.is_empty());
+    assert_eq!(all(&service, "/tags?q=afterw", 50).await.len(), 1);
+}
+
+#[tokio::test]
+async fn filters_narrow_the_list_together() {
+    let service = TestService::start().await;
+    let experience = service.redirect("https://owner.example/").await;
+    for (name, status, assigned, verifier) in [
+        ("one", "active", true, true),
+        ("two", "active", false, true),
+        ("three", "archived", true, true),
+        ("four", "active", true, false),
+    ] {
+        let experience = assigned.then_some(experience);
+        service
+            .tag(json!({
+                "name": name, "status": status, "experience_id": experience, "verifier_enabled": verifier,
+            }))
+            .await;
+    }
+    for (filter, expected) in [
+        ("status=active", vec!["one", "two", "four"]),
+        ("status=archived", vec!["three"]),
+        (
+            &format!("experience_id={experience}"),
+            vec!["one", "three", "four"],
+        ),
+        ("verifier_enabled=false", vec!["four"]),
+        (
+            &format!("experience_id={experience}&status=active&verifier_enabled=true"),
+            vec!["one"],
+        ),
+        ("status=active&q=o", vec!["one", "two", "four"]),
+        ("experience_id=999", vec![]),
+        ("simulated=true", vec![]),
+        ("simulated=all&status=archived", vec!["three"]),
+    ] {
+        for sort in ["created", "name", "-scans"] {
+            let mut found = all(&service, &format!("/tags?{filter}&sort={sort}"), 2).await;
+            found.sort_by_key(|tag| tag["id"].as_i64());
+            assert_eq!(names(&found), expected, "{filter}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_list_does_not_understand_is_refused_in_words() {
+    let service = TestService::start().await;
+    tags_named(&service, &["one", "two"]).await;
+    let by_name = service.admin_get("/tags?sort=name&limit=1").await;
+    let after = by_name["next"].as_str().unwrap();
+    for (query, part) in [
+        ("limit=0", "limit is 1 to 500"),
+        ("limit=501", "limit is 1 to 500"),
+        ("sort=size", "unknown variant `size`"),
+        ("colour=red", "unknown field `colour`"),
+        ("simulated=maybe", "unknown variant `maybe`"),
+        ("after=bm8", "after is not a cursor"),
+        (
+            &format!("after={after}"),
+            "after is a place in another order",
+        ),
+        ("q=a%00b", "NUL"),
+        (&format!("q={}", "x".repeat(201)), "at most 200 characters"),
+    ] {
+        let answer = service
+            .admin(Method::GET, &format!("/tags?{query}"), Value::Null)
+            .await;
+        let detail = answer.expect(422)["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains(part), "{query}: {detail}");
+    }
+}
