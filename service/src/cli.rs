@@ -1,6 +1,10 @@
 //! The commands. `serve` owns a database; the others speak to a running service.
 
+mod backup;
+mod client;
+mod restore;
 mod serve;
+mod token;
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -34,6 +38,12 @@ struct Cli {
 enum Verb {
     /// Run the service.
     Serve(Box<config::Serve>),
+    /// Make, list and revoke admin tokens.
+    Token(token::Options),
+    /// Copy the running service's database into a file.
+    Backup(backup::Options),
+    /// Put a backup in the database's place. The service must not be running.
+    Restore(restore::Options),
 }
 
 /// Runs the command that the arguments name. What goes wrong is one sentence on stderr.
@@ -54,6 +64,9 @@ fn run(cli: Cli) -> Result<()> {
     start_logging(cli.log)?;
     match cli.verb {
         Verb::Serve(options) => serve::run(*options),
+        Verb::Token(options) => token::run(&options),
+        Verb::Backup(options) => backup::run(&options),
+        Verb::Restore(options) => restore::run(&options),
     }
 }
 

@@ -5,14 +5,15 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use tapdesk_service::admin_token::AdminToken;
 use tapdesk_service::settings::Fixed;
 use url::Url;
+use zeroize::Zeroizing;
 
-/// Which installation: the database, and the files beside it.
+/// Which installation: the database, and the admin token beside it.
 #[derive(Args, Clone, Debug)]
 pub struct Installation {
     /// The database, as sqlite:PATH. By default `tapdesk.db` in the user's data folder.
@@ -23,10 +24,6 @@ pub struct Installation {
         hide_env_values = true
     )]
     database: Option<String>,
-
-    /// The file with the key that wraps inlay keys. By default `inlay.key` beside the database.
-    #[arg(long, env = "TAPDESK_KEY_FILE", value_name = "FILE")]
-    key_file: Option<PathBuf>,
 
     /// The file with the admin token. By default `admin.token` beside the database.
     #[arg(long, env = "TAPDESK_TOKEN_FILE", value_name = "FILE")]
@@ -42,21 +39,51 @@ impl Installation {
         }
     }
 
-    /// Where the key that wraps inlay keys is.
-    pub fn key_file(&self) -> Result<PathBuf> {
-        self.beside_database(self.key_file.as_deref(), "inlay.key")
-    }
-
     /// Where the admin token is.
     pub fn token_file(&self) -> Result<PathBuf> {
-        self.beside_database(self.token_file.as_deref(), "admin.token")
-    }
-
-    fn beside_database(&self, named: Option<&Path>, name: &str) -> Result<PathBuf> {
-        match named {
-            Some(path) => Ok(path.to_owned()),
-            None => Ok(self.database()?.with_file_name(name)),
+        match &self.token_file {
+            Some(path) => Ok(path.clone()),
+            None => Ok(self.database()?.with_file_name("admin.token")),
         }
+    }
+}
+
+/// Where the key is that wraps inlay keys.
+#[derive(Args, Clone, Debug)]
+pub struct KeyFile {
+    /// The file with the key that wraps inlay keys. By default `inlay.key` beside the database.
+    #[arg(long, env = "TAPDESK_KEY_FILE", value_name = "FILE")]
+    key_file: Option<PathBuf>,
+}
+
+impl KeyFile {
+    /// The file of the key for `database`.
+    pub fn path(&self, database: &Path) -> PathBuf {
+        self.key_file
+            .clone()
+            .unwrap_or_else(|| database.with_file_name("inlay.key"))
+    }
+}
+
+/// Which passphrase. It comes from `TAPDESK_PASSPHRASE` or a file.
+#[derive(Args, Clone, Debug)]
+pub struct PassphraseFile {
+    /// A file whose content is the passphrase. Otherwise it is taken from `TAPDESK_PASSPHRASE`, where that is set.
+    #[arg(long, env = "TAPDESK_PASSPHRASE_FILE", value_name = "FILE")]
+    passphrase_file: Option<PathBuf>,
+}
+
+impl PassphraseFile {
+    /// The passphrase, where there is one.
+    pub fn read(&self) -> Result<Option<Zeroizing<String>>> {
+        let text = match &self.passphrase_file {
+            Some(path) => std::fs::read_to_string(path)
+                .map(Some)
+                .map_err(|error| anyhow!("{} cannot be read: {error}.", path.display()))?,
+            None => std::env::var("TAPDESK_PASSPHRASE").ok(),
+        };
+        let text = text.map(Zeroizing::new);
+        Ok(text.map(|text| Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned())))
     }
 }
 
@@ -82,6 +109,9 @@ pub struct Listening {
 pub struct Serve {
     #[command(flatten)]
     pub installation: Installation,
+
+    #[command(flatten)]
+    pub key_file: KeyFile,
 
     #[command(flatten)]
     pub listening: Listening,

@@ -1,11 +1,17 @@
 //! The key that wraps inlay keys at rest (invariant 5): AES-256-GCM.
 
+pub mod file;
+mod sealed;
+
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use aes_gcm::aead::{Aead, Payload};
 use aes_gcm::{Aes256Gcm, KeyInit, Nonce};
 use zeroize::Zeroizing;
+
+pub use file::KeyFileError;
+pub use sealed::{Passphrase, SealedKey, ShortPassphrase};
 
 use crate::entropy::{self, Entropy};
 use crate::inlay::diversify::{DiversificationInput, MasterKey};
@@ -22,7 +28,10 @@ const NONCE: usize = 12;
 pub struct Keyring(State);
 
 enum State {
-    Open(Box<Aes256Gcm>),
+    Open {
+        cipher: Box<Aes256Gcm>,
+        key: Zeroizing<[u8; 32]>,
+    },
     Locked(String),
 }
 
@@ -37,21 +46,13 @@ pub enum KeyringError {
     OtherKey,
 }
 
-/// Why the key file cannot be used. Each is a sentence for people.
-#[derive(Debug, thiserror::Error)]
-pub enum KeyFileError {
-    /// The file system refused.
-    #[error("{file} cannot be used: {error}.", file = .0.display(), error = .1)]
-    Io(PathBuf, std::io::Error),
-    /// The content is no key.
-    #[error("{} is not a key file: it holds 64 hexadecimal digits.", .0.display())]
-    Malformed(PathBuf),
-}
-
 impl Keyring {
     /// A keyring over a wrapping key.
     pub fn open(key: &[u8; 32]) -> Self {
-        Self(State::Open(Box::new(Aes256Gcm::new(key.into()))))
+        Self(State::Open {
+            cipher: Box::new(Aes256Gcm::new(key.into())),
+            key: Zeroizing::new(*key),
+        })
     }
 
     /// A keyring without its key; `why` is a sentence for people.
@@ -67,31 +68,22 @@ impl Keyring {
         create: bool,
         entropy: &dyn Entropy,
     ) -> Result<Self, KeyFileError> {
-        let io = |error| KeyFileError::Io(file.to_owned(), error);
-        match std::fs::read_to_string(file) {
-            Ok(text) => {
-                let text = Zeroizing::new(text);
-                let key = parse_hex(text.trim())
-                    .ok_or_else(|| KeyFileError::Malformed(file.to_owned()))?;
-                Ok(Self::open(&key))
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && create => {
-                let key = Zeroizing::new(entropy::bytes::<32>(entropy));
-                let text = Zeroizing::new(hex(&*key));
-                crate::private_file::create(file, text.as_bytes()).map_err(io)?;
-                Ok(Self::open(&key))
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::locked(
-                format!("the key file {} is missing.", file.display()),
-            )),
-            Err(error) => Err(io(error)),
+        if let Some(key) = file::read(file)? {
+            Ok(Self::open(&key))
+        } else if create {
+            let key = Zeroizing::new(entropy::bytes::<32>(entropy));
+            file::create(file, &key)?;
+            Ok(Self::open(&key))
+        } else {
+            let why = format!("the key file {} is missing.", file.display());
+            Ok(Self::locked(why))
         }
     }
 
     /// Why it is locked, if it is.
     pub fn why_locked(&self) -> Option<&str> {
         match &self.0 {
-            State::Open(_) => None,
+            State::Open { .. } => None,
             State::Locked(why) => Some(why),
         }
     }
@@ -166,9 +158,22 @@ impl Keyring {
         })
     }
 
+    /// The wrapping key under a passphrase, for a backup. It takes the time and
+    /// the memory that a guess is to cost.
+    pub fn seal(
+        &self,
+        passphrase: &Passphrase,
+        entropy: &dyn Entropy,
+    ) -> Result<SealedKey, KeyringError> {
+        match &self.0 {
+            State::Open { key, .. } => Ok(SealedKey::seal(key, passphrase, entropy)),
+            State::Locked(why) => Err(KeyringError::Locked(why.clone())),
+        }
+    }
+
     fn cipher(&self) -> Result<&Aes256Gcm, KeyringError> {
         match &self.0 {
-            State::Open(cipher) => Ok(cipher),
+            State::Open { cipher, .. } => Ok(cipher),
             State::Locked(why) => Err(KeyringError::Locked(why.clone())),
         }
     }
@@ -182,26 +187,6 @@ impl fmt::Debug for Keyring {
             "Keyring(open)"
         })
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing into a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-fn parse_hex(text: &str) -> Option<Zeroizing<[u8; 32]>> {
-    let mut key = Zeroizing::new([0; 32]);
-    if text.len() != 64 || !text.is_ascii() {
-        return None;
-    }
-    for (byte, digits) in key.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-    }
-    Some(key)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub mod sqlite;
 use async_trait::async_trait;
 use tokio::sync::broadcast;
 
-pub use administration::{Administration, Secrets, SettingsEdit};
+pub use administration::{Administration, BackupNote, Secrets, SettingsEdit};
 pub use inlays::{
     InlayEdit, InlayFilter, Inlays, MasterKeys, OtherInlays, SimulatedTag, Simulator,
 };

@@ -37,9 +37,10 @@ async fn serve(options: config::Serve) -> Result<()> {
         fixed: options.settings,
     };
     layers.check_fixed()?;
+    let database = options.installation.database()?;
     let Started { service, .. } = start(Start {
-        database: options.installation.database()?,
-        wrapping_key: WrappingKey::File(options.installation.key_file()?),
+        wrapping_key: WrappingKey::File(options.key_file.path(&database)),
+        database,
         admin_token,
         layers,
         countries: options.country_file,

@@ -1,6 +1,7 @@
 //! The admin API: with a token, and by a `Host` of ours. It never reads a cache.
 
 mod access;
+mod backup;
 mod body;
 mod clock;
 mod events;
@@ -54,6 +55,7 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
     let api = OpenApiRouter::with_openapi(Document::openapi()).nest(
         "/admin/v1",
         OpenApiRouter::new()
+            .routes(routes!(backup::create))
             .routes(routes!(settings::get, settings::update))
             .routes(routes!(tokens::list, tokens::create))
             .routes(routes!(tokens::delete))

@@ -1,11 +1,14 @@
 //! What the installation itself keeps: secrets, settings, tokens.
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::StorageError;
 use crate::admin_token::{StoredToken, TokenHash};
+use crate::clock::Timestamp;
 use crate::id::TokenId;
+use crate::keyring::SealedKey;
 use crate::settings::Overrides;
 
 /// An edit of the stored settings, applied inside the operation that stores
@@ -45,8 +48,22 @@ pub trait Administration: Send + Sync {
     /// Removes an admin token. `None` where there is none.
     async fn delete_token(&self, id: TokenId) -> Result<Option<()>, StorageError>;
 
+    /// A copy of the whole database as of one moment, in a file without a name
+    /// that is gone once it is closed. It holds no live rolling key; counters,
+    /// secrets and the hashes of admin tokens are those of the moment.
+    async fn backup(&self, note: BackupNote) -> Result<std::fs::File, StorageError>;
+
     /// Whether an admin token with this hash is stored.
     async fn has_token(&self, hash: TokenHash) -> Result<bool, StorageError>;
+}
+
+/// What a backup tells of itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct BackupNote {
+    /// When it was made.
+    pub at: Timestamp,
+    /// The key that wraps the inlay keys; `None` where the backup does not carry it.
+    pub inlay_key: Option<SealedKey>,
 }
 
 /// Secrets that all nodes share. They are in no export.

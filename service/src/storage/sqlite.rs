@@ -5,12 +5,14 @@
 //! No other statement than the ones in this folder touches the database.
 
 mod administration;
+mod backup;
 mod connection;
 mod inlays;
 mod lock;
 mod master_keys;
 mod migrate;
 mod readers;
+mod restore;
 mod row;
 mod search;
 mod sweep;
@@ -28,7 +30,8 @@ use rusqlite::Connection;
 use tokio::sync::broadcast;
 
 pub use connection::APPLICATION_ID;
-pub use migrate::OpenError;
+pub use migrate::{OpenError, examine};
+pub use restore::Restore;
 
 use super::{Storage, StorageError};
 use crate::clock::{Clock, Timestamp};
@@ -182,6 +185,7 @@ impl Storage for SqliteStorage {
             .write(move |write| sweep::store_payload_reads(write, &reads))
             .await;
         self.closed.store(true, Ordering::Release);
+        self.readers.close();
         self.writer.stop().await;
     }
 }

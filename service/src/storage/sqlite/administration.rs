@@ -1,14 +1,16 @@
 //! What the installation itself keeps, in SQL.
 
+use std::fs::File;
+
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::{SqliteStorage, row};
+use super::{SqliteStorage, backup, row};
 use crate::admin_token::{StoredToken, TokenHash};
 use crate::clock::Timestamp;
 use crate::id::TokenId;
 use crate::settings::Overrides;
-use crate::storage::{Administration, Conflict, Secrets, SettingsEdit, StorageError};
+use crate::storage::{Administration, BackupNote, Conflict, Secrets, SettingsEdit, StorageError};
 
 #[async_trait]
 impl Administration for SqliteStorage {
@@ -103,6 +105,12 @@ impl Administration for SqliteStorage {
             Ok((removed > 0).then_some(()))
         })
         .await
+    }
+
+    async fn backup(&self, note: BackupNote) -> Result<File, StorageError> {
+        let path = self.path().to_owned();
+        self.read_long(move |connection| backup::copy(connection, &path, &note))
+            .await
     }
 
     async fn has_token(&self, hash: TokenHash) -> Result<bool, StorageError> {

@@ -59,6 +59,20 @@ pub enum OpenError {
     Sqlite(#[from] rusqlite::Error),
 }
 
+impl OpenError {
+    /// The same said of the file at `path`, of which another one is a copy.
+    pub(super) fn naming(self, path: &Path) -> Self {
+        let path = path.to_owned();
+        match self {
+            Self::Empty(_) => Self::Empty(path),
+            Self::Foreign(_) => Self::Foreign(path),
+            Self::Damaged(_, what) => Self::Damaged(path, what),
+            Self::Newer { found, known, .. } => Self::Newer { path, found, known },
+            other => other,
+        }
+    }
+}
+
 /// Opens the database for writing, new or existing, with the newest schema.
 pub(super) fn open(
     path: &Path,
@@ -70,16 +84,8 @@ pub(super) fn open(
         .try_exists()
         .map_err(|error| OpenError::Io(path.to_owned(), error))?
     {
-        check_header(path)?;
-        let found = check_content(path)?;
+        let found = examine(path)?;
         let known = newest_known();
-        if found > known {
-            return Err(OpenError::Newer {
-                path: path.to_owned(),
-                found,
-                known,
-            });
-        }
         let mut connection = connection::writer(path)?;
         if found < known {
             back_up(&connection, path, found, now)?;
@@ -90,6 +96,22 @@ pub(super) fn open(
         create(path, entropy)?;
         Ok(connection::writer(path)?)
     }
+}
+
+/// Whether the file at `path` is a sound database that this program knows: its
+/// format. Nothing is written to it, and its owner may be at work.
+pub fn examine(path: &Path) -> Result<u32, OpenError> {
+    check_header(path)?;
+    let found = check_content(path)?;
+    let known = newest_known();
+    if found > known {
+        return Err(OpenError::Newer {
+            path: path.to_owned(),
+            found,
+            known,
+        });
+    }
+    Ok(found)
 }
 
 fn version_gate(number: i32, text: &'static str) -> Result<(), OpenError> {
@@ -223,7 +245,7 @@ fn run_migrations(connection: &mut Connection) -> Result<(), OpenError> {
         .map_err(|error| OpenError::Migration(error.to_string()))
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

@@ -47,4 +47,13 @@ impl Readers {
         }
         result
     }
+
+    /// Closes what is idle. The last connection to go is then the writer's, which
+    /// leaves no log behind.
+    pub(super) fn close(&self) {
+        self.idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
 }

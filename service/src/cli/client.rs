@@ -1,0 +1,200 @@
+//! A client of the running service.
+
+use std::io::ErrorKind;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use clap::Args;
+use serde_json::Value;
+use tapdesk_service::admin_token::AdminToken;
+use ureq::http::{Method, Request, Response};
+use ureq::{Agent, AsSendBody, Body};
+use url::Url;
+
+use crate::config::{self, Installation};
+
+/// Which service to speak to, and as whom.
+#[derive(Args, Clone, Debug)]
+pub(super) struct Connection {
+    /// The running service.
+    #[arg(
+        long,
+        env = "TAPDESK_URL",
+        value_name = "URL",
+        default_value = "http://127.0.0.1:8787"
+    )]
+    url: String,
+
+    #[command(flatten)]
+    installation: Installation,
+}
+
+/// A connection to the running service.
+pub(super) struct Client {
+    agent: Agent,
+    base: String,
+    token: AdminToken,
+    token_from: String,
+}
+
+/// How long the service may take to begin its answer: a backup copies everything first.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+impl Connection {
+    /// The address as it was named.
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// A client with the installation's admin token.
+    pub(super) fn open(&self) -> Result<Client> {
+        let url = Url::parse(&self.url)
+            .ok()
+            .filter(|url| url.has_host() && matches!(url.scheme(), "http" | "https"))
+            .with_context(|| format!("{} is no http or https URL.", self.url))?;
+        let loopback = is_loopback(&url);
+        if url.scheme() == "http" && !loopback {
+            bail!(
+                "The admin token does not travel over a network in clear. Name the service by an https URL."
+            );
+        }
+        let (token, token_from) = self.token()?;
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .timeout_connect(Some(Duration::from_secs(5)))
+            .timeout_recv_response(Some(PATIENCE));
+        let agent = if loopback { agent.proxy(None) } else { agent };
+        Ok(Client {
+            agent: agent.build().new_agent(),
+            base: url.as_str().trim_end_matches('/').to_owned(),
+            token,
+            token_from,
+        })
+    }
+
+    /// The token, and where it is from.
+    fn token(&self) -> Result<(AdminToken, String)> {
+        if let Some(token) = config::admin_token()? {
+            return Ok((token, "TAPDESK_ADMIN_TOKEN".to_owned()));
+        }
+        let file = self.installation.token_file()?;
+        let text = std::fs::read_to_string(&file).map_err(|error| no_token(&file, &error))?;
+        let token = AdminToken::parse(&text)
+            .map_err(|error| anyhow!("{} holds no admin token: {error}", file.display()))?;
+        Ok((token, file.display().to_string()))
+    }
+}
+
+fn no_token(file: &std::path::Path, error: &std::io::Error) -> anyhow::Error {
+    let file = PathBuf::from(file);
+    if error.kind() == ErrorKind::NotFound {
+        anyhow!(
+            "There is no admin token in {}. Start the service first, name its database with --database or \
+             its token with --token-file, or set TAPDESK_ADMIN_TOKEN.",
+            file.display()
+        )
+    } else {
+        anyhow!(
+            "The admin token in {} cannot be read: {error}.",
+            file.display()
+        )
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(url::Host::Ipv4(ip)) => IpAddr::from(ip).is_loopback(),
+        Some(url::Host::Ipv6(ip)) => IpAddr::from(ip).is_loopback(),
+        None => false,
+    }
+}
+
+impl Client {
+    /// Reads a resource; `path` begins after `/admin/v1`.
+    pub(super) fn get(&self, path: &str) -> Result<Value> {
+        json(self.send(Method::GET, path, None, ())?)
+    }
+
+    /// Posts to a resource.
+    pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value> {
+        json(self.post_for(path, body)?)
+    }
+
+    /// Posts to a resource, for an answer that is not read here.
+    pub(super) fn post_for(&self, path: &str, body: &Value) -> Result<Response<Body>> {
+        self.send(
+            Method::POST,
+            path,
+            Some("application/json"),
+            body.to_string(),
+        )
+    }
+
+    /// Deletes a resource.
+    pub(super) fn delete(&self, path: &str) -> Result<()> {
+        self.send(Method::DELETE, path, None, ()).map(|_| ())
+    }
+
+    /// Sends a request with the token; an answer that refuses it is an error in its words.
+    pub(super) fn send(
+        &self,
+        method: Method,
+        path: &str,
+        content_type: Option<&str>,
+        body: impl AsSendBody,
+    ) -> Result<Response<Body>> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}/admin/v1{path}", self.base))
+            .header("authorization", format!("Bearer {}", self.token.expose()));
+        if let Some(content_type) = content_type {
+            request = request.header("content-type", content_type);
+        }
+        let response = self.agent.run(request.body(body)?);
+        let mut response = response.map_err(|error| self.unreachable(&error))?;
+        match response.status().as_u16() {
+            200..=299 => Ok(response),
+            401 => bail!(
+                "The service at {} does not accept the admin token from {}.",
+                self.base,
+                self.token_from
+            ),
+            status => {
+                let problem: Option<Value> = response.body_mut().read_json().ok();
+                let detail = problem
+                    .as_ref()
+                    .and_then(|problem| problem["detail"].as_str());
+                match detail {
+                    Some(detail) => bail!("{detail}"),
+                    None => bail!(
+                        "The service at {} answered with status {status}.",
+                        self.base
+                    ),
+                }
+            }
+        }
+    }
+
+    fn unreachable(&self, error: &ureq::Error) -> anyhow::Error {
+        match error {
+            ureq::Error::Io(error) if error.kind() == ErrorKind::ConnectionRefused => anyhow!(
+                "No service answers at {}. Start one with `tapdesk-service serve`, or name another with --url.",
+                self.base
+            ),
+            error => anyhow!("The service at {} cannot be reached: {error}.", self.base),
+        }
+    }
+}
+
+fn json(mut response: Response<Body>) -> Result<Value> {
+    response
+        .body_mut()
+        .with_config()
+        .limit(u64::MAX)
+        .read_json()
+        .context("The service's answer is not what it should be. Is it another program?")
+}

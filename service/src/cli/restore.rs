@@ -1,0 +1,119 @@
+//! `restore`: a database from a backup. The service must not be running.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use clap::Args;
+use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
+use tapdesk_service::keyring::{Passphrase, SealedKey, file as key_file};
+use tapdesk_service::storage::sqlite::Restore;
+use zeroize::Zeroizing;
+
+use crate::config::{Installation, KeyFile, PassphraseFile};
+
+#[derive(Args)]
+pub(super) struct Options {
+    /// The backup.
+    file: PathBuf,
+
+    /// Move a database that is there aside.
+    #[arg(long)]
+    replace: bool,
+
+    /// Restore without the key of the inlays that the backup carries.
+    #[arg(long)]
+    without_key: bool,
+
+    #[command(flatten)]
+    installation: Installation,
+
+    #[command(flatten)]
+    key_file: KeyFile,
+
+    #[command(flatten)]
+    passphrase: PassphraseFile,
+}
+
+pub(super) fn run(options: &Options) -> Result<()> {
+    let database = options.installation.database()?;
+    if database.try_exists()? && !options.replace {
+        bail!(
+            "There is a database at {} already. With --replace it is moved aside first.",
+            database.display()
+        );
+    }
+    let restore = Restore::prepare(&options.file, &database)?;
+    let note = restore.note.clone();
+    let sealed = note.as_ref().and_then(|note| note.inlay_key.as_ref());
+    let sealed = sealed.filter(|_| !options.without_key);
+    let key = sealed
+        .map(|sealed| open(sealed, &options.passphrase))
+        .transpose()?;
+    let key_path = options.key_file.path(&database);
+    let present = key_file::read(&key_path)?;
+    let is_other = key.is_some() && present.is_some() && present != key;
+    if is_other && !options.replace {
+        bail!(
+            "{} holds another key than the backup. With --replace it is moved aside first.",
+            key_path.display()
+        );
+    }
+
+    let now = SystemClock::start().now();
+    let mut out = io::stdout().lock();
+    let (tags, interactions) = (restore.tags, restore.interactions);
+    let needs_key = restore.holds_inlay_keys && key.is_none();
+    if let Some(aside) = restore.finish(now)? {
+        writeln!(
+            out,
+            "The database that was there is now {}.",
+            aside.display()
+        )?;
+    }
+    if let Some(key) = &key {
+        if is_other {
+            let aside = move_aside(&key_path, now)?;
+            writeln!(out, "The key that was there is now {}.", aside.display())?;
+        }
+        if is_other || present.is_none() {
+            key_file::create(&key_path, key)?;
+        }
+    }
+    let made = note.map_or_else(String::new, |note| format!(" of {}", note.at));
+    writeln!(
+        out,
+        "{} holds the backup{made}: {tags} tags, {interactions} interactions.",
+        database.display()
+    )?;
+    if needs_key {
+        writeln!(
+            out,
+            "The backup does not bring the key of its inlays: {} must be the one they were stored under.",
+            key_path.display()
+        )?;
+    }
+    Ok(())
+}
+
+/// The key that the backup carries.
+fn open(sealed: &SealedKey, passphrase: &PassphraseFile) -> Result<Zeroizing<[u8; 32]>> {
+    let Some(text) = passphrase.read()? else {
+        bail!(
+            "The backup carries the key of the inlays under a passphrase. Give it with TAPDESK_PASSPHRASE or \
+             --passphrase-file, or restore --without-key."
+        )
+    };
+    match sealed.open(&Passphrase::parse(&text)?) {
+        Some(key) => Ok(key),
+        None => bail!("This is not the passphrase of the backup. Nothing was changed."),
+    }
+}
+
+fn move_aside(path: &Path, now: Timestamp) -> Result<PathBuf> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(format!(".replaced-at-{}", now.unix_seconds()));
+    let aside = PathBuf::from(aside);
+    std::fs::rename(path, &aside)?;
+    Ok(aside)
+}

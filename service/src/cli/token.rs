@@ -1,0 +1,67 @@
+//! `token`: who may use the admin API.
+
+use std::io::{self, Write as _};
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::client::Connection;
+
+#[derive(Args)]
+pub(super) struct Options {
+    #[command(flatten)]
+    connection: Connection,
+
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Make a token and print it. It is not shown again.
+    Create {
+        /// What the token is for.
+        name: String,
+    },
+    /// List the tokens, without what they are.
+    List,
+    /// Refuse a token from now on.
+    Revoke {
+        /// Its number in the list.
+        id: i64,
+    },
+}
+
+pub(super) fn run(options: &Options) -> Result<()> {
+    let service = options.connection.open()?;
+    let mut out = io::stdout().lock();
+    match &options.verb {
+        Verb::Create { name } => {
+            let created = service.post("/tokens", &json!({"name": name}))?;
+            writeln!(out, "{}", created["token"].as_str().unwrap_or_default())?;
+        }
+        Verb::List => {
+            let mut after = String::new();
+            loop {
+                let page = service.get(&format!("/tokens?limit=500{after}"))?;
+                for token in page["items"].as_array().into_iter().flatten() {
+                    let text = |name: &str| token[name].as_str().unwrap_or_default();
+                    writeln!(
+                        out,
+                        "{:>4}  {}  {}",
+                        token["id"],
+                        text("created_at"),
+                        text("name")
+                    )?;
+                }
+                match &page["next"] {
+                    Value::String(next) => after = format!("&after={next}"),
+                    _ => break,
+                }
+            }
+        }
+        Verb::Revoke { id } => service.delete(&format!("/tokens/{id}"))?,
+    }
+    Ok(())
+}

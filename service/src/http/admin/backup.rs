@@ -1,0 +1,95 @@
+//! `/admin/v1/backup`: the whole database, as of one moment, as a file.
+
+use std::sync::Arc;
+
+use axum::body::Body as ResponseBody;
+use axum::extract::State;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use chrono::DateTime;
+use serde::Deserialize;
+use tokio_util::io::ReaderStream;
+use utoipa::ToSchema;
+use zeroize::Zeroizing;
+
+use crate::http::admin::body::Body;
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
+use crate::keyring::{Passphrase, SealedKey};
+use crate::service::Service;
+use crate::storage::BackupNote;
+
+/// Says whether the backup carries the key that wraps the inlay keys.
+const CARRIES_KEY: HeaderName = HeaderName::from_static("tapdesk-inlay-key");
+
+/// What the backup is to carry.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewBackup {
+    /// Under this passphrase the key that wraps the inlay keys goes with the
+    /// backup; without one the backup does not carry it.
+    #[serde(default)]
+    #[schema(min_length = 12)]
+    passphrase: Option<String>,
+}
+
+/// Back up the database
+///
+/// The answer is a SQLite file, which `tapdesk-service restore` puts in place.
+/// The header `Tapdesk-Inlay-Key` says `included` or `not-included`: without
+/// the key, codes of the restored inlays verify only beside the same `inlay.key`.
+#[utoipa::path(
+    post, path = "/backup", tag = "backup", request_body = NewBackup,
+    responses(
+        (
+            status = OK, description = "The backup", content_type = "application/vnd.sqlite3", body = Vec<u8>,
+            headers(("Tapdesk-Inlay-Key" = String, description = "`included` or `not-included`"))
+        ),
+        Conflicting, BadBody, Written, Common
+    )
+)]
+pub(crate) async fn create(
+    State(service): State<Arc<Service>>,
+    Body(NewBackup { passphrase }): Body<NewBackup>,
+) -> Result<Response, ApiError> {
+    let inlay_key = match passphrase.map(Zeroizing::new) {
+        Some(text) => Some(sealed_key(&service, &text).await?),
+        None => None,
+    };
+    let carries_key = if inlay_key.is_some() {
+        "included"
+    } else {
+        "not-included"
+    };
+    let at = service.storage.now().await?;
+    let file = service.storage.backup(BackupNote { at, inlay_key }).await?;
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let name = DateTime::from_timestamp_millis(at.millis())
+        .unwrap_or_default()
+        .format("attachment; filename=\"tapdesk-%Y%m%dT%H%M%SZ.db\"")
+        .to_string();
+    let headers = [
+        (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/vnd.sqlite3"),
+        ),
+        (header::CONTENT_LENGTH, HeaderValue::from(length)),
+        (
+            header::CONTENT_DISPOSITION,
+            HeaderValue::try_from(name).map_err(|_| ApiError::Internal)?,
+        ),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (CARRIES_KEY, HeaderValue::from_static(carries_key)),
+    ];
+    let content = ReaderStream::with_capacity(tokio::fs::File::from_std(file), 256 * 1024);
+    Ok((headers, ResponseBody::from_stream(content)).into_response())
+}
+
+/// The wrapping key under a passphrase. Guessing it is made slow, so this is, too.
+async fn sealed_key(service: &Arc<Service>, passphrase: &str) -> Result<SealedKey, ApiError> {
+    let passphrase =
+        Passphrase::parse(passphrase).map_err(|error| ApiError::Invalid(error.to_string()))?;
+    let service = Arc::clone(service);
+    let seal = move || service.keyring.seal(&passphrase, &*service.entropy);
+    let sealed = tokio::task::spawn_blocking(seal).await;
+    Ok(sealed.map_err(|_| ApiError::Internal)??)
+}

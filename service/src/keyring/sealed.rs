@@ -1,0 +1,164 @@
+//! The wrapping key as a backup carries it: under a passphrase. Argon2id makes
+//! a key of the passphrase, AES-256-GCM seals with it.
+
+use std::fmt;
+
+use aes_gcm::aead::{Aead, Payload};
+use aes_gcm::{Aes256Gcm, KeyInit, Nonce};
+use argon2::{Algorithm, Argon2, Params, Version};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use zeroize::Zeroizing;
+
+use super::NONCE;
+use crate::entropy::{self, Entropy};
+
+/// Bound into the sealed key, so that nothing else sealed this way passes for one.
+const PURPOSE: &[u8] = b"tapdesk wrapping key v1";
+/// Argon2id with 19 MiB, 2 passes, 1 lane (OWASP Password Storage Cheat Sheet).
+const MEMORY_KIB: u32 = 19 * 1024;
+const PASSES: u32 = 2;
+const LANES: u32 = 1;
+/// Most memory that a stored record may ask for: 1 GiB.
+const MEMORY_KIB_MAX: u32 = 1024 * 1024;
+/// Fewest characters of a passphrase.
+const PASSPHRASE_MIN: usize = 12;
+
+/// A passphrase of at least 12 characters.
+pub struct Passphrase(Zeroizing<String>);
+
+/// The passphrase is too short to be safe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("A passphrase has at least {PASSPHRASE_MIN} characters.")]
+pub struct ShortPassphrase;
+
+impl Passphrase {
+    /// A passphrase as somebody wrote it; a line break at its end is not part of it.
+    pub fn parse(text: &str) -> Result<Self, ShortPassphrase> {
+        let text = text.trim_end_matches(['\r', '\n']);
+        if text.chars().count() < PASSPHRASE_MIN {
+            return Err(ShortPassphrase);
+        }
+        Ok(Self(Zeroizing::new(text.to_owned())))
+    }
+}
+
+impl fmt::Debug for Passphrase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Passphrase(redacted)")
+    }
+}
+
+/// The wrapping key, to be opened with the passphrase it was sealed under.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SealedKey {
+    memory_kib: u32,
+    passes: u32,
+    lanes: u32,
+    salt: Bytes,
+    nonce: Bytes,
+    sealed: Bytes,
+}
+
+impl SealedKey {
+    pub(super) fn seal(key: &[u8; 32], passphrase: &Passphrase, entropy: &dyn Entropy) -> Self {
+        let salt = entropy::bytes::<16>(entropy);
+        let nonce = entropy::bytes::<NONCE>(entropy);
+        let sealed = cipher(passphrase, &salt, MEMORY_KIB, PASSES, LANES)
+            .and_then(|cipher| {
+                let payload = Payload {
+                    msg: key.as_slice(),
+                    aad: PURPOSE,
+                };
+                cipher.encrypt(&Nonce::from(nonce), payload).ok()
+            })
+            .expect("the parameters are within their limits");
+        Self {
+            memory_kib: MEMORY_KIB,
+            passes: PASSES,
+            lanes: LANES,
+            salt: Bytes(salt.to_vec()),
+            nonce: Bytes(nonce.to_vec()),
+            sealed: Bytes(sealed),
+        }
+    }
+
+    /// The wrapping key; `None` where the passphrase is another one.
+    pub fn open(&self, passphrase: &Passphrase) -> Option<Zeroizing<[u8; 32]>> {
+        if self.memory_kib > MEMORY_KIB_MAX {
+            return None;
+        }
+        let nonce = <[u8; NONCE]>::try_from(self.nonce.0.as_slice()).ok()?;
+        let payload = Payload {
+            msg: &self.sealed.0,
+            aad: PURPOSE,
+        };
+        let opened = cipher(
+            passphrase,
+            &self.salt.0,
+            self.memory_kib,
+            self.passes,
+            self.lanes,
+        )?
+        .decrypt(&Nonce::from(nonce), payload)
+        .ok()?;
+        let opened = Zeroizing::new(opened);
+        <[u8; 32]>::try_from(opened.as_slice())
+            .ok()
+            .map(Zeroizing::new)
+    }
+}
+
+fn cipher(
+    passphrase: &Passphrase,
+    salt: &[u8],
+    memory_kib: u32,
+    passes: u32,
+    lanes: u32,
+) -> Option<Aes256Gcm> {
+    let parameters = Params::new(memory_kib, passes, lanes, Some(32)).ok()?;
+    let mut key = Zeroizing::new([0; 32]);
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, parameters)
+        .hash_password_into(passphrase.0.as_bytes(), salt, &mut *key)
+        .ok()?;
+    Some(Aes256Gcm::new((&*key).into()))
+}
+
+/// Bytes, in JSON as Base64.
+#[derive(Clone, Debug)]
+struct Bytes(Vec<u8>);
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        STANDARD
+            .decode(text)
+            .map(Self)
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::OsEntropy;
+
+    #[test]
+    fn a_sealed_key_opens_with_its_passphrase_alone() {
+        let passphrase = |text| Passphrase::parse(text).unwrap();
+        let sealed = SealedKey::seal(&[7; 32], &passphrase("correct horse\n"), &OsEntropy);
+        let json = serde_json::to_string(&sealed).unwrap();
+        let stored: SealedKey = serde_json::from_str(&json).unwrap();
+        let opened = stored.open(&passphrase("correct horse"));
+        assert_eq!(opened.as_deref(), Some(&[7; 32]));
+        assert!(stored.open(&passphrase("battery staple")).is_none());
+        assert_eq!(Passphrase::parse("too short").unwrap_err(), ShortPassphrase);
+    }
+}

@@ -1,0 +1,141 @@
+//! A database from a backup. All checks are made on a copy beside the place it
+//! is to take; until then nothing that is there is touched.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::backup::NOTE;
+use super::lock::Lock;
+use super::migrate::{self, OpenError, beside};
+use crate::clock::Timestamp;
+use crate::private_file;
+use crate::storage::BackupNote;
+
+/// What SQLite keeps beside a database, and the database itself last: a restore
+/// that is cut short leaves no database without its log.
+const PARTS: [&str; 3] = ["-wal", "-shm", ""];
+
+/// A backup that was found sound, ready to take its place. Dropped, it is gone.
+pub struct Restore {
+    target: PathBuf,
+    draft: Draft,
+    /// What the backup tells of itself; `None` for any other copy of a database.
+    pub note: Option<BackupNote>,
+    /// How many tags it holds.
+    pub tags: u64,
+    /// How many interactions it holds.
+    pub interactions: u64,
+    /// Whether it holds keys of inlays, for which the wrapping key is needed.
+    pub holds_inlay_keys: bool,
+    _lock: Lock,
+}
+
+impl Restore {
+    /// Copies the backup at `source` beside `target` and checks it. `target`
+    /// belongs to this value from now on: no service can open it.
+    pub fn prepare(source: &Path, target: &Path) -> Result<Self, OpenError> {
+        private_file::make_folder_of(target)
+            .map_err(|error| OpenError::Io(target.to_owned(), error))?;
+        let lock = Lock::take(target)?;
+        let draft = Draft::copy(source, target)?;
+        migrate::examine(&draft.0).map_err(|error| error.naming(source))?;
+        let connection = Connection::open(&draft.0)?;
+        let verdict: String =
+            connection.pragma_query_value(None, "integrity_check", |row| row.get(0))?;
+        if verdict != "ok" {
+            return Err(OpenError::Damaged(source.to_owned(), verdict));
+        }
+        let note: Option<String> = connection
+            .query_row(
+                "SELECT value FROM settings WHERE name = ?1",
+                [NOTE],
+                |row| row.get(0),
+            )
+            .optional()?;
+        connection.execute("DELETE FROM settings WHERE name = ?1", [NOTE])?;
+        let (tags, interactions, holds_inlay_keys) = connection.query_row(
+            "SELECT (SELECT count(*) FROM tags WHERE deleted_at IS NULL),
+                    (SELECT count(*) FROM interactions),
+                    EXISTS (SELECT 1 FROM master_keys)
+                        OR EXISTS (SELECT 1 FROM inlays WHERE file_key IS NOT NULL)",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )?;
+        // Whatever stands in a log beside it belongs into the file that is moved.
+        connection.pragma_update(None, "journal_mode", "DELETE")?;
+        connection.close().map_err(|(_, error)| error)?;
+        let note = note.and_then(|json| serde_json::from_str(&json).ok());
+        Ok(Self {
+            target: target.to_owned(),
+            draft,
+            note,
+            tags,
+            interactions,
+            holds_inlay_keys,
+            _lock: lock,
+        })
+    }
+
+    /// Puts the backup in its place. What was there is moved aside, and where to
+    /// is the answer.
+    pub fn finish(self, now: Timestamp) -> Result<Option<PathBuf>, OpenError> {
+        let aside = beside(
+            &self.target,
+            &format!(".replaced-at-{}", now.unix_seconds()),
+        );
+        let mut moved = false;
+        for part in PARTS {
+            let (from, to) = (beside(&self.target, part), beside(&aside, part));
+            match std::fs::rename(&from, &to) {
+                Ok(()) => moved = true,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(OpenError::Io(from, error)),
+            }
+        }
+        std::fs::rename(&self.draft.0, &self.target)
+            .and_then(|()| private_file::sync_folder_of(&self.target))
+            .map_err(|error| OpenError::Io(self.target.clone(), error))?;
+        Ok(moved.then_some(aside))
+    }
+}
+
+/// The copy that is checked. Dropped before it took its place, it is removed.
+struct Draft(PathBuf);
+
+impl Draft {
+    fn copy(source: &Path, target: &Path) -> Result<Self, OpenError> {
+        let draft = Self(beside(target, ".restoring"));
+        draft.remove();
+        for part in ["", "-wal"] {
+            let (from, to) = (beside(source, part), beside(&draft.0, part));
+            let mut read = match File::open(&from) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && part == "-wal" => continue,
+                opened => opened.map_err(|error| OpenError::Io(from, error))?,
+            };
+            private_file::create_empty(&to)
+                .and_then(|()| File::options().write(true).open(&to))
+                .and_then(|mut write| {
+                    io::copy(&mut read, &mut write)?;
+                    write.sync_all()
+                })
+                .map_err(|error| OpenError::Io(to, error))?;
+        }
+        Ok(draft)
+    }
+
+    fn remove(&self) {
+        for part in PARTS {
+            // What is not there need not be removed; what cannot be is said by the copy.
+            let _ = std::fs::remove_file(beside(&self.0, part));
+        }
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
