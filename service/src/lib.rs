@@ -34,6 +34,8 @@ pub mod refusals;
 pub mod rolling_key;
 pub mod service;
 pub mod settings;
+pub mod sheet;
+pub mod spreadsheet;
 pub mod start;
 pub mod storage;
 pub mod tag;

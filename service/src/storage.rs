@@ -7,6 +7,7 @@
 
 mod administration;
 mod inlays;
+mod sheets;
 mod tags;
 mod taps;
 
@@ -19,6 +20,7 @@ pub use administration::{Administration, BackupNote, Secrets, SettingsEdit};
 pub use inlays::{
     InlayEdit, InlayFilter, Inlays, MasterKeys, OtherInlays, SimulatedTag, Simulator,
 };
+pub use sheets::{SheetEdit, Sheets};
 pub use tags::{Put, TagChange, TagEdit, TagFilter, TagList, TagOrder, TagPlace, TagSelect, Tags};
 pub use taps::{
     BoundInlay, PublishedExperience, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
@@ -33,7 +35,7 @@ use crate::settings::InvalidSetting;
 
 /// A database: all operations, by noun.
 #[async_trait]
-pub trait Storage: Taps + Tags + Inlays + MasterKeys + Simulator + Administration {
+pub trait Storage: Taps + Tags + Inlays + MasterKeys + Simulator + Sheets + Administration {
     /// The time that decides.
     async fn now(&self) -> Result<Timestamp, StorageError>;
 

@@ -5,26 +5,26 @@ use serde_json::{Value, json};
 use tapdesk_service::settings::{Overrides, Source};
 use tapdesk_tests::TestService;
 
-fn default(value: Value) -> Value {
-    json!({"value": value, "source": "default", "read_only": false})
+fn default(value: impl Into<Value>) -> Value {
+    json!({"value": value.into(), "source": "default", "read_only": false})
 }
 
-fn stored(value: Value) -> Value {
-    json!({"value": value, "source": "stored", "read_only": false})
+fn stored(value: impl Into<Value>) -> Value {
+    json!({"value": value.into(), "source": "stored", "read_only": false})
 }
 
 #[tokio::test]
 async fn every_setting_tells_its_value_and_where_it_comes_from() {
     let service = TestService::start().await;
     let expected = json!({
-        "tag_url": default(format!("{}/t", service.base()).into()),
-        "app_id": default(1.into()),
-        "default_country": default("".into()),
+        "tag_url": default(format!("{}/t", service.base())),
+        "app_id": default(1),
+        "default_country": default(""),
         "country_header": default(Value::Null),
         "trusted_proxies": default(json!([])),
-        "retention_months": default(13.into()),
-        "simulated_targets": default("stand_in".into()),
-        "rate_limit": default(60.into()),
+        "retention_months": default(13),
+        "simulated_targets": default("stand_in"),
+        "rate_limit": default(60),
         "hosts": default(json!([])),
     });
     assert_eq!(service.admin_get("/settings").await, expected);
@@ -45,14 +45,14 @@ async fn a_stored_setting_is_in_force_at_once_and_after_a_restart_until_it_is_ta
         "hosts": ["Admin.Example"],
     });
     let expected = json!({
-        "tag_url": stored("https://tags.example/t".into()),
-        "app_id": stored(7.into()),
-        "default_country": stored("DE".into()),
-        "country_header": stored("cf-ipcountry".into()),
+        "tag_url": stored("https://tags.example/t"),
+        "app_id": stored(7),
+        "default_country": stored("DE"),
+        "country_header": stored("cf-ipcountry"),
         "trusted_proxies": stored(json!(["10.0.0.0/8", "192.0.2.1/32"])),
-        "retention_months": stored(24.into()),
-        "simulated_targets": stored("real".into()),
-        "rate_limit": stored("off".into()),
+        "retention_months": stored(24),
+        "simulated_targets": stored("real"),
+        "rate_limit": stored("off"),
         "hosts": stored(json!(["admin.example"])),
     });
     assert_eq!(

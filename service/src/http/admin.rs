@@ -10,6 +10,7 @@ mod page;
 mod path;
 mod query;
 mod settings;
+mod sheets;
 mod tags;
 mod tokens;
 
@@ -57,6 +58,10 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
         OpenApiRouter::new()
             .routes(routes!(backup::create))
             .routes(routes!(settings::get, settings::update))
+            .routes(routes!(sheets::list, sheets::create))
+            .routes(routes!(sheets::get, sheets::update))
+            .routes(routes!(sheets::append))
+            .routes(routes!(sheets::export))
             .routes(routes!(tokens::list, tokens::create))
             .routes(routes!(tokens::delete))
             .routes(routes!(clock::get, clock::advance))

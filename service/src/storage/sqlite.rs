@@ -15,6 +15,7 @@ mod readers;
 mod restore;
 mod row;
 mod search;
+mod sheets;
 mod sweep;
 mod tags;
 mod taps;

@@ -1,0 +1,15 @@
+//! `/admin/v1/sheets`: test sheets of the reader.
+
+mod create;
+mod export;
+mod get;
+mod list;
+mod rows;
+mod update;
+
+pub(super) use create::*;
+pub(super) use export::*;
+pub(super) use get::*;
+pub(super) use list::*;
+pub(super) use rows::*;
+pub(super) use update::*;

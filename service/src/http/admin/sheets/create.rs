@@ -1,0 +1,49 @@
+//! `POST /admin/v1/sheets`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::http::admin::body::Body;
+use crate::http::error::{ApiError, BadBody, Common, Written};
+use crate::service::Service;
+use crate::sheet::{Expected, Sheet, SheetFields};
+
+/// A sheet to be created.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewSheet {
+    /// What its owner calls it.
+    #[schema(min_length = 1, max_length = 200)]
+    name: String,
+    /// What every inlay is expected to show. It does not change while rows are
+    /// judged by it.
+    #[serde(default)]
+    expected: Expected,
+    /// How many inlays are to be tested, where that is known.
+    #[schema(minimum = 1, maximum = 10_000)]
+    planned: Option<u32>,
+}
+
+/// Begin a test sheet
+#[utoipa::path(
+    post, path = "/sheets", tag = "sheets", request_body = NewSheet,
+    responses((status = CREATED, body = Sheet), BadBody, Written, Common)
+)]
+pub(crate) async fn create(
+    State(service): State<Arc<Service>>,
+    Body(sheet): Body<NewSheet>,
+) -> Result<(StatusCode, Json<Sheet>), ApiError> {
+    let fields = SheetFields {
+        name: sheet.name,
+        planned: sheet.planned,
+        closed: false,
+    };
+    fields.validate().map_err(ApiError::Invalid)?;
+    let sheet = service.storage.insert_sheet(fields, sheet.expected).await?;
+    Ok((StatusCode::CREATED, Json(sheet)))
+}

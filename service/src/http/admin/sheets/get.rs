@@ -1,0 +1,40 @@
+//! `GET /admin/v1/sheets/{id}`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, Common, NotFound};
+use crate::id::SheetId;
+use crate::service::Service;
+use crate::sheet::{Sheet, SheetRow};
+
+/// A sheet with its rows.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct WholeSheet {
+    #[serde(flatten)]
+    sheet: Sheet,
+    /// What came of each inlay, in the order in which they were laid down.
+    rows: Vec<SheetRow>,
+}
+
+/// Get a test sheet with its rows
+#[utoipa::path(
+    get, path = "/sheets/{id}", tag = "sheets", params(("id" = SheetId, Path)),
+    responses((status = OK, body = WholeSheet), NotFound, Common)
+)]
+pub(crate) async fn get(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<SheetId>,
+) -> Result<Json<WholeSheet>, ApiError> {
+    let missing = ApiError::NotFound("sheet");
+    let mut sheet = service.storage.sheet(id).await?.ok_or(missing.clone())?;
+    let rows = service.storage.sheet_rows(id).await?.ok_or(missing)?;
+    // A row may have come between the two reads.
+    sheet.row_count = rows.len() as u64;
+    Ok(Json(WholeSheet { sheet, rows }))
+}

@@ -1,0 +1,34 @@
+//! `POST /admin/v1/sheets/{id}/rows`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use crate::http::admin::body::Body;
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
+use crate::id::SheetId;
+use crate::service::Service;
+use crate::sheet::{RowFields, SheetRow};
+
+/// Add a row to a test sheet
+///
+/// It is on disk when the answer comes. A UID may stand in several rows; the
+/// verdict is stored as it was sent.
+#[utoipa::path(
+    post, path = "/sheets/{id}/rows", tag = "sheets", params(("id" = SheetId, Path)),
+    request_body = RowFields,
+    responses((status = CREATED, body = SheetRow), NotFound, Conflicting, BadBody, Written, Common)
+)]
+pub(crate) async fn append(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<SheetId>,
+    Body(row): Body<RowFields>,
+) -> Result<(StatusCode, Json<SheetRow>), ApiError> {
+    let row = row.validated().map_err(ApiError::Invalid)?;
+    let row = service.storage.append_sheet_row(id, row).await?;
+    let row = row.ok_or(ApiError::NotFound("sheet"))?;
+    Ok((StatusCode::CREATED, Json(row)))
+}

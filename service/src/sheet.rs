@@ -1,0 +1,147 @@
+//! A test sheet: inlay after inlay is laid on a reader, and each leaves a row
+//! with what came of it. Who reads the inlays gives the verdicts; the service
+//! keeps them.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::id::{ExperienceId, SheetId, TagId};
+use crate::tag::{NAME_MAX, TEXT_MAX, text_fits};
+
+/// Most rows of one sheet.
+pub const ROWS_MAX: u64 = 10_000;
+/// Longest verdict, in characters.
+const VERDICT_MAX: usize = 32;
+/// Most inlays one sheet can be planned for.
+const PLANNED_MAX: u32 = 10_000;
+
+/// What every inlay of a sheet is expected to show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Expected {
+    /// The experience its tag is assigned to; `null` where that does not matter.
+    #[serde(default)]
+    pub experience_id: Option<ExperienceId>,
+    /// The `tag_verified` of its tap; `null` where that does not matter.
+    #[serde(default)]
+    pub tag_verified: Option<bool>,
+}
+
+/// What can be changed about a sheet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SheetFields {
+    /// What its owner calls it.
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: String,
+    /// How many inlays are to be tested, where that is known.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 10_000)]
+    pub planned: Option<u32>,
+    /// A closed sheet takes no more rows, until it is opened again.
+    #[serde(default)]
+    pub closed: bool,
+}
+
+impl SheetFields {
+    /// Checks lengths and numbers. The error is a sentence for people.
+    pub fn validate(&self) -> Result<(), String> {
+        if self.name.trim().is_empty() || !text_fits(&self.name, NAME_MAX) {
+            return Err(format!(
+                "A sheet needs a name of 1 to {NAME_MAX} characters."
+            ));
+        }
+        if self
+            .planned
+            .is_some_and(|planned| !(1..=PLANNED_MAX).contains(&planned))
+        {
+            return Err(format!("A sheet is planned for 1 to {PLANNED_MAX} inlays."));
+        }
+        Ok(())
+    }
+}
+
+/// A sheet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Sheet {
+    /// Its identifier.
+    pub id: SheetId,
+    /// What can be changed about it.
+    #[serde(flatten)]
+    pub fields: SheetFields,
+    /// What every inlay is expected to show.
+    pub expected: Expected,
+    /// How many rows it has.
+    pub row_count: u64,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was closed.
+    pub closed_at: Option<Timestamp>,
+}
+
+/// What came of one inlay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RowFields {
+    /// The chip's UID in hexadecimal; `null` where it could not be read.
+    #[serde(default)]
+    #[schema(pattern = "^[0-9A-Fa-f]{8,20}$")]
+    pub uid: Option<String>,
+    /// The tag it leads to.
+    #[serde(default)]
+    pub tag_id: Option<TagId>,
+    /// The counter of its one-time code.
+    #[serde(default)]
+    #[schema(maximum = 16_777_215)]
+    pub counter: Option<u32>,
+    /// The verdict by name, such as `ok`, `duplicate`, `unreadable`, `not_verified`,
+    /// `wrong_tag`, `counter_gap` or `locked`.
+    #[schema(pattern = "^[a-z0-9_]{1,32}$")]
+    pub verdict: String,
+    /// The verdict in words.
+    #[serde(default)]
+    #[schema(max_length = 2000)]
+    pub reason: String,
+}
+
+impl RowFields {
+    /// Checks characters and lengths, and writes the UID in upper case. The error
+    /// is a sentence for people.
+    pub fn validated(mut self) -> Result<Self, String> {
+        if let Some(uid) = &mut self.uid {
+            let hex = uid.bytes().all(|byte| byte.is_ascii_hexdigit());
+            if !hex || ![8, 14, 20].contains(&uid.len()) {
+                return Err("A UID has 8, 14 or 20 hexadecimal digits.".to_owned());
+            }
+            uid.make_ascii_uppercase();
+        }
+        if self.counter.is_some_and(|counter| counter > 0xFF_FFFF) {
+            return Err("A counter has three bytes.".to_owned());
+        }
+        let named = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+        if !(1..=VERDICT_MAX).contains(&self.verdict.len()) || !self.verdict.bytes().all(named) {
+            return Err(format!(
+                "A verdict has 1 to {VERDICT_MAX} characters of a-z, 0-9 and _."
+            ));
+        }
+        if !text_fits(&self.reason, TEXT_MAX) {
+            return Err(format!(
+                "A reason has at most {TEXT_MAX} characters, and no NUL character."
+            ));
+        }
+        Ok(self)
+    }
+}
+
+/// A row of a sheet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct SheetRow {
+    /// Its number in the sheet, from 1.
+    pub position: u64,
+    /// When it was recorded.
+    pub at: Timestamp,
+    /// What came of the inlay.
+    #[serde(flatten)]
+    pub fields: RowFields,
+}
