@@ -18,7 +18,8 @@ pub use verify::{Presented, classify};
 
 use crate::clock::Timestamp;
 use crate::experience::{Block, Content};
-use crate::interaction::{ClientId, KeyedInteraction, NewInteraction, NewKey};
+use crate::id::InteractionId;
+use crate::interaction::{ClientId, KeyedInteraction, NewInteraction, NewKey, Verdict};
 use crate::keyring::KeyringError;
 use crate::macros::{Encoding, Target, Template};
 use crate::rolling_key::{LIFETIME_MILLIS, RollingKey, is_live};
@@ -71,6 +72,15 @@ pub enum TapAnswer {
     TryAgain(Arc<CachedTag>),
 }
 
+/// A tap that was answered.
+#[derive(Debug)]
+pub struct Tapped {
+    /// The answer.
+    pub answer: TapAnswer,
+    /// The interaction behind it and its verdict; `None` where nothing was recorded.
+    pub recorded: Option<(InteractionId, Verdict)>,
+}
+
 /// A key for the visitor's cookie.
 #[derive(Debug)]
 pub struct HeldKey {
@@ -94,15 +104,21 @@ pub enum TapError {
 }
 
 /// Takes a tap from its URL to its answer.
-pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<TapAnswer, TapError> {
+pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
+    let unrecorded = |answer| Tapped {
+        answer,
+        recorded: None,
+    };
     let Some(tag) = service.tags.get(service, TagKey::Slug(tap.slug)).await? else {
-        return Ok(TapAnswer::NoSuchTag);
+        return Ok(unrecorded(TapAnswer::NoSuchTag));
     };
     let url_digest = digest(tap.query);
     if let Some(key) = tap.cookie
         && let Some(interaction) = earlier(service, &tag, &key, url_digest).await?
     {
-        return repeat(service, tag, interaction, key).await;
+        let recorded = Some((interaction.id, interaction.verdict));
+        let answer = repeat(service, tag, interaction, key).await?;
+        return Ok(Tapped { answer, recorded });
     }
 
     let presented = Presented::in_query(tap.query);
@@ -144,7 +160,7 @@ pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<TapAnswer, TapError>
             }
         }
         // Redirects go on without a key; the counter has not moved.
-        Err(StorageError::Full) => return unrecorded(service, &tag).await,
+        Err(StorageError::Full) => return Ok(unrecorded(keyless(service, &tag).await?)),
         Err(error) => return Err(error.into()),
     };
     let held = key.map(|key| HeldKey {
@@ -152,7 +168,9 @@ pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<TapAnswer, TapError>
         max_age: LIFETIME_MILLIS / 1000,
         slug: tag.slug().to_owned(),
     });
-    answer(service, &tag, destination, Some(facts), held).await
+    let recorded = Some((id, facts.verdict));
+    let answer = answer(service, &tag, destination, Some(facts), held).await?;
+    Ok(Tapped { answer, recorded })
 }
 
 /// The tag at `slug`, for a preview of its link.
@@ -245,7 +263,7 @@ async fn answer(
 }
 
 /// The answer to a tap for which the disk has no room.
-async fn unrecorded(service: &Service, tag: &Arc<CachedTag>) -> Result<TapAnswer, TapError> {
+async fn keyless(service: &Service, tag: &Arc<CachedTag>) -> Result<TapAnswer, TapError> {
     match Destination::of(tag) {
         Destination::Page(_) => Ok(TapAnswer::TryAgain(Arc::clone(tag))),
         destination => answer(service, tag, destination, None, None).await,

@@ -6,11 +6,13 @@ mod body;
 mod clock;
 mod events;
 mod inlays;
+mod master_keys;
 mod page;
 mod path;
 mod query;
 mod settings;
 mod sheets;
+mod simulator;
 mod tags;
 mod tokens;
 
@@ -75,7 +77,17 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
             .routes(routes!(tags::attributes::list))
             .routes(routes!(tags::attributes::put, tags::attributes::delete))
             .routes(routes!(inlays::list, inlays::create))
-            .routes(routes!(inlays::get, inlays::update, inlays::delete)),
+            .routes(routes!(inlays::get, inlays::update, inlays::delete))
+            .routes(routes!(master_keys::list, master_keys::create))
+            .routes(routes!(
+                master_keys::get,
+                master_keys::update,
+                master_keys::delete
+            ))
+            .routes(routes!(simulator::list, simulator::create))
+            .routes(routes!(simulator::get, simulator::delete))
+            .routes(routes!(simulator::tap))
+            .routes(routes!(simulator::clock, simulator::advance)),
     );
     let (router, mut document) = api.split_for_parts();
     name_operations(&mut document);

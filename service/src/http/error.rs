@@ -156,6 +156,15 @@ impl From<KeyringError> for ApiError {
     }
 }
 
+impl From<TapError> for ApiError {
+    fn from(error: TapError) -> Self {
+        match error {
+            TapError::Storage(error) => error.into(),
+            TapError::Keyring(error) => error.into(),
+        }
+    }
+}
+
 /// A tap's own errors, as pages for people.
 impl IntoResponse for TapError {
     fn into_response(self) -> Response {

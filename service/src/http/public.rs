@@ -16,7 +16,7 @@ pub(super) use data::data;
 pub(super) use payload::payload;
 pub(super) use probes::{health, ready};
 pub(super) use stand_in::stand_in;
-pub(super) use tap::tap;
+pub(super) use tap::{respond, tap};
 
 /// Largest body of a public call, in bytes.
 const BODY_MAX: usize = 64 * 1024;

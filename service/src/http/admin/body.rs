@@ -1,8 +1,9 @@
 //! Bodies of the admin API: JSON, bounded, with every mistake in words.
 
 use axum::body::Bytes;
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, OptionalFromRequest, Request};
 use axum::http::header::CONTENT_TYPE;
+use hyper::body::Body as _;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -20,6 +21,20 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let bytes = json_bytes(request, "application/json").await?;
         parse(&bytes).map(Self)
+    }
+}
+
+/// A body that need not be sent: then it has no `Content-Type` either.
+impl<T: DeserializeOwned, S: Send + Sync> OptionalFromRequest<S> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Option<Self>, ApiError> {
+        if request.body().is_end_stream() && !request.headers().contains_key(CONTENT_TYPE) {
+            return Ok(None);
+        }
+        <Self as FromRequest<S>>::from_request(request, state)
+            .await
+            .map(Some)
     }
 }
 

@@ -11,5 +11,6 @@ mod view;
 pub(super) use create::*;
 pub(super) use delete::*;
 pub(super) use get::*;
+pub(super) use keys::{KeyRequest, invalid, open_keys};
 pub(super) use list::*;
 pub(super) use update::*;

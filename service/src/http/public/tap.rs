@@ -50,6 +50,7 @@ pub(in crate::http) async fn tap(
                 },
             )
             .await
+            .map(|tapped| tapped.answer)
         }
         _ => return wrong_method(),
     };
@@ -59,7 +60,8 @@ pub(in crate::http) async fn tap(
     }
 }
 
-fn respond(answer: TapAnswer) -> Response {
+/// A tap's answer over HTTP.
+pub(in crate::http) fn respond(answer: TapAnswer) -> Response {
     match answer {
         TapAnswer::NoSuchTag => pages::message(
             StatusCode::NOT_FOUND,

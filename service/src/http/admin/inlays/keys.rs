@@ -1,12 +1,14 @@
-//! Keys on their way in.
+//! Keys on their way in, and out to the simulator's chips alone.
 
 use crate::http::error::ApiError;
 use crate::id::MasterKeyId;
-use crate::inlay::Uid;
-use crate::inlay::key::AesKey;
-use crate::inventory::{Change, InvalidInlay, KeyChange, SealedKey, SealedKeys, SealedMasterKey};
+use crate::inlay::key::{AesKey, Keys};
+use crate::inlay::{Mirror, Uid};
+use crate::inventory::{
+    Change, Inlay, InvalidInlay, KeyChange, SealedKey, SealedKeys, SealedMasterKey,
+};
 use crate::service::Service;
-use crate::storage::{Conflict, StorageError};
+use crate::storage::{Conflict, StorageError, WrappedKeys};
 
 /// What a request says of an inlay's keys.
 #[derive(Default)]
@@ -47,6 +49,27 @@ impl KeyRequest {
 /// A mistake in an inlay, as the admin API tells it.
 pub(in crate::http::admin) fn invalid(why: InvalidInlay) -> ApiError {
     ApiError::Invalid(why.to_string())
+}
+
+/// The keys of a simulated inlay, for its chip. `None` where it makes no codes.
+pub(in crate::http::admin) async fn open_keys(
+    service: &Service,
+    inlay: &Inlay,
+) -> Result<Option<(Mirror, Keys)>, ApiError> {
+    let (Some(mirror), Some(keys)) = (inlay.fields.mirror, &inlay.fields.keys) else {
+        return Ok(None);
+    };
+    let wrapped = match keys {
+        SealedKeys::Own { meta, file } => WrappedKeys::Own {
+            meta: meta.as_ref().map(|key| key.wrapped.clone()),
+            file: file.wrapped.clone(),
+        },
+        SealedKeys::Diversified { master_key_id, .. } => {
+            master_key(service, *master_key_id).await?.wrapped_keys()
+        }
+    };
+    let keys = service.keyring.inlay_keys(&wrapped, inlay.uid, mirror)?;
+    Ok(Some((mirror, keys)))
 }
 
 async fn master_key(service: &Service, id: MasterKeyId) -> Result<SealedMasterKey, ApiError> {

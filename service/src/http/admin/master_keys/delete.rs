@@ -1,0 +1,27 @@
+//! `DELETE /admin/v1/master-keys/{id}`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, Common, Conflicting, NotFound, Written};
+use crate::id::MasterKeyId;
+use crate::service::Service;
+
+/// Delete a master key
+///
+/// Refused while inlays have their keys from it.
+#[utoipa::path(
+    delete, path = "/master-keys/{id}", tag = "master keys", params(("id" = MasterKeyId, Path)),
+    responses((status = NO_CONTENT), NotFound, Conflicting, Written, Common)
+)]
+pub(crate) async fn delete(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<MasterKeyId>,
+) -> Result<StatusCode, ApiError> {
+    let deleted = service.storage.delete_master_key(id).await?;
+    deleted.ok_or(ApiError::NotFound("master key"))?;
+    Ok(StatusCode::NO_CONTENT)
+}

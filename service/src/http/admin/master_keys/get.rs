@@ -1,0 +1,26 @@
+//! `GET /admin/v1/master-keys/{id}`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+
+use super::view::MasterKeyView;
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, Common, NotFound};
+use crate::id::MasterKeyId;
+use crate::service::Service;
+
+/// Get a master key
+#[utoipa::path(
+    get, path = "/master-keys/{id}", tag = "master keys", params(("id" = MasterKeyId, Path)),
+    responses((status = OK, body = MasterKeyView), NotFound, Common)
+)]
+pub(crate) async fn get(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<MasterKeyId>,
+) -> Result<Json<MasterKeyView>, ApiError> {
+    let key = service.storage.master_key(id).await?;
+    let key = key.ok_or(ApiError::NotFound("master key"))?;
+    Ok(Json(key.into()))
+}

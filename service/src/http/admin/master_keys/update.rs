@@ -1,0 +1,46 @@
+//! `PATCH /admin/v1/master-keys/{id}`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::view::{MasterKeyView, name};
+use crate::http::admin::body::Patch;
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, BadBody, Common, NotFound, Written};
+use crate::id::MasterKeyId;
+use crate::service::Service;
+
+/// What of a master key can be changed.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MasterKeyPatch {
+    /// Another name.
+    #[schema(min_length = 1, max_length = 200)]
+    name: String,
+}
+
+/// Rename a master key
+///
+/// What its inlays' keys follow from does not change.
+#[utoipa::path(
+    patch, path = "/master-keys/{id}", tag = "master keys", params(("id" = MasterKeyId, Path)),
+    request_body(content = MasterKeyPatch, content_type = "application/merge-patch+json"),
+    responses((status = OK, body = MasterKeyView), NotFound, BadBody, Written, Common)
+)]
+pub(crate) async fn update(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<MasterKeyId>,
+    patch: Patch,
+) -> Result<Json<MasterKeyView>, ApiError> {
+    let patch: MasterKeyPatch = patch.read()?;
+    let key = service
+        .storage
+        .rename_master_key(id, name(patch.name)?)
+        .await?;
+    let key = key.ok_or(ApiError::NotFound("master key"))?;
+    Ok(Json(key.into()))
+}

@@ -1,0 +1,56 @@
+//! A master key as the admin API shows it.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::error::ApiError;
+use crate::id::MasterKeyId;
+use crate::inlay::diversify::DiversificationInput;
+use crate::inlay::key::KeyCheck;
+use crate::inventory::SealedMasterKey;
+use crate::tag::{NAME_MAX, text_fits};
+
+/// A key from which the keys of many inlays are diversified (NXP AN10922).
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = MasterKey)]
+pub(crate) struct MasterKeyView {
+    /// Its identifier.
+    pub(super) id: MasterKeyId,
+    /// What it is called.
+    name: String,
+    /// The first 3 bytes of the AES-CMAC of 16 zero bytes under it, to compare by eye.
+    key_check: KeyCheck,
+    /// What it is diversified with: hex digits around `{uid}`.
+    input: DiversificationInput,
+    /// Whether the meta key is diversified, too. Where not, it is the master key itself.
+    diversify_meta: bool,
+    /// Whether it is the all-zero factory key: codes of its inlays prove nothing.
+    factory_key: bool,
+    /// When it was created.
+    created_at: Timestamp,
+}
+
+impl From<SealedMasterKey> for MasterKeyView {
+    fn from(key: SealedMasterKey) -> Self {
+        Self {
+            id: key.id,
+            key_check: key.fields.key.fingerprint.check(),
+            factory_key: key.factory(),
+            name: key.fields.name,
+            input: key.fields.input,
+            diversify_meta: key.fields.diversify_meta,
+            created_at: key.created_at,
+        }
+    }
+}
+
+/// A master key's name, checked.
+pub(super) fn name(name: String) -> Result<String, ApiError> {
+    if name.trim().is_empty() || !text_fits(&name, NAME_MAX) {
+        return Err(ApiError::Invalid(format!(
+            "A master key needs a name of 1 to {NAME_MAX} characters."
+        )));
+    }
+    Ok(name)
+}

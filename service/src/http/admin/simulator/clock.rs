@@ -1,0 +1,65 @@
+//! `/admin/v1/simulator/clock`: the time of the simulated world.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::admin::body::Body;
+use crate::http::error::{ApiError, BadBody, Common};
+use crate::service::Service;
+use crate::tap::now_for;
+
+/// What simulated interactions take for the present.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SimulatedClock {
+    /// The present moment of the simulated world.
+    now: Timestamp,
+    /// By how many milliseconds it is ahead of the real one.
+    offset_ms: i64,
+}
+
+/// By how much to move the simulated world's time.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AdvanceSimulated {
+    /// Milliseconds to move it forward by.
+    advance_ms: u32,
+}
+
+/// Get the time of the simulated world
+#[utoipa::path(
+    get, path = "/simulator/clock", tag = "simulator",
+    responses((status = OK, body = SimulatedClock), Common)
+)]
+pub(crate) async fn clock(
+    State(service): State<Arc<Service>>,
+) -> Result<Json<SimulatedClock>, ApiError> {
+    shown(&service).await
+}
+
+/// Move the time of the simulated world forward
+///
+/// It is ahead for simulated interactions alone, until the service is started
+/// again: their rolling keys expire earlier, the real ones do not.
+#[utoipa::path(
+    post, path = "/simulator/clock", tag = "simulator", request_body = AdvanceSimulated,
+    responses((status = OK, body = SimulatedClock), BadBody, Common)
+)]
+pub(crate) async fn advance(
+    State(service): State<Arc<Service>>,
+    Body(AdvanceSimulated { advance_ms }): Body<AdvanceSimulated>,
+) -> Result<Json<SimulatedClock>, ApiError> {
+    service.advance_simulated(advance_ms);
+    shown(&service).await
+}
+
+async fn shown(service: &Service) -> Result<Json<SimulatedClock>, ApiError> {
+    Ok(Json(SimulatedClock {
+        now: now_for(service, true).await?,
+        offset_ms: service.simulated_offset(),
+    }))
+}

@@ -1,0 +1,155 @@
+//! `POST /admin/v1/simulator/inlays`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::view::VirtualInlayView;
+use crate::entropy::{self, Entropy};
+use crate::http::admin::body::Body;
+use crate::http::admin::inlays::{KeyRequest, invalid};
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
+use crate::id::{MasterKeyId, TagId};
+use crate::inlay::key::AesKey;
+use crate::inlay::{MacFrom, Mirror, Technology, Uid};
+use crate::inventory::{Change, InlayFields, NewInlay};
+use crate::service::Service;
+use crate::storage::{Conflict, SimulatedTag, StorageError};
+use crate::tag::{NAME_MAX, Slug, Tag, TagFields};
+
+/// A virtual inlay to be created. One of `tag_id`, `tag` and `name` says on which tag.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewVirtualInlay {
+    /// A tag. Of a real one a simulated twin is made, with the same
+    /// configuration under another slug; a simulated one is taken as it is.
+    tag_id: Option<TagId>,
+    /// A new simulated tag.
+    tag: Option<TagFields>,
+    /// A new simulated tag with this name alone.
+    name: Option<String>,
+    /// How it shows UID and counter; encrypted by default.
+    mirror: Option<Mirror>,
+    /// Where the part of the URL that its MAC covers begins; `none` by default.
+    mac_from: Option<MacFrom>,
+    /// Its meta key; random by default, and so is the file key.
+    meta_key: Option<AesKey>,
+    /// Its file key.
+    file_key: Option<AesKey>,
+    /// The master key its keys are diversified from.
+    master_key_id: Option<MasterKeyId>,
+    /// Takes the all-zero factory key, too.
+    #[serde(default)]
+    allow_factory_keys: bool,
+}
+
+/// Create a virtual inlay
+///
+/// It is an inlay as any other for the service, on a simulated tag: what comes
+/// of its taps is marked simulated everywhere.
+#[utoipa::path(
+    post, path = "/simulator/inlays", tag = "simulator", request_body = NewVirtualInlay,
+    responses((status = CREATED, body = VirtualInlayView), Conflicting, BadBody, Written, Common)
+)]
+pub(crate) async fn create(
+    State(service): State<Arc<Service>>,
+    Body(new): Body<NewVirtualInlay>,
+) -> Result<(StatusCode, Json<VirtualInlayView>), ApiError> {
+    let uid = uid(&*service.entropy);
+    let (meta_key, file_key) = match (new.meta_key, new.file_key, new.master_key_id) {
+        (None, None, None) => (random_key(&service), random_key(&service)),
+        (meta, file, _) => (meta.into(), file.into()),
+    };
+    let keys = KeyRequest {
+        meta_key,
+        file_key,
+        master_key_id: new.master_key_id.into(),
+        allow_factory_keys: new.allow_factory_keys,
+    };
+    let keys = keys.seal(&service, uid).await?;
+    let fields = InlayFields {
+        technology: Technology::Ntag424Dna,
+        tag_id: None,
+        mirror: Some(new.mirror.unwrap_or(Mirror::Encrypted)),
+        mac_from: new.mac_from.unwrap_or(MacFrom::None),
+        keys: keys.apply(None).map_err(invalid)?,
+    };
+    fields.validate().map_err(invalid)?;
+    let inlay = NewInlay {
+        uid,
+        fields,
+        simulated: true,
+    };
+    let tag = tag(&service, new.tag_id, new.tag, new.name).await?;
+    let id = service.storage.insert_virtual_inlay(tag, inlay).await?;
+    let chip = service.storage.virtual_inlay(id).await?;
+    let chip = chip.ok_or(ApiError::NotFound("virtual inlay"))?;
+    Ok((StatusCode::CREATED, Json(chip.into())))
+}
+
+/// A UID as NXP would give it.
+fn uid(entropy: &dyn Entropy) -> Uid {
+    let mut uid = entropy::bytes::<7>(entropy);
+    uid[0] = 0x04;
+    Uid::from_bytes(uid)
+}
+
+fn random_key(service: &Service) -> Change<AesKey> {
+    Change::Set(AesKey::from_bytes(entropy::bytes(&*service.entropy)))
+}
+
+async fn tag(
+    service: &Service,
+    id: Option<TagId>,
+    fields: Option<TagFields>,
+    name: Option<String>,
+) -> Result<SimulatedTag, ApiError> {
+    let mut fields = match (id, fields, name) {
+        (Some(id), None, None) => {
+            let missing = Conflict::Missing {
+                noun: "tag",
+                id: id.0,
+            };
+            let original = service.storage.tag(id).await?;
+            let original = original.ok_or(StorageError::Conflict(missing))?;
+            if original.simulated {
+                return Ok(SimulatedTag::Existing(id));
+            }
+            twin(original)
+        }
+        (None, Some(fields), None) => fields,
+        (None, None, Some(name)) => named(name)?,
+        _ => {
+            return Err(ApiError::Invalid(
+                "Say on which tag: tag_id for one that exists, tag for a new one, or the new one's name."
+                    .to_owned(),
+            ));
+        }
+    };
+    fields.slug = fields.slug.or_generate(&*service.entropy);
+    fields
+        .validate()
+        .map_err(|error| ApiError::Invalid(error.to_string()))?;
+    Ok(SimulatedTag::New(Box::new(fields)))
+}
+
+/// A tag's configuration for its twin in the simulated world.
+fn twin(original: Tag) -> TagFields {
+    const MARK: &str = " (simulated)";
+    let room = NAME_MAX - MARK.len();
+    let name: String = original.fields.name.chars().take(room).collect();
+    TagFields {
+        name: name + MARK,
+        slug: Slug::default(),
+        ..original.fields
+    }
+}
+
+/// A tag with a name and nothing else.
+fn named(name: String) -> Result<TagFields, ApiError> {
+    serde_json::from_value(serde_json::json!({ "name": name })).map_err(|_| ApiError::Internal)
+}

@@ -1,0 +1,188 @@
+//! `POST /admin/v1/simulator/inlays/{id}/tap`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use crate::entropy;
+use crate::http::admin::body::Body;
+use crate::http::admin::inlays::open_keys;
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
+use crate::http::origin::Origin;
+use crate::http::public;
+use crate::id::{InteractionId, VirtualInlayId};
+use crate::inlay::Uid;
+use crate::inlay::code::COUNTER_MAX;
+use crate::inlay::virtual_inlay::{OneTimeCode, VirtualInlay};
+use crate::inventory::SimulatedInlay;
+use crate::payload;
+use crate::rolling_key::RollingKey;
+use crate::service::Service;
+use crate::tap::{self, Tap, TapAnswer};
+
+/// How to tap.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct VirtualTap {
+    /// Opens the URL, too, and reads the payload with the key it is answered with.
+    follow: bool,
+    /// Makes the code of the read with this counter. The chip's own counter stays.
+    #[schema(maximum = 16_777_215)]
+    counter: Option<u32>,
+    /// Changes the code's MAC, as someone would who cannot make it.
+    tamper: bool,
+}
+
+/// A tap of a virtual inlay.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct VirtualTapped {
+    /// The one-time URL.
+    url: String,
+    /// The chip's UID.
+    uid: Uid,
+    /// The counter of the read.
+    counter: u32,
+    /// What came of opening the URL; null where it was not asked for.
+    followed: Option<Followed>,
+}
+
+/// What came of opening a one-time URL.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Followed {
+    /// The status of the tap's answer: 302 for a redirect.
+    status: u16,
+    /// Where it leads.
+    location: Option<String>,
+    /// The interaction; null where nothing was recorded.
+    interaction_id: Option<InteractionId>,
+    /// Its `tag_verified`.
+    tag_verified: Option<bool>,
+    /// Why, by name; null where nothing was recorded.
+    reason: Option<&'static str>,
+    /// The rolling key as received in the redirect; null where none was issued.
+    rk: Option<String>,
+    /// The rolling key as clients send it.
+    rk_base64: Option<String>,
+    /// The payload for the key.
+    #[schema(value_type = Option<std::collections::BTreeMap<String, serde_json::Value>>)]
+    payload: Option<Box<RawValue>>,
+}
+
+/// Tap a virtual inlay
+///
+/// The chip's counter rises, then it makes a one-time URL. The rolling key of a
+/// followed tap is in the answer, for whoever called made this tap.
+#[utoipa::path(
+    post, path = "/simulator/inlays/{id}/tap", tag = "simulator", params(("id" = VirtualInlayId, Path)),
+    request_body = Option<VirtualTap>,
+    responses((status = OK, body = VirtualTapped), NotFound, Conflicting, BadBody, Written, Common)
+)]
+pub(crate) async fn tap(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<VirtualInlayId>,
+    origin: Origin,
+    body: Option<Body<VirtualTap>>,
+) -> Result<Json<VirtualTapped>, ApiError> {
+    let options = body.map(|Body(options)| options).unwrap_or_default();
+    if options.counter.is_some_and(|counter| counter > COUNTER_MAX) {
+        return Err(ApiError::Invalid(format!(
+            "A chip's counter is 0 to {COUNTER_MAX}."
+        )));
+    }
+    let chip = match options.counter {
+        Some(_) => service.storage.virtual_inlay(id).await?,
+        None => service.storage.raise_virtual_counter(id).await?,
+    };
+    let chip = chip.ok_or(ApiError::NotFound("virtual inlay"))?;
+    let Some(slug) = &chip.slug else {
+        return Err(ApiError::Conflict(
+            "This virtual inlay is on no tag. Bind its inlay to a simulated tag first.".to_owned(),
+        ));
+    };
+    let counter = options.counter.unwrap_or(chip.counter);
+    let mut code = code(&service, &chip, counter).await?;
+    if options.tamper {
+        let last = code.token.pop();
+        code.token.push(if last == Some('0') { '1' } else { '0' });
+    }
+    let url = code.url(&service.settings().tag_url, slug);
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let followed = if options.follow {
+        Some(follow(&service, slug, query, origin).await?)
+    } else {
+        None
+    };
+    Ok(Json(VirtualTapped {
+        uid: chip.inlay.uid,
+        counter,
+        followed,
+        url,
+    }))
+}
+
+async fn code(
+    service: &Service,
+    chip: &SimulatedInlay,
+    counter: u32,
+) -> Result<OneTimeCode, ApiError> {
+    let Some((mirror, keys)) = open_keys(service, &chip.inlay).await? else {
+        return Err(ApiError::Conflict(
+            "This virtual inlay makes no codes any more. Set its inlay's mirror first.".to_owned(),
+        ));
+    };
+    let chip = VirtualInlay {
+        uid: chip.inlay.uid,
+        mirror,
+        mac_from: chip.inlay.fields.mac_from,
+        keys,
+        counter,
+    };
+    Ok(chip.code_at(counter, entropy::bytes(&*service.entropy)))
+}
+
+/// Opens a tag's URL as a visitor's browser does, without leaving the process.
+async fn follow(
+    service: &Service,
+    slug: &str,
+    query: &str,
+    origin: Origin,
+) -> Result<Followed, ApiError> {
+    let tap = Tap {
+        slug,
+        query,
+        cookie: None,
+        client: origin.client,
+        country: origin.country,
+    };
+    let tapped = tap::tap(service, tap).await?;
+    let (key, location) = match &tapped.answer {
+        TapAnswer::Redirect { location, key } => (key.as_ref(), Some(location.clone())),
+        TapAnswer::Page { key, .. } => (key.as_ref(), None),
+        _ => (None, None),
+    };
+    let key = key.map(|held| held.key.clone());
+    let rk_base64 = key.as_ref().map(RollingKey::to_base64);
+    let payload = match &rk_base64 {
+        Some(key) => payload::payload(service, key).await?,
+        None => None,
+    };
+    let recorded = tapped.recorded;
+    Ok(Followed {
+        status: public::respond(tapped.answer).status().as_u16(),
+        location,
+        interaction_id: recorded.map(|(id, _)| id),
+        tag_verified: recorded.and_then(|(_, verdict)| verdict.tag_verified()),
+        reason: recorded.map(|(_, verdict)| verdict.reason()),
+        rk: key.map(|key| key.expose().to_owned()),
+        rk_base64,
+        payload: payload
+            .map(RawValue::from_string)
+            .transpose()
+            .map_err(|_| ApiError::Internal)?,
+    })
+}

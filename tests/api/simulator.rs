@@ -1,0 +1,228 @@
+//! `/admin/v1/simulator`: virtual inlays and the world they live in.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_service::inlay::{MacFrom, Mirror};
+use tapdesk_tests::TestService;
+use tapdesk_tests::fixtures::{chip, chip_json};
+
+async fn virtual_inlay(service: &TestService, new: Value) -> Value {
+    service.admin_create("/simulator/inlays", new).await
+}
+
+async fn tap(service: &TestService, inlay: &Value, options: Value) -> Value {
+    let path = format!("/simulator/inlays/{}/tap", inlay["id"]);
+    service
+        .admin(Method::POST, &path, options)
+        .await
+        .expect(200)
+}
+
+async fn last_counter(service: &TestService, inlay: &Value) -> Value {
+    let path = format!("/inlays/{}", inlay["inlay_id"]);
+    service.admin_get(&path).await["last_counter"].clone()
+}
+
+#[tokio::test]
+async fn a_virtual_inlay_taps_its_simulated_tag() {
+    let service = TestService::start().await;
+    for mirror in ["plain", "encrypted"] {
+        for mac_from in ["none", "uid"] {
+            let new = json!({"name": "Bottle", "mirror": mirror, "mac_from": mac_from});
+            let inlay = virtual_inlay(&service, new).await;
+            assert_eq!(
+                (
+                    &inlay["mirror"],
+                    &inlay["mac_from"],
+                    &inlay["counter"],
+                    &inlay["simulated"]
+                ),
+                (&json!(mirror), &json!(mac_from), &json!(0), &json!(true))
+            );
+            for counter in 1..=3 {
+                let tapped = tap(&service, &inlay, Value::Null).await;
+                assert_eq!(
+                    (&tapped["counter"], &tapped["uid"]),
+                    (&json!(counter), &inlay["uid"])
+                );
+                assert_eq!(tapped["followed"], Value::Null);
+                service.tap(tapped["url"].as_str().unwrap()).await;
+                assert_eq!(last_counter(&service, &inlay).await, json!(counter));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_simulated_twin_has_its_tags_configuration_under_another_slug() {
+    let service = TestService::start().await;
+    let original = json!({
+        "name": "Bottle 41", "title": "Red", "variables": {"registered": "false"},
+        "attributes": {"sku": "A-1"}, "updates_require_verified": true,
+    });
+    let original = service.admin_create("/tags", original).await;
+    let inlay = virtual_inlay(&service, json!({"tag_id": original["id"]})).await;
+    assert_ne!(inlay["tag_id"], original["id"]);
+    let twin = service
+        .admin_get(&format!("/tags/{}", inlay["tag_id"]))
+        .await;
+    assert_eq!(twin["slug"], inlay["tag"]);
+    assert_ne!(twin["slug"], original["slug"]);
+    assert_eq!(twin["name"], json!("Bottle 41 (simulated)"));
+    assert_eq!(twin["simulated"], json!(true));
+    for member in [
+        "title",
+        "variables",
+        "attributes",
+        "updates_require_verified",
+    ] {
+        assert_eq!(twin[member], original[member], "{member}");
+    }
+    let second = virtual_inlay(&service, json!({"tag_id": twin["id"]})).await;
+    assert_eq!(
+        second["tag_id"], twin["id"],
+        "a simulated tag needs no twin"
+    );
+}
+
+#[tokio::test]
+async fn a_followed_tap_of_a_tag_that_leads_nowhere_is_verified_without_a_key() {
+    let service = TestService::start().await;
+    let inlay = virtual_inlay(&service, json!({"name": "Bottle"})).await;
+    let followed = tap(&service, &inlay, json!({"follow": true})).await["followed"].clone();
+    assert_eq!(
+        (
+            &followed["status"],
+            &followed["tag_verified"],
+            &followed["rk"],
+            &followed["payload"]
+        ),
+        (&json!(200), &json!(true), &Value::Null, &Value::Null)
+    );
+}
+
+#[tokio::test]
+async fn codes_that_a_stranger_would_make_are_made_on_request() {
+    let service = TestService::start().await;
+    let inlay = virtual_inlay(&service, json!({"name": "Bottle"})).await;
+    let reason = async |options: Value| {
+        let tapped = tap(&service, &inlay, options).await;
+        tapped["followed"]["reason"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(
+        reason(json!({"follow": true, "counter": 7})).await,
+        "verified"
+    );
+    assert_eq!(
+        reason(json!({"follow": true, "counter": 7})).await,
+        "replayed"
+    );
+    assert_eq!(
+        reason(json!({"follow": true, "counter": 3})).await,
+        "out_of_order"
+    );
+    assert_eq!(
+        reason(json!({"follow": true, "counter": 9, "tamper": true})).await,
+        "wrong_mac"
+    );
+    let path = format!("/simulator/inlays/{}", inlay["id"]);
+    assert_eq!(
+        service.admin_get(&path).await["counter"],
+        json!(0),
+        "the chip's own counter stays"
+    );
+    let beyond = json!({"counter": 0x0100_0000});
+    service
+        .admin(Method::POST, &format!("{path}/tap"), beyond)
+        .await
+        .expect(422);
+}
+
+#[tokio::test]
+async fn the_simulated_world_and_the_real_one_do_not_mix() {
+    let service = TestService::start().await;
+    let real = service.tag(json!({"name": "Bottle"})).await;
+    let simulated = virtual_inlay(&service, json!({"name": "Bottle"})).await;
+    let path = format!("/inlays/{}", simulated["inlay_id"]);
+    let refused = service
+        .admin(Method::PATCH, &path, json!({"tag_id": real.id}))
+        .await
+        .expect(409);
+    assert!(
+        refused["detail"].as_str().unwrap().contains("simulated"),
+        "{refused}"
+    );
+    let mut inlay = chip_json(&chip(Mirror::Plain, MacFrom::None));
+    inlay["tag_id"] = simulated["tag_id"].clone();
+    service
+        .admin(Method::POST, "/inlays", inlay)
+        .await
+        .expect(409);
+    let real_inlays = service.admin_get("/inlays?simulated=false").await;
+    assert_eq!(real_inlays["items"], json!([]));
+}
+
+#[tokio::test]
+async fn a_virtual_inlay_says_what_it_needs() {
+    let service = TestService::start().await;
+    for new in [
+        json!({}),
+        json!({"name": ""}),
+        json!({"name": "Bottle", "tag_id": 1}),
+        json!({"tag": {"title": "Bottle"}}),
+        json!({"name": "Bottle", "mirror": "sideways"}),
+        json!({"name": "Bottle", "file_key": "00".repeat(16), "mirror": "plain"}),
+        json!({"name": "Bottle", "file_key": "01".repeat(16)}),
+    ] {
+        service
+            .admin(Method::POST, "/simulator/inlays", new)
+            .await
+            .expect(422);
+    }
+    service
+        .admin(Method::POST, "/simulator/inlays", json!({"tag_id": 999}))
+        .await
+        .expect(409);
+    let none = service.admin_get("/simulator/inlays?count=true").await;
+    assert_eq!(none, json!({"items": [], "next": null, "count": 0}));
+}
+
+#[tokio::test]
+async fn a_deleted_virtual_inlay_is_gone_for_the_service_too() {
+    let service = TestService::start().await;
+    let inlay = virtual_inlay(&service, json!({"name": "Bottle"})).await;
+    let path = format!("/simulator/inlays/{}", inlay["id"]);
+    assert_eq!(
+        service.admin_get("/simulator/inlays").await["items"],
+        json!([inlay])
+    );
+    service
+        .admin(Method::DELETE, &path, Value::Null)
+        .await
+        .expect(204);
+    for path in [path.clone(), format!("/inlays/{}", inlay["inlay_id"])] {
+        service
+            .admin(Method::GET, &path, Value::Null)
+            .await
+            .expect(404);
+    }
+    service
+        .admin(Method::POST, &format!("{path}/tap"), json!({}))
+        .await
+        .expect(404);
+}
+
+#[tokio::test]
+async fn a_virtual_inlays_counter_outlives_a_restart() {
+    let service = TestService::start().await;
+    let inlay = virtual_inlay(&service, json!({"name": "Bottle"})).await;
+    for _ in 0..3 {
+        tap(&service, &inlay, json!({})).await;
+    }
+    let service = service.restart(1_000).await;
+    let tapped = tap(&service, &inlay, json!({"follow": true})).await;
+    assert_eq!(
+        (&tapped["counter"], &tapped["followed"]["tag_verified"]),
+        (&json!(4), &json!(true))
+    );
+}
