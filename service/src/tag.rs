@@ -167,6 +167,28 @@ pub const TEXT_MAX: usize = 2_000;
 pub const WIDGETS_MAX: usize = 16 * 1024;
 
 impl TagFields {
+    /// A tag with a name, and the defaults of everything else.
+    pub fn named(name: String) -> Self {
+        Self {
+            slug: Slug::default(),
+            name,
+            title: String::new(),
+            description: String::new(),
+            language_code: default_language(),
+            status: Status::default(),
+            experience_id: None,
+            verifier_enabled: yes(),
+            updates_require_verified: false,
+            attributes: Properties::default(),
+            data: Properties::default(),
+            variables: Properties::default(),
+            location: None,
+            widget_settings: WidgetSettings::default(),
+            track_location: false,
+            has_qr_code: false,
+        }
+    }
+
     /// Checks what the types alone do not: lengths, characters, numbers.
     pub fn validate(&self) -> Result<(), InvalidTag> {
         if self.name.trim().is_empty() || !text_fits(&self.name, NAME_MAX) {

@@ -9,4 +9,5 @@ mod settings;
 mod sheets;
 mod tags;
 mod simulator;
+mod tags;
 mod tokens;

@@ -122,7 +122,7 @@ async fn tag(
             twin(original)
         }
         (None, Some(fields), None) => fields,
-        (None, None, Some(name)) => named(name)?,
+        (None, None, Some(name)) => TagFields::named(name),
         _ => {
             return Err(ApiError::Invalid(
                 "Say on which tag: tag_id for one that exists, tag for a new one, or the new one's name."
@@ -147,9 +147,4 @@ fn twin(original: Tag) -> TagFields {
         slug: Slug::default(),
         ..original.fields
     }
-}
-
-/// A tag with a name and nothing else.
-fn named(name: String) -> Result<TagFields, ApiError> {
-    serde_json::from_value(serde_json::json!({ "name": name })).map_err(|_| ApiError::Internal)
 }
