@@ -7,7 +7,6 @@ mod inlays;
 mod master_keys;
 mod settings;
 mod sheets;
-mod tags;
 mod simulator;
 mod tags;
 mod tokens;
