@@ -11,6 +11,7 @@
 mod block;
 mod condition;
 mod link;
+mod stored;
 #[cfg(test)]
 mod tests;
 
@@ -23,7 +24,9 @@ use utoipa::ToSchema;
 pub use block::{Block, BlockError, FieldKind, FormField, TableRow};
 pub use condition::{Verification, When};
 pub use link::{Link, LinkError};
+pub use stored::{Experience, ExperienceFields, Image, ImageType, InvalidName, Version};
 
+use crate::id::ImageId;
 use crate::macros::{Target, TargetError};
 
 /// Most blocks of a page, those within conditions included.
@@ -175,6 +178,14 @@ impl Content {
     /// The content as [`Content::from_json`] reads it.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("texts, numbers and lists can be written as JSON")
+    }
+
+    /// The images that it shows.
+    pub fn images(&self) -> Vec<ImageId> {
+        match self {
+            Self::Redirect { .. } => Vec::new(),
+            Self::Studio { blocks } => block::images(blocks),
+        }
     }
 
     /// Its kind.

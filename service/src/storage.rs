@@ -6,6 +6,7 @@
 //! Backends keep their own time: it is theirs that decides about keys.
 
 mod administration;
+mod experiences;
 mod inlays;
 mod sheets;
 mod tags;
@@ -17,6 +18,7 @@ use async_trait::async_trait;
 use tokio::sync::broadcast;
 
 pub use administration::{Administration, BackupNote, Secrets, SettingsEdit};
+pub use experiences::{ExperienceEdit, ExperienceFilter, Experiences};
 pub use inlays::{
     InlayEdit, InlayFilter, Inlays, MasterKeys, OtherInlays, SimulatedTag, Simulator,
 };
@@ -35,7 +37,9 @@ use crate::settings::InvalidSetting;
 
 /// A database: all operations, by noun.
 #[async_trait]
-pub trait Storage: Taps + Tags + Inlays + MasterKeys + Simulator + Sheets + Administration {
+pub trait Storage:
+    Taps + Tags + Experiences + Inlays + MasterKeys + Simulator + Sheets + Administration
+{
     /// The time that decides.
     async fn now(&self) -> Result<Timestamp, StorageError>;
 

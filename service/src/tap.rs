@@ -5,6 +5,7 @@
 //! the answer is made after its commit.
 
 mod cache;
+mod rehearsal;
 mod scope;
 mod verify;
 
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 pub use cache::{CachedTag, TagCache};
+pub use rehearsal::{KEY_PLACEHOLDER, Rehearsal, rehearse};
 pub use scope::{Facts, Scope};
 pub use verify::{Presented, classify};
 
@@ -246,20 +248,24 @@ async fn answer(
         }
         Destination::Page(blocks) => {
             let scope = Scope::full(service, tag, facts, rk).await?;
-            let texts = blocks.iter().filter_map(|block| match block {
-                Block::Heading { text } | Block::Text { text } => Some(text),
-                _ => None,
-            });
-            let texts = texts
-                .map(|text| Template::parse(text).render(&scope, Encoding::Text))
-                .collect();
             TapAnswer::Page {
                 tag: Arc::clone(tag),
-                texts,
+                texts: texts(blocks, &scope),
                 key: held,
             }
         }
     })
+}
+
+/// The texts of a page, macros expanded.
+fn texts(blocks: &[Block], scope: &Scope<'_>) -> Vec<String> {
+    let texts = blocks.iter().filter_map(|block| match block {
+        Block::Heading { text } | Block::Text { text } => Some(text),
+        _ => None,
+    });
+    texts
+        .map(|text| Template::parse(text).render(scope, Encoding::Text))
+        .collect()
 }
 
 /// The answer to a tap for which the disk has no room.

@@ -28,4 +28,9 @@ impl World {
             Self::Both => None,
         }
     }
+
+    /// Whether a thing that is simulated, or is not, is shown.
+    pub fn has(self, simulated: bool) -> bool {
+        self.simulated().is_none_or(|shown| shown == simulated)
+    }
 }

@@ -28,7 +28,7 @@ impl Listener {
         loop {
             if let Some((event, rest)) = self.heard.split_once("\n\n") {
                 let event = field(event, "event").zip(field(event, "data"));
-                self.heard = rest.to_owned();
+                self.heard = rest.into();
                 if let Some((name, data)) = event {
                     return Some((name, serde_json::from_str(&data).expect("data is JSON")));
                 }
@@ -62,6 +62,23 @@ async fn a_tap_is_told_to_who_listens() {
         Some(("interaction".to_owned(), expected)),
         "and nothing from before"
     );
+}
+
+#[tokio::test]
+async fn an_update_is_told_with_what_it_changed_and_without_its_key() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let tap = service.tap(&tag.path()).await;
+    let mut listener = Listener::at(&service, "?simulated=false").await;
+    let update = service
+        .update(tap.key(), json!({"registered": "true"}))
+        .await;
+    update.expect(200);
+    let expected = json!({
+        "event": "update", "interaction_id": 1, "tag_id": tag.id, "at": "2026-01-01T12:00:00Z",
+        "changes": [{"key": "registered", "old": "false", "new": "true"}], "simulated": false,
+    });
+    assert_eq!(listener.next().await, Some(("update".to_owned(), expected)));
 }
 
 #[tokio::test]

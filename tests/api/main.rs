@@ -3,6 +3,7 @@
 mod backup;
 mod clock;
 mod events;
+mod experiences;
 mod inlays;
 mod master_keys;
 mod settings;

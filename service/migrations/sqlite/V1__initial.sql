@@ -39,7 +39,7 @@ CREATE TABLE tags (
     updated_at               INTEGER NOT NULL,
     deleted_at               INTEGER
 );
-CREATE INDEX tags_experience ON tags (experience_id) WHERE experience_id IS NOT NULL;
+CREATE INDEX tags_experience ON tags (experience_id, deleted_at) WHERE experience_id IS NOT NULL;
 
 -- Lists walk these in their order and filter by what they carry, so that a
 -- filter that finds little reads no row of the table in vain.

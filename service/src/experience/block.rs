@@ -215,6 +215,15 @@ pub(super) fn depth(blocks: &[Block]) -> usize {
     depths.max().unwrap_or(0)
 }
 
+/// The images they show, those within conditions included.
+pub(super) fn images(blocks: &[Block]) -> Vec<ImageId> {
+    let shown = blocks.iter().flat_map(|block| match block {
+        Block::Image { image_id, .. } => vec![*image_id],
+        block => images(block.inner()),
+    });
+    shown.collect()
+}
+
 impl Block {
     fn inner(&self) -> &[Block] {
         match self {

@@ -5,6 +5,7 @@ mod backup;
 mod body;
 mod clock;
 mod events;
+mod experiences;
 mod inlays;
 mod master_keys;
 mod page;
@@ -68,6 +69,18 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
             .routes(routes!(tokens::delete))
             .routes(routes!(clock::get, clock::advance))
             .routes(routes!(events::listen))
+            .routes(routes!(experiences::list, experiences::create))
+            .routes(routes!(
+                experiences::get,
+                experiences::update,
+                experiences::delete
+            ))
+            .routes(routes!(experiences::preview))
+            .routes(routes!(experiences::publish))
+            .routes(routes!(experiences::rollback))
+            .routes(routes!(experiences::versions))
+            .routes(routes!(experiences::images, experiences::add_image))
+            .routes(routes!(experiences::image, experiences::delete_image))
             .routes(routes!(tags::list, tags::create))
             .routes(routes!(tags::get, tags::update, tags::delete))
             .routes(routes!(tags::variables::list))

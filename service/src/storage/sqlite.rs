@@ -7,6 +7,8 @@
 mod administration;
 mod backup;
 mod connection;
+mod experiences;
+mod images;
 mod inlays;
 mod lock;
 mod master_keys;

@@ -79,7 +79,8 @@ impl TagCache {
 }
 
 impl CachedTag {
-    fn new(tap: TagTap, keyring: &Keyring) -> Self {
+    /// A tag as it was just read.
+    pub(crate) fn new(tap: TagTap, keyring: &Keyring) -> Self {
         let candidates = tap
             .rolling
             .iter()

@@ -1,11 +1,16 @@
 //! Bodies of the admin API: JSON, bounded, with every mistake in words.
 
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
 use axum::body::Bytes;
 use axum::extract::{FromRequest, OptionalFromRequest, Request};
 use axum::http::header::CONTENT_TYPE;
 use hyper::body::Body as _;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::http::error::ApiError;
 
@@ -71,6 +76,29 @@ impl Patch {
     pub(super) fn read<T: DeserializeOwned>(self) -> Result<T, ApiError> {
         serde_json::from_value(Value::Object(self.0))
             .map_err(|error| ApiError::Invalid(sentence(&error)))
+    }
+}
+
+/// The members of `T` in a merge patch, for the OpenAPI document: none is required.
+pub(super) struct Partial<T>(PhantomData<T>);
+
+impl<T: PartialSchema> PartialSchema for Partial<T> {
+    fn schema() -> RefOr<Schema> {
+        let mut schema = T::schema();
+        if let RefOr::T(Schema::Object(object)) = &mut schema {
+            object.required.clear();
+        }
+        schema
+    }
+}
+
+impl<T: ToSchema> ToSchema for Partial<T> {
+    fn name() -> Cow<'static, str> {
+        format!("{}Patch", T::name()).into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        T::schemas(schemas);
     }
 }
 

@@ -14,15 +14,17 @@ use crate::event::Event;
 use crate::http::error::{Common, Invalid};
 use crate::http::serve::Closing;
 use crate::service::Service;
+use crate::world::World;
 
 /// Which events are told.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Filter {
-    /// Those of the simulated world instead of the live ones.
+    /// `false` for real ones, `true` for simulated ones, `all` for both.
     #[serde(default)]
-    simulated: bool,
+    #[param(inline, required = false)]
+    simulated: World,
 }
 
 /// The data of a `missed` event.
@@ -49,12 +51,12 @@ pub(crate) struct Missed {
 pub(crate) async fn listen(
     State(service): State<Arc<Service>>,
     closing: Closing,
-    Query(Filter { simulated }): Query<Filter>,
+    Query(Filter { simulated: world }): Query<Filter>,
 ) -> Sse<impl Stream<Item = Result<sse::Event, axum::Error>>> {
     let feed = Feed {
         events: service.storage.events(),
         closing,
-        simulated,
+        world,
     };
     Sse::new(stream::unfold(feed, Feed::next)).keep_alive(KeepAlive::default())
 }
@@ -63,7 +65,7 @@ pub(crate) async fn listen(
 struct Feed {
     events: broadcast::Receiver<Event>,
     closing: Closing,
-    simulated: bool,
+    world: World,
 }
 
 impl Feed {
@@ -75,7 +77,7 @@ impl Feed {
                 () = self.closing.begun() => return None,
             };
             let event = match told {
-                Ok(event) if event.simulated() != self.simulated => continue,
+                Ok(event) if !self.world.has(event.simulated()) => continue,
                 Ok(event) => sse::Event::default().event(event.name()).json_data(&event),
                 Err(RecvError::Lagged(missed)) => sse::Event::default()
                     .event("missed")
@@ -117,7 +119,7 @@ mod tests {
         let feed = Feed {
             events,
             closing: Closing::never(),
-            simulated: false,
+            world: World::Real,
         };
         let body = Sse::new(stream::unfold(feed, Feed::next)).into_response();
         let body = body.into_body().collect().await.unwrap().to_bytes();

@@ -7,6 +7,7 @@ use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 
 use crate::http::error::ApiError;
+use crate::id::{ExperienceId, ImageId};
 
 /// The `{id}` in the path.
 pub(super) struct Id<T>(pub(super) T);
@@ -15,10 +16,31 @@ impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for Id<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let Path(values) = Path::<HashMap<String, String>>::from_request_parts(parts, state)
-            .await
-            .map_err(|_| ApiError::NotFound("resource"))?;
-        let id = values.get("id").and_then(|id| id.parse().ok());
-        id.map(Self).ok_or(ApiError::NotFound("resource"))
+        Ok(Self(part(&values(parts, state).await?, "id")?))
     }
+}
+
+/// The `{id}` and the `{image_id}` in the path of an image.
+pub(super) struct ImagePath(pub(super) ExperienceId, pub(super) ImageId);
+
+impl<S: Send + Sync> FromRequestParts<S> for ImagePath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let values = values(parts, state).await?;
+        Ok(Self(part(&values, "id")?, part(&values, "image_id")?))
+    }
+}
+
+type Values = HashMap<String, String>;
+
+async fn values<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<Values, ApiError> {
+    let path = Path::<Values>::from_request_parts(parts, state).await;
+    path.map(|Path(values)| values)
+        .map_err(|_| ApiError::NotFound("resource"))
+}
+
+fn part<T: FromStr>(values: &Values, name: &str) -> Result<T, ApiError> {
+    let value = values.get(name).and_then(|value| value.parse().ok());
+    value.ok_or(ApiError::NotFound("resource"))
 }

@@ -1,0 +1,157 @@
+//! Experiences as they are kept: a draft that its owner edits, and published
+//! versions that never change.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Content;
+use crate::clock::Timestamp;
+use crate::id::{ExperienceId, ImageId};
+use crate::tag::{NAME_MAX, text_fits};
+
+/// What the owner of an experience decides about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExperienceFields {
+    /// What the owner calls it. Need not be unique.
+    pub name: String,
+    /// What it is to show, or where it is to lead: the draft.
+    pub content: Content,
+}
+
+/// A name that no experience can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("An experience needs a name of 1 to {NAME_MAX} characters.")]
+pub struct InvalidName;
+
+impl ExperienceFields {
+    /// Checks what the types alone do not.
+    pub fn validate(&self) -> Result<(), InvalidName> {
+        if self.name.trim().is_empty() || !text_fits(&self.name, NAME_MAX) {
+            return Err(InvalidName);
+        }
+        Ok(())
+    }
+}
+
+/// An experience as the admin API shows it. Its content is the draft; what is
+/// published is the version with the number `published_version`.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct Experience {
+    /// Its identifier.
+    pub id: ExperienceId,
+    /// What the owner calls it.
+    pub name: String,
+    /// The draft.
+    #[serde(flatten)]
+    pub content: Content,
+    /// The version that taps lead to; `null` where none was ever published.
+    pub published_version: Option<u32>,
+    /// Whether the draft differs from what is published.
+    pub draft: bool,
+    /// How many tags are assigned to it.
+    pub tags: u64,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When name or draft were last changed, or a version was published.
+    pub updated_at: Timestamp,
+}
+
+/// A published version of an experience. It never changes.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct Version {
+    /// Its number: 1 for the first.
+    pub version: u32,
+    /// What the experience was called then.
+    pub name: String,
+    /// What it shows, or where it leads.
+    #[serde(flatten)]
+    pub content: Content,
+    /// When it was published.
+    pub published_at: Timestamp,
+}
+
+/// An image of an experience, without its bytes. It never changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Image {
+    /// Its identifier, for the `image_id` of a block.
+    pub id: ImageId,
+    /// Its type.
+    pub media_type: ImageType,
+    /// Its size in bytes.
+    pub size: u64,
+    /// When it was added.
+    pub created_at: Timestamp,
+}
+
+/// The types of images that every browser shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub enum ImageType {
+    /// PNG.
+    #[serde(rename = "image/png")]
+    Png,
+    /// JPEG.
+    #[serde(rename = "image/jpeg")]
+    Jpeg,
+    /// WebP.
+    #[serde(rename = "image/webp")]
+    Webp,
+    /// GIF.
+    #[serde(rename = "image/gif")]
+    Gif,
+}
+
+impl ImageType {
+    const ALL: [Self; 4] = [Self::Png, Self::Jpeg, Self::Webp, Self::Gif];
+
+    /// The media type, which is also what is stored.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Png => "image/png",
+            Self::Jpeg => "image/jpeg",
+            Self::Webp => "image/webp",
+            Self::Gif => "image/gif",
+        }
+    }
+
+    /// The type named `name`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// The type that the first bytes of an image tell, whatever it is called.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        let riff = bytes.strip_prefix(b"RIFF").and_then(|rest| rest.get(4..));
+        match bytes {
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Self::Png),
+            [0xFF, 0xD8, 0xFF, ..] => Some(Self::Jpeg),
+            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Self::Gif),
+            _ if riff.is_some_and(|riff| riff.starts_with(b"WEBP")) => Some(Self::Webp),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_what_its_first_bytes_say() {
+        for (bytes, kind) in [
+            (&b"\x89PNG\r\n\x1a\n...."[..], Some(ImageType::Png)),
+            (b"\xff\xd8\xff\xe0....", Some(ImageType::Jpeg)),
+            (b"RIFF\x10\0\0\0WEBPVP8 ", Some(ImageType::Webp)),
+            (b"GIF87a", Some(ImageType::Gif)),
+            (b"GIF89a....", Some(ImageType::Gif)),
+            (b"RIFF\x10\0\0\0WAVEfmt ", None),
+            (b"RIFF", None),
+            (b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>", None),
+            (b"", None),
+        ] {
+            assert_eq!(ImageType::of(bytes), kind, "{bytes:?}");
+        }
+        for kind in ImageType::ALL {
+            assert_eq!(ImageType::from_name(kind.as_str()), Some(kind));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `/admin/v1/experiences`.
+
+mod create;
+mod delete;
+mod get;
+mod images;
+mod list;
+mod preview;
+mod publish;
+mod rollback;
+mod update;
+mod versions;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+pub(super) use create::*;
+pub(super) use delete::*;
+pub(super) use get::*;
+pub(super) use images::*;
+pub(super) use list::*;
+pub(super) use preview::*;
+pub(super) use publish::*;
+pub(super) use rollback::*;
+pub(super) use update::*;
+pub(super) use versions::*;
+
+use crate::experience::{Block, Content, ContentFields, ExperienceFields, ExperienceKind};
+
+/// The members of an experience that its owner decides, as they are sent.
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExperienceMembers {
+    /// What the owner calls it. Need not be unique.
+    #[schema(min_length = 1, max_length = 200)]
+    name: String,
+    /// Does not change.
+    kind: ExperienceKind,
+    /// Of a redirect: an `http` or `https` URL; macros stand behind its host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(
+        nullable = false,
+        max_length = 4096,
+        example = "https://example.com/?sn={{tag:attribute:sku}}"
+    )]
+    target_url: Option<String>,
+    /// Of a studio experience: what stands on its page, from top to bottom.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Vec<Block>, required = false, max_items = 200)]
+    blocks: Option<Vec<Value>>,
+}
+
+impl ExperienceMembers {
+    /// What they say, checked. An `Err` is a sentence for people.
+    fn check(self) -> Result<ExperienceFields, String> {
+        let content = ContentFields {
+            kind: self.kind,
+            target_url: self.target_url,
+            blocks: self.blocks,
+        };
+        let fields = ExperienceFields {
+            name: self.name,
+            content: content.try_into().map_err(in_words)?,
+        };
+        fields.validate().map_err(in_words)?;
+        Ok(fields)
+    }
+
+    /// How they would be sent to say `fields`.
+    fn saying(fields: ExperienceFields) -> Result<Self, String> {
+        let ExperienceFields { name, content } = fields;
+        let (kind, target_url, blocks) = match content {
+            Content::Redirect { target } => {
+                let target_url = target.source().to_owned();
+                (ExperienceKind::Redirect, Some(target_url), None)
+            }
+            Content::Studio { blocks } => {
+                let blocks = blocks.iter().map(serde_json::to_value);
+                let blocks = blocks.collect::<Result<_, _>>().map_err(in_words)?;
+                (ExperienceKind::Studio, None, Some(blocks))
+            }
+        };
+        Ok(Self {
+            name,
+            kind,
+            target_url,
+            blocks,
+        })
+    }
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it is what map_err hands over"
+)]
+fn in_words(error: impl ToString) -> String {
+    error.to_string()
+}

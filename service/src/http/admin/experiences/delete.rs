@@ -1,0 +1,28 @@
+//! `DELETE /admin/v1/experiences/{id}`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, Common, Conflicting, NotFound, Written};
+use crate::id::ExperienceId;
+use crate::service::Service;
+
+/// Delete an experience
+///
+/// Refused while tags lead to it; the answer says how many.
+#[utoipa::path(
+    delete, path = "/experiences/{id}", tag = "experiences", params(("id" = ExperienceId, Path)),
+    responses((status = NO_CONTENT, description = "It is deleted"), NotFound, Conflicting, Written, Common)
+)]
+pub(crate) async fn delete(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<ExperienceId>,
+) -> Result<StatusCode, ApiError> {
+    let deleted = service.storage.delete_experience(id).await?;
+    deleted
+        .map(|()| StatusCode::NO_CONTENT)
+        .ok_or(ApiError::NotFound("experience"))
+}

@@ -1,0 +1,28 @@
+//! `GET /admin/v1/experiences/{id}`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+
+use crate::experience::Experience;
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, Common, NotFound};
+use crate::id::ExperienceId;
+use crate::service::Service;
+
+/// Get an experience
+///
+/// Its `target_url` or `blocks` are the draft; what is published is the
+/// version with the number `published_version`.
+#[utoipa::path(
+    get, path = "/experiences/{id}", tag = "experiences", params(("id" = ExperienceId, Path)),
+    responses((status = OK, body = Experience), NotFound, Common)
+)]
+pub(crate) async fn get(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<ExperienceId>,
+) -> Result<Json<Experience>, ApiError> {
+    let experience = service.storage.experience(id).await?;
+    experience.map(Json).ok_or(ApiError::NotFound("experience"))
+}

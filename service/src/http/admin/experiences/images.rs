@@ -1,0 +1,141 @@
+//! `/admin/v1/experiences/{id}/images`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::experience::{Image, ImageType};
+use crate::http::admin::body;
+use crate::http::admin::page::{Cursor, Limit, Page};
+use crate::http::admin::path::{Id, ImagePath};
+use crate::http::admin::query::Query;
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFound, Written};
+use crate::id::{ExperienceId, ImageId};
+use crate::service::Service;
+
+/// Largest image, in bytes.
+const IMAGE_MAX: usize = 5 * 1024 * 1024;
+
+/// Which page of the images.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ImagesQuery {
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: Limit,
+    /// The `next` of the page before.
+    #[param(value_type = Option<String>)]
+    after: Option<Cursor<ImageId>>,
+}
+
+/// List the images of an experience
+///
+/// The oldest first.
+#[utoipa::path(
+    get, path = "/experiences/{id}/images", tag = "experiences",
+    params(("id" = ExperienceId, Path), ImagesQuery),
+    responses((status = OK, body = Page<Image>), NotFound, Invalid, Common)
+)]
+pub(crate) async fn images(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<ExperienceId>,
+    Query(ImagesQuery { limit, after }): Query<ImagesQuery>,
+) -> Result<Json<Page<Image>>, ApiError> {
+    let after = after.map(|Cursor(id)| id);
+    let images = service
+        .storage
+        .images(id, after, limit.and_one_more())
+        .await?
+        .ok_or(ApiError::NotFound("experience"))?;
+    Ok(Json(Page::new(images, limit, |image| image.id)))
+}
+
+/// Add an image to an experience
+///
+/// The body is the image itself: PNG, JPEG, WebP or GIF, told by its first
+/// bytes whatever the request calls it, and at most 5 MiB.
+#[utoipa::path(
+    post, path = "/experiences/{id}/images", tag = "experiences",
+    params(("id" = ExperienceId, Path)),
+    request_body(content = inline(Vec<u8>), content_type = "application/octet-stream"),
+    responses((status = CREATED, body = Image), NotFound, BadBody, Written, Common)
+)]
+pub(crate) async fn add_image(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<ExperienceId>,
+    request: Request,
+) -> Result<(StatusCode, Json<Image>), ApiError> {
+    let bytes = body::read(request.into_body(), IMAGE_MAX).await?;
+    let media_type = ImageType::of(&bytes).ok_or(ApiError::UnsupportedMediaType(
+        "image/png, image/jpeg, image/webp or image/gif",
+    ))?;
+    let image = service
+        .storage
+        .insert_image(id, media_type, bytes.into())
+        .await?
+        .ok_or(ApiError::NotFound("experience"))?;
+    Ok((StatusCode::CREATED, Json(image)))
+}
+
+/// Get an image
+///
+/// Its bytes, as they were added.
+#[utoipa::path(
+    get, path = "/experiences/{id}/images/{image_id}", tag = "experiences",
+    params(("id" = ExperienceId, Path), ("image_id" = ImageId, Path)),
+    responses(
+        (status = OK, content(
+            (Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/gif")
+        )),
+        NotFound, Common
+    )
+)]
+pub(crate) async fn image(
+    State(service): State<Arc<Service>>,
+    ImagePath(id, image): ImagePath,
+) -> Result<Response, ApiError> {
+    let image = service.storage.image(id, image).await?;
+    let (media_type, bytes) = image.ok_or(ApiError::NotFound("image"))?;
+    let mut response = bytes.into_response();
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE, media_type.as_str()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; sandbox",
+        ),
+        // An image never changes; its address stays its own.
+        (
+            header::CACHE_CONTROL,
+            "private, max-age=31536000, immutable",
+        ),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    Ok(response)
+}
+
+/// Delete an image
+///
+/// Refused while the draft or what is published shows it.
+#[utoipa::path(
+    delete, path = "/experiences/{id}/images/{image_id}", tag = "experiences",
+    params(("id" = ExperienceId, Path), ("image_id" = ImageId, Path)),
+    responses((status = NO_CONTENT, description = "It is deleted"), NotFound, Conflicting, Written, Common)
+)]
+pub(crate) async fn delete_image(
+    State(service): State<Arc<Service>>,
+    ImagePath(id, image): ImagePath,
+) -> Result<StatusCode, ApiError> {
+    let deleted = service.storage.delete_image(id, image).await?;
+    deleted
+        .map(|()| StatusCode::NO_CONTENT)
+        .ok_or(ApiError::NotFound("image"))
+}

@@ -1,0 +1,43 @@
+//! `POST /admin/v1/experiences/{id}/rollback`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::experience::Experience;
+use crate::http::admin::body::Body;
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
+use crate::id::ExperienceId;
+use crate::service::Service;
+
+/// Where to go back to.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rollback {
+    /// The version whose content is to be published again.
+    #[schema(minimum = 1)]
+    version: u32,
+}
+
+/// Publish an earlier version again
+///
+/// Its content becomes a new version, to which taps lead from now on; where it
+/// is what is published, nothing changes. The draft follows, unless it has
+/// changes that were never published: those are kept.
+#[utoipa::path(
+    post, path = "/experiences/{id}/rollback", tag = "experiences",
+    params(("id" = ExperienceId, Path)), request_body = Rollback,
+    responses((status = OK, body = Experience), NotFound, Conflicting, BadBody, Written, Common)
+)]
+pub(crate) async fn rollback(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<ExperienceId>,
+    Body(Rollback { version }): Body<Rollback>,
+) -> Result<Json<Experience>, ApiError> {
+    let experience = service.storage.roll_back_experience(id, version).await?;
+    experience.map(Json).ok_or(ApiError::NotFound("experience"))
+}

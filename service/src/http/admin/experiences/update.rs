@@ -1,0 +1,63 @@
+//! `PATCH /admin/v1/experiences/{id}`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::ExperienceMembers;
+use crate::experience::{Experience, ExperienceFields};
+use crate::http::admin::body::{Partial, Patch};
+use crate::http::admin::path::Id;
+use crate::http::admin::query::Query;
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
+use crate::id::ExperienceId;
+use crate::service::Service;
+
+/// What becomes of the change.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct UpdateQuery {
+    /// Publish the changed draft at once, in the same operation.
+    #[serde(default)]
+    publish: bool,
+}
+
+/// The members that change.
+type ExperiencePatch = Partial<ExperienceMembers>;
+
+/// Change an experience
+///
+/// A merge patch (RFC 7396) of its name and its draft: members that are not
+/// sent stay as they are. Blocks are replaced as a whole. What is published
+/// stays as it is until the draft is published, of a redirect as of a page;
+/// `publish=true` does both in one. The name takes effect at once: visitors do
+/// not see it. The kind does not change.
+#[utoipa::path(
+    patch, path = "/experiences/{id}", tag = "experiences",
+    params(("id" = ExperienceId, Path), UpdateQuery),
+    request_body(content = ExperiencePatch, content_type = "application/merge-patch+json"),
+    responses(
+        (status = OK, body = Experience),
+        NotFound, Conflicting, BadBody, Written, Common
+    )
+)]
+pub(crate) async fn update(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<ExperienceId>,
+    Query(UpdateQuery { publish }): Query<UpdateQuery>,
+    patch: Patch,
+) -> Result<Json<Experience>, ApiError> {
+    let edit = move |before: ExperienceFields| {
+        let after = patch.apply(&ExperienceMembers::saying(before)?)?;
+        after.check()
+    };
+    let experience = service
+        .storage
+        .edit_experience(id, Box::new(edit), publish)
+        .await?;
+    experience.map(Json).ok_or(ApiError::NotFound("experience"))
+}

@@ -1,0 +1,549 @@
+//! `/admin/v1/experiences`.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_tests::{Answer, Answering as _, TestService};
+
+fn redirect(name: &str, target: &str) -> Value {
+    json!({"name": name, "kind": "redirect", "target_url": target})
+}
+
+fn page(text: &str) -> Value {
+    json!({"name": "Welcome", "kind": "studio", "blocks": [{"type": "heading", "text": text}]})
+}
+
+/// Where a tap of the tag leads, without the rolling key.
+async fn destination(service: &TestService, path: &str) -> String {
+    let tap = service.tap(path).await;
+    let location = tap.location.expect("the tag redirects");
+    location
+        .split(['?', '&'])
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+async fn refused(service: &TestService, method: Method, path: &str, body: Value) -> String {
+    let problem = service.admin(method, path, body).await.expect(422);
+    problem["detail"].as_str().expect("a sentence").to_owned()
+}
+
+#[tokio::test]
+async fn a_new_experience_is_version_1_and_shown_with_all_its_members() {
+    let service = TestService::start().await;
+    let created = service
+        .admin_create(
+            "/experiences",
+            redirect("Register", "https://owner.example/a"),
+        )
+        .await;
+    let expected = json!({
+        "id": 1, "name": "Register", "kind": "redirect", "target_url": "https://owner.example/a",
+        "published_version": 1, "draft": false, "tags": 0,
+        "created_at": "2026-01-01T12:00:00Z", "updated_at": "2026-01-01T12:00:00Z",
+    });
+    assert_eq!(created, expected);
+    assert_eq!(service.admin_get("/experiences/1").await, expected);
+}
+
+#[tokio::test]
+async fn a_new_draft_is_published_only_when_it_is_asked_to_be() {
+    let service = TestService::start().await;
+    let mut draft = redirect("Register", "https://owner.example/a");
+    draft["draft"] = true.into();
+    let id = service.experience(draft).await;
+    let tag = service
+        .tag(json!({"name": "Bottle", "experience_id": id}))
+        .await;
+    assert_eq!(service.tap(&tag.path()).await.status, 200, "not set up yet");
+    let experience = service.admin_get(&format!("/experiences/{id}")).await;
+    assert_eq!(experience["published_version"], Value::Null);
+    assert_eq!(experience["draft"], true);
+
+    let path = format!("/experiences/{id}/publish");
+    let published = service.admin(Method::POST, &path, Value::Null).await;
+    let published = published.expect(200);
+    assert_eq!(published["published_version"], 1);
+    assert_eq!(published["draft"], false);
+    assert_eq!(
+        destination(&service, &tag.path()).await,
+        "https://owner.example/a"
+    );
+}
+
+#[tokio::test]
+async fn a_change_goes_to_the_draft_and_to_visitors_once_it_is_published() {
+    let service = TestService::start().await;
+    let tag = service.tag_to("https://owner.example/a", Value::Null).await;
+    let changed = service
+        .admin_patch(
+            "/experiences/1",
+            json!({"target_url": "https://owner.example/b"}),
+        )
+        .await;
+    assert_eq!(changed["target_url"], "https://owner.example/b");
+    assert_eq!(
+        (&changed["published_version"], &changed["draft"]),
+        (&json!(1), &json!(true))
+    );
+    assert_eq!(
+        destination(&service, &tag.path()).await,
+        "https://owner.example/a"
+    );
+
+    let published = service
+        .admin(Method::POST, "/experiences/1/publish", Value::Null)
+        .await
+        .expect(200);
+    assert_eq!(
+        (&published["published_version"], &published["draft"]),
+        (&json!(2), &json!(false))
+    );
+    assert_eq!(
+        destination(&service, &tag.path()).await,
+        "https://owner.example/b"
+    );
+
+    let third = json!({"target_url": "https://owner.example/c", "name": "Third"});
+    let both = service
+        .admin_patch("/experiences/1?publish=true", third)
+        .await;
+    assert_eq!(
+        (&both["published_version"], &both["name"]),
+        (&json!(3), &json!("Third"))
+    );
+    assert_eq!(
+        destination(&service, &tag.path()).await,
+        "https://owner.example/c"
+    );
+}
+
+#[tokio::test]
+async fn what_is_published_already_is_not_published_again() {
+    let service = TestService::start().await;
+    service.redirect("https://owner.example/a").await;
+    for path in ["/experiences/1/publish", "/experiences/1/publish"] {
+        let published = service.admin(Method::POST, path, Value::Null).await;
+        assert_eq!(published.expect(200)["published_version"], 1);
+    }
+    service
+        .admin_patch("/experiences/1?publish=true", json!({"name": "Other"}))
+        .await;
+    let versions = service.admin_get("/experiences/1/versions").await;
+    assert_eq!(versions["items"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test]
+async fn versions_never_change_and_each_can_be_published_again() {
+    let service = TestService::start().await;
+    let tag = service.tag_to("https://owner.example/1", Value::Null).await;
+    for n in 2..=3 {
+        service.advance(1_000);
+        let target = json!({"target_url": format!("https://owner.example/{n}")});
+        service
+            .admin_patch("/experiences/1?publish=true", target)
+            .await;
+    }
+    let back = service
+        .admin(
+            Method::POST,
+            "/experiences/1/rollback",
+            json!({"version": 1}),
+        )
+        .await
+        .expect(200);
+    assert_eq!(
+        (&back["published_version"], &back["draft"]),
+        (&json!(4), &json!(false))
+    );
+    assert_eq!(
+        back["target_url"], "https://owner.example/1",
+        "the draft follows"
+    );
+    assert_eq!(
+        destination(&service, &tag.path()).await,
+        "https://owner.example/1"
+    );
+
+    let version = |version: i64, target: i64, at: &str| {
+        json!({
+            "version": version, "name": "Redirect", "kind": "redirect",
+            "target_url": format!("https://owner.example/{target}"), "published_at": at,
+        })
+    };
+    let first = service.admin_get("/experiences/1/versions?limit=2").await;
+    assert_eq!(
+        first["items"],
+        json!([
+            version(4, 1, "2026-01-01T12:00:02Z"),
+            version(3, 3, "2026-01-01T12:00:02Z")
+        ])
+    );
+    let next = first["next"].as_str().expect("there are more");
+    let second = service
+        .admin_get(&format!("/experiences/1/versions?limit=2&after={next}"))
+        .await;
+    assert_eq!(
+        second,
+        json!({
+            "items": [version(2, 2, "2026-01-01T12:00:01Z"), version(1, 1, "2026-01-01T12:00:00Z")],
+            "next": null,
+        })
+    );
+}
+
+#[tokio::test]
+async fn going_back_keeps_changes_that_were_never_published() {
+    let service = TestService::start().await;
+    service.redirect("https://owner.example/1").await;
+    let to = |target: &str| json!({"target_url": target});
+    service
+        .admin_patch("/experiences/1?publish=true", to("https://owner.example/2"))
+        .await;
+    service
+        .admin_patch("/experiences/1", to("https://owner.example/draft"))
+        .await;
+    let back = service
+        .admin(
+            Method::POST,
+            "/experiences/1/rollback",
+            json!({"version": 1}),
+        )
+        .await
+        .expect(200);
+    assert_eq!(back["target_url"], "https://owner.example/draft");
+    assert_eq!(
+        (&back["published_version"], &back["draft"]),
+        (&json!(3), &json!(true))
+    );
+    let missing = service
+        .admin(
+            Method::POST,
+            "/experiences/1/rollback",
+            json!({"version": 9}),
+        )
+        .await
+        .expect(409);
+    assert_eq!(missing["detail"], "There is no version 9.");
+}
+
+#[tokio::test]
+async fn a_repeated_answer_is_made_from_the_version_of_its_tap() {
+    let service = TestService::start().await;
+    let tag = service.tag_to("https://owner.example/1", Value::Null).await;
+    let first = service.tap(&tag.path()).await;
+    let to = json!({"target_url": "https://owner.example/2"});
+    service.admin_patch("/experiences/1?publish=true", to).await;
+    let cookie = first.cookie.as_deref().expect("a key to hold");
+    let again = service.tap_with_cookie(&tag.path(), cookie).await;
+    assert_eq!(again.location, first.location);
+}
+
+#[tokio::test]
+async fn a_redirect_leads_to_http_or_https_and_nowhere_else() {
+    let service = TestService::start().await;
+    service.redirect("https://owner.example/").await;
+    for target in [
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "file:///etc/passwd",
+        "//owner.example/",
+        "owner.example",
+        "https://{{tag:data:host}}/",
+        "https://owner.example@evil.example/",
+        "{{tag:variable:url}}",
+        "https://owner.example/\r\nx: y",
+        "",
+    ] {
+        let words = refused(
+            &service,
+            Method::POST,
+            "/experiences",
+            redirect("R", target),
+        )
+        .await;
+        assert!(words.contains("target URL"), "{target}: {words}");
+        let patch = json!({"target_url": target});
+        let words = refused(&service, Method::PATCH, "/experiences/1", patch).await;
+        assert!(words.contains("target URL"), "{target}: {words}");
+    }
+    let experience = service.admin_get("/experiences/1").await;
+    assert_eq!(experience["target_url"], "https://owner.example/");
+}
+
+#[tokio::test]
+async fn what_an_experience_cannot_be_is_refused_in_words() {
+    let service = TestService::start().await;
+    let target = "https://owner.example/";
+    let deep = (0..5).fold(json!({"type": "divider"}), |inner, _| {
+        json!({"type": "condition", "when": {"type": "scan_count", "at_least": 1}, "blocks": [inner]})
+    });
+    for (experience, words) in [
+        (
+            json!({"name": "R", "kind": "redirect"}),
+            "needs a target_url",
+        ),
+        (json!({"name": "S", "kind": "studio"}), "needs blocks"),
+        (
+            json!({"name": "R", "target_url": target}),
+            "missing field `kind`",
+        ),
+        (
+            json!({"kind": "redirect", "target_url": target}),
+            "missing field `name`",
+        ),
+        (redirect("", target), "needs a name of 1 to 200 characters"),
+        (
+            redirect("a\u{0}b", target),
+            "needs a name of 1 to 200 characters",
+        ),
+        (
+            redirect(&"a".repeat(201), target),
+            "needs a name of 1 to 200 characters",
+        ),
+        (
+            json!({"name": "R", "kind": "video", "target_url": target}),
+            "unknown variant `video`",
+        ),
+        (
+            json!({"name": "R", "kind": "redirect", "target_url": target, "blocks": []}),
+            "no blocks",
+        ),
+        (
+            json!({"name": "R", "kind": "redirect", "target": target}),
+            "unknown field `target`",
+        ),
+        (
+            json!({"name": "S", "kind": "studio", "blocks": [{"type": "video"}]}),
+            "Block 1 (video)",
+        ),
+        (
+            json!({"name": "S", "kind": "studio", "blocks": [deep]}),
+            "at most 4 deep",
+        ),
+        (
+            json!({"name": "S", "kind": "studio", "blocks": [{"type": "button", "label": "x", "url": "javascript:x"}]}),
+            "A link begins with http://, https://, mailto: or tel:",
+        ),
+    ] {
+        let refusal = refused(&service, Method::POST, "/experiences", experience).await;
+        assert!(refusal.contains(words), "{refusal}");
+    }
+    assert_eq!(
+        service.admin_get("/experiences").await,
+        json!({"items": [], "next": null})
+    );
+
+    service.redirect(target).await;
+    for (patch, words) in [
+        (
+            json!({"kind": "studio", "target_url": null, "blocks": []}),
+            "does not change",
+        ),
+        (json!({"target_url": null}), "needs a target_url"),
+        (json!({"name": null}), "missing field `name`"),
+        (json!({"id": 2}), "unknown field `id`"),
+    ] {
+        let refusal = refused(&service, Method::PATCH, "/experiences/1", patch).await;
+        assert!(refusal.contains(words), "{refusal}");
+    }
+}
+
+#[tokio::test]
+async fn experiences_are_searched_by_name_and_kind_and_tell_where_they_are_used() {
+    let service = TestService::start().await;
+    for (name, target) in [("Register", "a"), ("50% off", "b"), ("register_all", "c")] {
+        let target = format!("https://owner.example/{target}");
+        service.experience(redirect(name, &target)).await;
+    }
+    service.experience(page("Hello")).await;
+    service
+        .tag(json!({"name": "One", "experience_id": 1}))
+        .await;
+    service
+        .tag(json!({"name": "Two", "experience_id": 1}))
+        .await;
+
+    for (query, ids) in [
+        ("", json!([1, 2, 3, 4])),
+        ("?q=REG", json!([1, 3])),
+        ("?q=%25", json!([2])),
+        ("?q=_", json!([3])),
+        ("?kind=studio", json!([4])),
+        ("?q=reg&kind=studio", json!([])),
+    ] {
+        let list = service.admin_get(&format!("/experiences{query}")).await;
+        let items = list["items"].as_array().expect("a list");
+        let found: Vec<_> = items.iter().map(|item| item["id"].clone()).collect();
+        assert_eq!(json!(found), ids, "{query}");
+    }
+    let first = service.admin_get("/experiences?limit=1&count=true").await;
+    assert_eq!(
+        (&first["items"][0]["tags"], &first["count"]),
+        (&json!(2), &json!(4))
+    );
+    let next = first["next"].as_str().expect("there are more");
+    let second = service
+        .admin_get(&format!("/experiences?limit=1&after={next}"))
+        .await;
+    assert_eq!(second["items"][0]["id"], 2);
+    assert_eq!(second["items"][0]["tags"], 0);
+}
+
+#[tokio::test]
+async fn an_experience_is_deleted_once_no_tag_leads_to_it() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let delete = || service.admin(Method::DELETE, "/experiences/1", Value::Null);
+    let one = delete().await.expect(409);
+    assert_eq!(
+        one["detail"],
+        "One tag leads to this experience. Assign it another one first."
+    );
+    let other = service
+        .tag(json!({"name": "Two", "experience_id": 1}))
+        .await;
+    let two = delete().await.expect(409);
+    assert_eq!(
+        two["detail"],
+        "2 tags lead to this experience. Assign them another one first."
+    );
+    for tag in [tag, other] {
+        service
+            .admin_patch(&tag.admin_path(), json!({"experience_id": null}))
+            .await;
+    }
+    assert_eq!(delete().await.status, 204);
+    delete().await.expect(404);
+    for path in ["", "/versions", "/images"] {
+        let path = format!("/experiences/1{path}");
+        service
+            .admin(Method::GET, &path, Value::Null)
+            .await
+            .expect(404);
+    }
+    let listed = service.admin_get("/experiences").await;
+    assert_eq!(listed["items"], json!([]));
+}
+
+#[tokio::test]
+async fn a_preview_shows_where_a_tap_would_lead_and_records_nothing() {
+    let service = TestService::start().await;
+    let target =
+        "https://owner.example/{{tag:attribute:sku}}?v={{interaction:verification:result}}";
+    service.redirect("https://owner.example/published").await;
+    service
+        .admin_patch("/experiences/1", json!({"target_url": target}))
+        .await;
+    let tag = service
+        .tag(json!({"name": "Bottle", "attributes": {"sku": "A/1"}, "experience_id": 1}))
+        .await;
+    for (verification, result) in [
+        ("verified", "true"),
+        ("not_verified", "false"),
+        ("not_checked", ""),
+    ] {
+        let tap = json!({"tag_id": tag.id, "verification": verification});
+        let preview = service
+            .admin(Method::POST, "/experiences/1/preview", tap)
+            .await
+            .expect(200);
+        let location = format!("https://owner.example/A%2F1?v={result}&rk=ROLLING_KEY");
+        assert_eq!(preview, json!({"kind": "redirect", "location": location}));
+    }
+    assert_eq!(service.scan_count(&tag).await, 0);
+
+    service.experience(page("Hello {{tag:name}}")).await;
+    let tap = json!({"tag_id": tag.id, "verification": "verified"});
+    let preview = service
+        .admin(Method::POST, "/experiences/2/preview", tap)
+        .await
+        .expect(200);
+    assert_eq!(
+        preview,
+        json!({"kind": "studio", "texts": ["Hello Bottle"]})
+    );
+
+    let nobody = json!({"tag_id": 99, "verification": "verified"});
+    let refused = service
+        .admin(Method::POST, "/experiences/1/preview", nobody)
+        .await
+        .expect(409);
+    assert_eq!(refused["detail"], "There is no tag 99.");
+}
+
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n and what follows";
+
+async fn upload(service: &TestService, path: &str, bytes: &[u8]) -> Answer {
+    let request = service.admin_request(Method::POST, path);
+    request.body(bytes.to_vec()).answer().await
+}
+
+#[tokio::test]
+async fn images_are_kept_as_they_came_and_told_by_their_bytes() {
+    let service = TestService::start().await;
+    service.experience(page("Hello")).await;
+    let images = "/experiences/1/images";
+    let created = upload(&service, images, PNG).await.expect(201);
+    let expected = json!({
+        "id": 1, "media_type": "image/png", "size": PNG.len(), "created_at": "2026-01-01T12:00:00Z",
+    });
+    assert_eq!(created, expected);
+    assert_eq!(
+        service.admin_get(images).await,
+        json!({"items": [expected], "next": null})
+    );
+    let request = service.admin_request(Method::GET, "/experiences/1/images/1");
+    let answer = request.send().await.expect("the service answers");
+    assert_eq!(answer.headers()["content-type"], "image/png");
+    assert_eq!(answer.headers()["x-content-type-options"], "nosniff");
+    assert_eq!(answer.bytes().await.expect("a body"), PNG);
+
+    upload(&service, images, b"<svg onload='x'/>")
+        .await
+        .expect(415);
+    upload(&service, images, b"").await.expect(415);
+    let mut large = PNG.to_vec();
+    large.resize(5 * 1024 * 1024, 0);
+    upload(&service, images, &large).await.expect(201);
+    large.push(0);
+    upload(&service, images, &large).await.expect(413);
+    upload(&service, "/experiences/9/images", PNG)
+        .await
+        .expect(404);
+}
+
+#[tokio::test]
+async fn an_image_that_is_shown_is_not_deleted_and_one_that_is_deleted_is_not_shown() {
+    let service = TestService::start().await;
+    let shows = |image: i64| json!({"blocks": [{"type": "image", "image_id": image, "alt": ""}]});
+    service.experience(page("Hello")).await;
+    service.experience(page("Other")).await;
+    upload(&service, "/experiences/1/images", PNG)
+        .await
+        .expect(201);
+    let patch = |path: &'static str, image| service.admin(Method::PATCH, path, shows(image));
+    let missing = patch("/experiences/1", 7).await.expect(409);
+    assert_eq!(missing["detail"], "There is no image 7.");
+    patch("/experiences/2", 1).await.expect(409);
+    patch("/experiences/1?publish=true", 1).await.expect(200);
+
+    let delete = || service.admin(Method::DELETE, "/experiences/1/images/1", Value::Null);
+    delete().await.expect(409);
+    service
+        .admin_patch("/experiences/1", json!({"blocks": []}))
+        .await;
+    delete().await.expect(409);
+    service
+        .admin(Method::POST, "/experiences/1/publish", Value::Null)
+        .await
+        .expect(200);
+    assert_eq!(delete().await.status, 204);
+    delete().await.expect(404);
+    let back = service.admin(
+        Method::POST,
+        "/experiences/1/rollback",
+        json!({"version": 2}),
+    );
+    assert_eq!(back.await.expect(409)["detail"], "There is no image 1.");
+}
