@@ -2,8 +2,10 @@
 
 mod backup;
 mod client;
+mod doctor;
 mod restore;
 mod serve;
+mod tail;
 mod token;
 
 use std::io::{self, IsTerminal as _, Write as _};
@@ -38,12 +40,16 @@ struct Cli {
 enum Verb {
     /// Run the service.
     Serve(Box<config::Serve>),
+    /// Show interactions and updates as they happen.
+    Tail(tail::Options),
     /// Make, list and revoke admin tokens.
     Token(token::Options),
     /// Copy the running service's database into a file.
     Backup(backup::Options),
     /// Put a backup in the database's place. The service must not be running.
     Restore(restore::Options),
+    /// Look for what stands in the way, and name the way out.
+    Doctor(doctor::Options),
 }
 
 /// Runs the command that the arguments name. What goes wrong is one sentence on stderr.
@@ -64,9 +70,11 @@ fn run(cli: Cli) -> Result<()> {
     start_logging(cli.log)?;
     match cli.verb {
         Verb::Serve(options) => serve::run(*options),
+        Verb::Tail(options) => tail::run(&options),
         Verb::Token(options) => token::run(&options),
         Verb::Backup(options) => backup::run(&options),
         Verb::Restore(options) => restore::run(&options),
+        Verb::Doctor(options) => doctor::run(&options),
     }
 }
 

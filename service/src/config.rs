@@ -2,7 +2,8 @@
 //! Secrets come from the environment or from files, never from arguments.
 
 use std::ffi::OsString;
-use std::net::SocketAddr;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -87,6 +88,37 @@ impl PassphraseFile {
     }
 }
 
+/// Where the service listens unless it is told otherwise.
+pub const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
+
+/// An address by which this machine itself reaches a listener.
+pub fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+/// Why the service cannot listen, and the way out, in words.
+pub fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {
+    let (ip, port) = (address.ip(), address.port());
+    match error.kind() {
+        ErrorKind::AddrInUse => format!(
+            "Port {port} is used by another program. Choose another with --listen {}, or a free one with port 0.",
+            SocketAddr::new(ip, port.checked_add(1).unwrap_or(LISTEN.port()))
+        ),
+        ErrorKind::AddrNotAvailable => format!(
+            "{ip} is no address of this machine. Listen on 127.0.0.1, or on 0.0.0.0 for all of its addresses."
+        ),
+        ErrorKind::PermissionDenied => format!(
+            "The system does not let this user listen on port {port}. Choose one of 1024 or above."
+        ),
+        _ => format!("The service cannot listen on {address}: {error}."),
+    }
+}
+
 /// How the service is reached, and by whom.
 #[derive(Args, Clone, Debug)]
 pub struct Listening {
@@ -95,7 +127,7 @@ pub struct Listening {
         long,
         env = "TAPDESK_LISTEN",
         value_name = "ADDRESS:PORT",
-        default_value = "127.0.0.1:8787"
+        default_value_t = LISTEN
     )]
     pub listen: SocketAddr,
 

@@ -19,6 +19,20 @@ pub fn create_empty(path: &Path) -> io::Result<()> {
     open_new(path).map(drop)
 }
 
+/// Whether others than its owner may read the file. Where files have no such
+/// modes, nobody else may.
+pub fn is_open_to_others(path: &Path) -> io::Result<bool> {
+    let metadata = path.metadata()?;
+    #[cfg(unix)]
+    let open = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o077 != 0;
+    #[cfg(not(unix))]
+    let open = {
+        let _ = metadata;
+        false
+    };
+    Ok(open)
+}
+
 /// Makes it durable that `path` has the name it has.
 pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     let folder = path

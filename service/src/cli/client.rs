@@ -18,14 +18,9 @@ use crate::config::{self, Installation};
 /// Which service to speak to, and as whom.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Connection {
-    /// The running service.
-    #[arg(
-        long,
-        env = "TAPDESK_URL",
-        value_name = "URL",
-        default_value = "http://127.0.0.1:8787"
-    )]
-    url: String,
+    /// The running service. By default `http://127.0.0.1:8787`, or where `TAPDESK_LISTEN` says.
+    #[arg(long, env = "TAPDESK_URL", value_name = "URL")]
+    url: Option<String>,
 
     #[command(flatten)]
     installation: Installation,
@@ -43,32 +38,38 @@ pub(super) struct Client {
 const PATIENCE: Duration = Duration::from_mins(10);
 
 impl Connection {
-    /// The address as it was named.
-    pub(super) fn url(&self) -> &str {
-        &self.url
+    /// The address of the service.
+    pub(super) fn url(&self) -> String {
+        self.url.clone().unwrap_or_else(|| {
+            let listen = std::env::var("TAPDESK_LISTEN").ok();
+            let listen = listen.and_then(|address| address.parse().ok());
+            format!(
+                "http://{}",
+                config::reachable(listen.unwrap_or(config::LISTEN))
+            )
+        })
+    }
+
+    /// The installation whose token is shown.
+    pub(super) fn installation(&self) -> &Installation {
+        &self.installation
     }
 
     /// A client with the installation's admin token.
     pub(super) fn open(&self) -> Result<Client> {
-        let url = Url::parse(&self.url)
+        let named = self.url();
+        let url = Url::parse(&named)
             .ok()
             .filter(|url| url.has_host() && matches!(url.scheme(), "http" | "https"))
-            .with_context(|| format!("{} is no http or https URL.", self.url))?;
-        let loopback = is_loopback(&url);
-        if url.scheme() == "http" && !loopback {
+            .with_context(|| format!("{named} is no http or https URL."))?;
+        if url.scheme() == "http" && !is_loopback(&url) {
             bail!(
                 "The admin token does not travel over a network in clear. Name the service by an https URL."
             );
         }
         let (token, token_from) = self.token()?;
-        let agent = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .timeout_connect(Some(Duration::from_secs(5)))
-            .timeout_recv_response(Some(PATIENCE));
-        let agent = if loopback { agent.proxy(None) } else { agent };
         Ok(Client {
-            agent: agent.build().new_agent(),
+            agent: plain_agent(&url),
             base: url.as_str().trim_end_matches('/').to_owned(),
             token,
             token_from,
@@ -104,7 +105,24 @@ fn no_token(file: &std::path::Path, error: &std::io::Error) -> anyhow::Error {
     }
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Makes requests to where `url` is. It follows no redirects, and an answer of
+/// any status is an answer.
+pub(super) fn plain_agent(url: &Url) -> Agent {
+    let agent = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .timeout_connect(Some(Duration::from_secs(5)))
+        .timeout_recv_response(Some(PATIENCE));
+    let agent = if is_loopback(url) {
+        agent.proxy(None)
+    } else {
+        agent
+    };
+    agent.build().new_agent()
+}
+
+/// Whether `url` leads to this machine itself.
+pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(url::Host::Ipv4(ip)) => IpAddr::from(ip).is_loopback(),

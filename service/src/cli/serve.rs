@@ -1,7 +1,6 @@
 //! `serve`: runs the service until it is asked to end.
 
-use std::io::{self, ErrorKind, Write as _};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow};
@@ -22,14 +21,16 @@ pub(super) fn run(options: config::Serve) -> Result<()> {
 
 async fn serve(options: config::Serve) -> Result<()> {
     let listening = options.listening;
-    let listener = bind(listening.listen).await?;
+    let listener = TcpListener::bind(listening.listen)
+        .await
+        .map_err(|error| anyhow!(config::cannot_listen(listening.listen, &error)))?;
     let address = listener.local_addr()?;
     let admin_token = match config::admin_token()? {
         Some(token) => TokenSource::Given(token),
         None => TokenSource::File(options.installation.token_file()?),
     };
     let defaults = Settings {
-        tag_url: format!("http://{}/t", reachable(address)),
+        tag_url: format!("http://{}/t", config::reachable(address)),
         ..Settings::default()
     };
     let layers = Layers {
@@ -66,36 +67,6 @@ async fn serve(options: config::Serve) -> Result<()> {
     }
     service.storage.close().await;
     Ok(())
-}
-
-async fn bind(address: SocketAddr) -> Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| {
-        let port = address.port();
-        match error.kind() {
-            ErrorKind::AddrInUse => anyhow!(
-                "Port {port} is used by another program. Choose another with --listen {}, or a free one with port 0.",
-                SocketAddr::new(address.ip(), port.checked_add(1).unwrap_or(8787))
-            ),
-            ErrorKind::AddrNotAvailable => anyhow!(
-                "{} is no address of this machine. Listen on 127.0.0.1, or on 0.0.0.0 for all of its addresses.",
-                address.ip()
-            ),
-            ErrorKind::PermissionDenied => anyhow!(
-                "The system does not let this user listen on port {port}. Choose one of 1024 or above."
-            ),
-            _ => anyhow!("The service cannot listen on {address}: {error}."),
-        }
-    })
-}
-
-/// An address by which this machine itself reaches a listener.
-fn reachable(address: SocketAddr) -> SocketAddr {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, address.port())
 }
 
 /// Ends with the first SIGTERM or SIGINT. The handlers are in place when this returns.

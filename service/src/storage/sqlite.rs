@@ -33,7 +33,7 @@ use rusqlite::Connection;
 use tokio::sync::broadcast;
 
 pub use connection::APPLICATION_ID;
-pub use migrate::{OpenError, examine};
+pub use migrate::{Examination, OpenError, check_sqlite, examine};
 pub use restore::Restore;
 
 use super::{Storage, StorageError};

@@ -79,12 +79,12 @@ pub(super) fn open(
     now: Timestamp,
     entropy: &dyn Entropy,
 ) -> Result<Connection, OpenError> {
-    version_gate(rusqlite::version_number(), rusqlite::version())?;
+    check_sqlite()?;
     if path
         .try_exists()
         .map_err(|error| OpenError::Io(path.to_owned(), error))?
     {
-        let found = examine(path)?;
+        let found = examine(path)?.format;
         let known = newest_known();
         let mut connection = connection::writer(path)?;
         if found < known {
@@ -98,27 +98,88 @@ pub(super) fn open(
     }
 }
 
-/// Whether the file at `path` is a sound database that this program knows: its
-/// format. Nothing is written to it, and its owner may be at work.
-pub fn examine(path: &Path) -> Result<u32, OpenError> {
+/// What can be seen of a database without opening it for writing.
+#[derive(Clone, Copy, Debug)]
+pub struct Examination {
+    /// The version of its schema.
+    pub format: u32,
+    /// Whether it holds keys of inlays, for which the wrapping key is needed.
+    pub holds_inlay_keys: bool,
+    /// The time of its newest interaction.
+    pub newest_at: Option<Timestamp>,
+}
+
+/// Whether the file at `path` is a sound database that this program knows.
+/// Nothing is written to it, and its owner may be at work.
+pub fn examine(path: &Path) -> Result<Examination, OpenError> {
     check_header(path)?;
-    let found = check_content(path)?;
+    let damaged = |error: rusqlite::Error| match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
+            OpenError::Damaged(path.to_owned(), error.to_string())
+        }
+        _ => OpenError::Sqlite(error),
+    };
+    // A query that cannot be asked of a database of ours: its schema is not what it was.
+    let unlike_ours = |error| match damaged(error) {
+        OpenError::Sqlite(error) => OpenError::Damaged(path.to_owned(), error.to_string()),
+        other => other,
+    };
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(damaged)?;
+    let size = path.metadata().map_or(0, |metadata| metadata.len());
+    if size <= CHECKED_AT_START {
+        let verdict: String = connection
+            .pragma_query_value(None, "quick_check", |row| row.get(0))
+            .map_err(damaged)?;
+        if verdict != "ok" {
+            return Err(OpenError::Damaged(path.to_owned(), verdict));
+        }
+    }
+    let format = connection
+        .query_row(
+            "SELECT max(version) FROM refinery_schema_history",
+            [],
+            |row| row.get(0),
+        )
+        .map_err(unlike_ours)?;
     let known = newest_known();
-    if found > known {
+    if format > known {
         return Err(OpenError::Newer {
             path: path.to_owned(),
-            found,
+            found: format,
             known,
         });
     }
-    Ok(found)
+    connection
+        .query_row(
+            "SELECT EXISTS (SELECT 1 FROM master_keys)
+                    OR EXISTS (SELECT 1 FROM inlays WHERE file_key IS NOT NULL),
+                    (SELECT at FROM interactions ORDER BY id DESC LIMIT 1)",
+            [],
+            |row| {
+                Ok(Examination {
+                    format,
+                    holds_inlay_keys: row.get(0)?,
+                    newest_at: row.get::<_, Option<i64>>(1)?.map(Timestamp::from_millis),
+                })
+            },
+        )
+        .map_err(unlike_ours)
 }
 
-fn version_gate(number: i32, text: &'static str) -> Result<(), OpenError> {
+/// Largest database that is checked page by page at every start.
+const CHECKED_AT_START: u64 = 256 * 1024 * 1024;
+
+/// Whether the SQLite this program was built with is safe: its version.
+pub fn check_sqlite() -> Result<&'static str, OpenError> {
+    version_gate(rusqlite::version_number(), rusqlite::version())
+}
+
+fn version_gate(number: i32, text: &'static str) -> Result<&'static str, OpenError> {
     if number < SQLITE_AT_LEAST {
         Err(OpenError::OldSqlite(text))
     } else {
-        Ok(())
+        Ok(text)
     }
 }
 
@@ -174,40 +235,6 @@ fn check_header(path: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// Largest database that is checked page by page at every start.
-const CHECKED_AT_START: u64 = 256 * 1024 * 1024;
-
-/// Reads the database without writing to it, and answers its schema's version.
-fn check_content(path: &Path) -> Result<u32, OpenError> {
-    let damaged = |error: rusqlite::Error| match error.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
-            OpenError::Damaged(path.to_owned(), error.to_string())
-        }
-        _ => OpenError::Sqlite(error),
-    };
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(damaged)?;
-    let size = path.metadata().map_or(0, |metadata| metadata.len());
-    if size <= CHECKED_AT_START {
-        let verdict: String = connection
-            .pragma_query_value(None, "quick_check", |row| row.get(0))
-            .map_err(damaged)?;
-        if verdict != "ok" {
-            return Err(OpenError::Damaged(path.to_owned(), verdict));
-        }
-    }
-    connection
-        .query_row(
-            "SELECT max(version) FROM refinery_schema_history",
-            [],
-            |row| row.get(0),
-        )
-        .map_err(|error| match damaged(error) {
-            OpenError::Sqlite(error) => OpenError::Damaged(path.to_owned(), error.to_string()),
-            other => other,
-        })
-}
-
 fn newest_known() -> u32 {
     let migrations = migrations::runner();
     migrations
@@ -261,6 +288,6 @@ mod tests {
             version_gate(3_051_002, "3.51.2"),
             Err(OpenError::OldSqlite("3.51.2"))
         ));
-        assert!(version_gate(rusqlite::version_number(), rusqlite::version()).is_ok());
+        assert!(check_sqlite().is_ok());
     }
 }

@@ -41,7 +41,7 @@ impl Restore {
             .map_err(|error| OpenError::Io(target.to_owned(), error))?;
         let lock = Lock::take(target)?;
         let draft = Draft::copy(source, target)?;
-        migrate::examine(&draft.0).map_err(|error| error.naming(source))?;
+        let examination = migrate::examine(&draft.0).map_err(|error| error.naming(source))?;
         let connection = Connection::open(&draft.0)?;
         let verdict: String =
             connection.pragma_query_value(None, "integrity_check", |row| row.get(0))?;
@@ -56,13 +56,11 @@ impl Restore {
             )
             .optional()?;
         connection.execute("DELETE FROM settings WHERE name = ?1", [NOTE])?;
-        let (tags, interactions, holds_inlay_keys) = connection.query_row(
+        let (tags, interactions) = connection.query_row(
             "SELECT (SELECT count(*) FROM tags WHERE deleted_at IS NULL),
-                    (SELECT count(*) FROM interactions),
-                    EXISTS (SELECT 1 FROM master_keys)
-                        OR EXISTS (SELECT 1 FROM inlays WHERE file_key IS NOT NULL)",
+                    (SELECT count(*) FROM interactions)",
             [],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
         // Whatever stands in a log beside it belongs into the file that is moved.
         connection.pragma_update(None, "journal_mode", "DELETE")?;
@@ -74,7 +72,7 @@ impl Restore {
             note,
             tags,
             interactions,
-            holds_inlay_keys,
+            holds_inlay_keys: examination.holds_inlay_keys,
             _lock: lock,
         })
     }

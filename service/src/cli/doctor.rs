@@ -1,0 +1,205 @@
+//! `doctor`: what stands in the way of a service, each with its way out.
+
+use std::fmt::Display;
+use std::io::{self, ErrorKind, Write as _};
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
+use tapdesk_service::keyring;
+use tapdesk_service::private_file;
+use tapdesk_service::storage::sqlite::{self, Examination};
+use url::Url;
+
+use super::client::{self, Connection};
+use crate::config::{self, KeyFile, Listening};
+
+#[derive(Args)]
+pub(super) struct Options {
+    #[command(flatten)]
+    connection: Connection,
+
+    #[command(flatten)]
+    key_file: KeyFile,
+
+    #[command(flatten)]
+    listening: Listening,
+}
+
+/// What was found about one subject.
+enum Finding {
+    /// As it should be.
+    Good(String),
+    /// It will be in the way of something; how to change that.
+    Warning(String),
+    /// The service cannot work so; how to change that.
+    Bad(String),
+}
+
+use Finding::{Bad, Good, Warning};
+
+pub(super) fn run(options: &Options) -> Result<()> {
+    let now = SystemClock::start().now();
+    let path = options.connection.installation().database()?;
+    let (database, examination) = database(&path);
+    let running = options.connection.open().and_then(|client| {
+        let settings = client.get("/settings")?;
+        Ok(settings["tag_url"]["value"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned())
+    });
+    let mut findings = vec![
+        (
+            "SQLite",
+            sqlite::check_sqlite().map_or_else(bad, |version| Good(version.to_owned())),
+        ),
+        ("Clock", clock(now, examination)),
+        ("Database", database),
+        ("Admin token", admin_token(&options.connection)),
+        (
+            "Inlay key",
+            inlay_key(&options.key_file.path(&path), examination),
+        ),
+    ];
+    match running {
+        Ok(tag_url) => {
+            findings.push((
+                "Service",
+                Good(format!("it answers at {}", options.connection.url())),
+            ));
+            findings.push(("Tag URL", tag_address(&tag_url)));
+        }
+        Err(error) => {
+            findings.push(("Service", bad(error)));
+            findings.push(("Port", port(options.listening.listen)));
+        }
+    }
+
+    let mut out = io::stdout().lock();
+    for (subject, finding) in &findings {
+        let (mark, text) = match finding {
+            Good(text) => ("ok", text),
+            Warning(text) => ("warn", text),
+            Bad(text) => ("FAIL", text),
+        };
+        writeln!(out, "{mark:<5} {subject:<12} {text}")?;
+    }
+    let bad = findings
+        .iter()
+        .filter(|(_, finding)| matches!(finding, Bad(_)));
+    match bad.count() {
+        0 => Ok(()),
+        1 => bail!("One thing is in the way."),
+        count => bail!("{count} things are in the way."),
+    }
+}
+
+fn bad(error: impl Display) -> Finding {
+    Bad(error.to_string())
+}
+
+/// The clock decides about rolling keys: it must not be far off.
+fn clock(now: Timestamp, examination: Option<Examination>) -> Finding {
+    /// 2026-01-01T00:00:00Z, before which this program was not there.
+    const EARLIEST: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+    let newest = examination.and_then(|examination| examination.newest_at);
+    if now < EARLIEST {
+        Bad(format!(
+            "The machine's clock says {now}. Set it, for rolling keys live by it."
+        ))
+    } else if newest.is_some_and(|newest| newest > now) {
+        Warning(format!(
+            "The machine's clock says {now}, which is before the newest interaction. If that is wrong, set it."
+        ))
+    } else {
+        Good(now.to_string())
+    }
+}
+
+fn database(path: &Path) -> (Finding, Option<Examination>) {
+    let shown = path.display();
+    match path.try_exists() {
+        Ok(true) => {}
+        Ok(false) => {
+            let finding = Warning(format!(
+                "There is none at {shown} yet. The first start makes it."
+            ));
+            return (finding, None);
+        }
+        Err(error) => return (Bad(format!("{shown} cannot be seen: {error}.")), None),
+    }
+    match sqlite::examine(path) {
+        Err(error) => (bad(error), None),
+        Ok(examination) if private_file::is_open_to_others(path).unwrap_or(false) => {
+            let finding = Warning(format!("Others can read {shown}. Run: chmod 600 {shown}"));
+            (finding, Some(examination))
+        }
+        Ok(examination) => (Good(format!("{shown} is sound")), Some(examination)),
+    }
+}
+
+fn admin_token(connection: &Connection) -> Finding {
+    match config::admin_token() {
+        Ok(Some(_)) => return Good("it is in TAPDESK_ADMIN_TOKEN".to_owned()),
+        Ok(None) => {}
+        Err(error) => return bad(error),
+    }
+    let file = match connection.installation().token_file() {
+        Ok(file) => file,
+        Err(error) => return bad(error),
+    };
+    let shown = file.display();
+    match private_file::is_open_to_others(&file) {
+        Ok(false) => Good(format!("it is in {shown}")),
+        Ok(true) => Bad(format!("Others can read {shown}. Run: chmod 600 {shown}")),
+        Err(error) if error.kind() == ErrorKind::NotFound => Warning(format!(
+            "There is none in {shown} yet. The first start makes it."
+        )),
+        Err(error) => Bad(format!("{shown} cannot be seen: {error}.")),
+    }
+}
+
+fn inlay_key(file: &Path, examination: Option<Examination>) -> Finding {
+    let shown = file.display();
+    let needed = examination.is_some_and(|examination| examination.holds_inlay_keys);
+    match keyring::file::read(file) {
+        Err(error) => bad(error),
+        Ok(None) if needed => Bad(format!(
+            "{shown} is missing, and the database holds inlays that need it. Put it back, or restore a backup \
+             that carries it."
+        )),
+        Ok(None) => Good("there is none, and no inlay needs one yet".to_owned()),
+        Ok(Some(_)) if private_file::is_open_to_others(file).unwrap_or(false) => {
+            Bad(format!("Others can read {shown}. Run: chmod 600 {shown}"))
+        }
+        Ok(Some(_)) => Good(format!("it is in {shown}; keep a copy of it")),
+    }
+}
+
+fn port(listen: SocketAddr) -> Finding {
+    match TcpListener::bind(listen) {
+        Ok(_) => Good(format!("{listen} is free to listen on")),
+        Err(error) => bad(config::cannot_listen(listen, &error)),
+    }
+}
+
+/// The address that is printed and burnt into chips.
+fn tag_address(tag_url: &str) -> Finding {
+    let Ok(url) = Url::parse(tag_url) else {
+        return Bad(format!("{tag_url} is no URL."));
+    };
+    if client::is_loopback(&url) {
+        return Warning(format!(
+            "{tag_url} is this machine alone: no phone gets there. Set --tag-url before you print or encode tags."
+        ));
+    }
+    match client::plain_agent(&url).head(tag_url).call() {
+        Ok(_) => Good(format!("{tag_url} is reached from here")),
+        Err(error) => Warning(format!(
+            "{tag_url} is not reached from here ({error}). If phones do not reach it either, look at its name and proxy."
+        )),
+    }
+}

@@ -1,0 +1,110 @@
+//! `tail`: interactions and updates as they happen.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+
+use anyhow::{Result, anyhow, bail};
+use clap::Args;
+use serde_json::Value;
+use ureq::http::Method;
+
+use super::client::{Client, Connection};
+
+#[derive(Args)]
+pub(super) struct Options {
+    /// Each event as a line of JSON, as the API tells it.
+    #[arg(long)]
+    json: bool,
+
+    /// What is real alone.
+    #[arg(long, conflicts_with = "simulated")]
+    live: bool,
+
+    /// What is simulated alone.
+    #[arg(long)]
+    simulated: bool,
+
+    #[command(flatten)]
+    connection: Connection,
+}
+
+pub(super) fn run(options: &Options) -> Result<()> {
+    let service = options.connection.open()?;
+    let world = match (options.live, options.simulated) {
+        (true, _) => "false",
+        (_, true) => "true",
+        _ => "all",
+    };
+    let events = service.send(Method::GET, &format!("/events?simulated={world}"), None, ())?;
+    let mut slugs = Slugs {
+        service: &service,
+        known: HashMap::new(),
+    };
+    // An event's data is one line; comments keep the connection open.
+    for line in BufReader::new(events.into_body().into_reader()).lines() {
+        let line = line.map_err(|error| anyhow!("The connection to the service broke: {error}."))?;
+        let Some(data) = line.strip_prefix("data:") else {
+            continue;
+        };
+        let data = data.trim_start();
+        let shown = if options.json {
+            data.to_owned()
+        } else {
+            in_words(&serde_json::from_str(data)?, &mut slugs)
+        };
+        let mut out = io::stdout().lock();
+        writeln!(out, "{shown}")?;
+        out.flush()?;
+    }
+    bail!("The service has ended.")
+}
+
+/// Slugs of tags, asked for once each.
+struct Slugs<'a> {
+    service: &'a Client,
+    known: HashMap<i64, String>,
+}
+
+impl Slugs<'_> {
+    fn of(&mut self, tag: &Value) -> String {
+        let Some(id) = tag.as_i64() else {
+            return String::new();
+        };
+        let ask = || {
+            let tag = self.service.get(&format!("/tags/{id}")).ok();
+            let slug = tag.as_ref().and_then(|tag| tag["slug"].as_str());
+            slug.map_or_else(|| format!("tag {id}"), str::to_owned)
+        };
+        self.known.entry(id).or_insert_with(ask).clone()
+    }
+}
+
+fn in_words(event: &Value, slugs: &mut Slugs<'_>) -> String {
+    let text = |name: &str| event[name].as_str().unwrap_or_default();
+    let what = match text("event") {
+        "interaction" => match event["tag_verified"].as_bool() {
+            Some(true) => "● verified".to_owned(),
+            Some(false) => format!("✕ not verified ({})", text("reason").replace('_', " ")),
+            None => "○ not checked".to_owned(),
+        },
+        "update" => format!("  {}", changes(&event["changes"])),
+        _ => return format!("{} events were missed.", event["missed"]),
+    };
+    let mark = if event["simulated"] == true { "  simulated" } else { "" };
+    format!(
+        "{}  {:<16} #{:<6} {what}{mark}",
+        text("at"),
+        slugs.of(&event["tag_id"]),
+        event["interaction_id"],
+    )
+}
+
+/// What strangers wrote, with nothing in it that moves a cursor.
+fn changes(changes: &Value) -> String {
+    let changes = changes.as_array().into_iter().flatten();
+    let changes = changes.map(|change| {
+        let text = |name: &str| change[name].as_str().unwrap_or_default();
+        format!("{}: {:?} → {:?}", text("key"), text("old"), text("new"))
+    });
+    changes.collect::<Vec<_>>().join(", ")
+}
