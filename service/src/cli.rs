@@ -2,10 +2,12 @@
 
 mod backup;
 mod client;
+mod demo;
 mod doctor;
 mod restore;
 mod serve;
 mod tail;
+mod tap;
 mod token;
 
 use std::io::{self, IsTerminal as _, Write as _};
@@ -40,6 +42,10 @@ struct Cli {
 enum Verb {
     /// Run the service.
     Serve(Box<config::Serve>),
+    /// Load tags, an experience and virtual inlays to try things with.
+    Demo(demo::Options),
+    /// Tap a virtual inlay.
+    Tap(tap::Options),
     /// Show interactions and updates as they happen.
     Tail(tail::Options),
     /// Make, list and revoke admin tokens.
@@ -70,6 +76,8 @@ fn run(cli: Cli) -> Result<()> {
     start_logging(cli.log)?;
     match cli.verb {
         Verb::Serve(options) => serve::run(*options),
+        Verb::Demo(options) => demo::run(&options),
+        Verb::Tap(options) => tap::run(&options),
         Verb::Tail(options) => tail::run(&options),
         Verb::Token(options) => token::run(&options),
         Verb::Backup(options) => backup::run(&options),
@@ -92,6 +100,15 @@ fn start_logging(filter: EnvFilter) -> Result<()> {
         .with(filter)
         .try_init()
         .map_err(|error| anyhow!("The log cannot be started: {error}."))
+}
+
+/// This program as it was called, for a command to be copied.
+fn program() -> String {
+    let called = std::env::args_os().next();
+    called.map_or_else(
+        || "tapdesk-service".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
 /// A reader of our output who has seen enough is no failure.

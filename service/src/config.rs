@@ -40,6 +40,17 @@ impl Installation {
         }
     }
 
+    /// The same installation for another command, where it is not the usual one.
+    pub fn as_arguments(&self) -> String {
+        let database = self
+            .database
+            .as_ref()
+            .map(|url| format!(" --database {url}"));
+        let token = self.token_file.as_ref();
+        let token = token.map(|file| format!(" --token-file {}", file.display()));
+        database.unwrap_or_default() + &token.unwrap_or_default()
+    }
+
     /// Where the admin token is.
     pub fn token_file(&self) -> Result<PathBuf> {
         match &self.token_file {

@@ -50,6 +50,12 @@ impl Connection {
         })
     }
 
+    /// The same connection for another command, where it is not the usual one.
+    pub(super) fn as_arguments(&self) -> String {
+        let url = self.url.as_ref().map(|url| format!(" --url {url}"));
+        url.unwrap_or_default() + &self.installation.as_arguments()
+    }
+
     /// The installation whose token is shown.
     pub(super) fn installation(&self) -> &Installation {
         &self.installation
@@ -135,6 +141,51 @@ impl Client {
     /// Reads a resource; `path` begins after `/admin/v1`.
     pub(super) fn get(&self, path: &str) -> Result<Value> {
         json(self.send(Method::GET, path, None, ())?)
+    }
+
+    /// Reads a list, all of its pages. `path` has a query already, if an empty one.
+    pub(super) fn list(&self, path: &str) -> Result<Vec<Value>> {
+        let mut items = Vec::new();
+        let mut after = String::new();
+        loop {
+            let mut page = self.get(&format!("{path}&limit=500{after}"))?;
+            if let Value::Array(more) = page["items"].take() {
+                items.extend(more);
+            }
+            match &page["next"] {
+                Value::String(next) => after = format!("&after={next}"),
+                _ => return Ok(items),
+            }
+        }
+    }
+
+    /// The tag with this slug, simulated or not.
+    pub(super) fn tag(&self, slug: &str) -> Result<Option<Value>> {
+        let q: String = form_urlencoded::byte_serialize(slug.as_bytes()).collect();
+        let tags = self.list(&format!("/tags?simulated=all&q={q}"))?;
+        Ok(tags.into_iter().find(|tag| tag["slug"] == slug))
+    }
+
+    /// The virtual inlay on the tag with this slug.
+    pub(super) fn virtual_inlay(&self, slug: &str) -> Result<Option<Value>> {
+        let inlays = self.list("/simulator/inlays?")?;
+        Ok(inlays.into_iter().find(|inlay| inlay["tag"] == slug))
+    }
+
+    /// Changes a resource by a merge patch.
+    pub(super) fn patch(&self, path: &str, changes: &Value) -> Result<Value> {
+        let body = changes.to_string();
+        json(self.send(
+            Method::PATCH,
+            path,
+            Some("application/merge-patch+json"),
+            body,
+        )?)
+    }
+
+    /// Scheme and host of the service, where its public operations are, too.
+    pub(super) fn base(&self) -> &str {
+        &self.base
     }
 
     /// Posts to a resource.

@@ -42,7 +42,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
     };
     // An event's data is one line; comments keep the connection open.
     for line in BufReader::new(events.into_body().into_reader()).lines() {
-        let line = line.map_err(|error| anyhow!("The connection to the service broke: {error}."))?;
+        let line =
+            line.map_err(|error| anyhow!("The connection to the service broke: {error}."))?;
         let Some(data) = line.strip_prefix("data:") else {
             continue;
         };
@@ -90,7 +91,11 @@ fn in_words(event: &Value, slugs: &mut Slugs<'_>) -> String {
         "update" => format!("  {}", changes(&event["changes"])),
         _ => return format!("{} events were missed.", event["missed"]),
     };
-    let mark = if event["simulated"] == true { "  simulated" } else { "" };
+    let mark = if event["simulated"] == true {
+        "  simulated"
+    } else {
+        ""
+    };
     format!(
         "{}  {:<16} #{:<6} {what}{mark}",
         text("at"),

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::client::Connection;
 
@@ -42,23 +42,15 @@ pub(super) fn run(options: &Options) -> Result<()> {
             writeln!(out, "{}", created["token"].as_str().unwrap_or_default())?;
         }
         Verb::List => {
-            let mut after = String::new();
-            loop {
-                let page = service.get(&format!("/tokens?limit=500{after}"))?;
-                for token in page["items"].as_array().into_iter().flatten() {
-                    let text = |name: &str| token[name].as_str().unwrap_or_default();
-                    writeln!(
-                        out,
-                        "{:>4}  {}  {}",
-                        token["id"],
-                        text("created_at"),
-                        text("name")
-                    )?;
-                }
-                match &page["next"] {
-                    Value::String(next) => after = format!("&after={next}"),
-                    _ => break,
-                }
+            for token in service.list("/tokens?")? {
+                let text = |name: &str| token[name].as_str().unwrap_or_default();
+                writeln!(
+                    out,
+                    "{:>4}  {}  {}",
+                    token["id"],
+                    text("created_at"),
+                    text("name")
+                )?;
             }
         }
         Verb::Revoke { id } => service.delete(&format!("/tokens/{id}"))?,
