@@ -100,7 +100,7 @@ fn in_words(event: &Value, slugs: &mut Slugs<'_>) -> String {
         "{}  {:<16} #{:<6} {what}{mark}",
         text("at"),
         slugs.of(&event["tag_id"]),
-        event["interaction_id"],
+        event["interaction_id"].to_string(),
     )
 }
 
