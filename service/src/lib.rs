@@ -41,6 +41,7 @@ pub mod storage;
 pub mod tag;
 pub mod tap;
 pub mod trace;
+pub mod verification;
 pub mod world;
 
 pub use http::{Exposure, router, serve};

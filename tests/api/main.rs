@@ -11,3 +11,4 @@ mod sheets;
 mod simulator;
 mod tags;
 mod tokens;
+mod verification;

@@ -1,5 +1,7 @@
 //! `/admin/v1/simulator`: virtual inlays and the world they live in.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_service::inlay::{MacFrom, Mirror};
@@ -225,4 +227,68 @@ async fn a_virtual_inlays_counter_outlives_a_restart() {
         (&tapped["counter"], &tapped["followed"]["tag_verified"]),
         (&json!(4), &json!(true))
     );
+}
+
+#[tokio::test]
+async fn a_followed_tap_answers_with_the_key_and_its_payload() {
+    let service = TestService::start().await;
+    let experience = service.redirect("https://owner.example/landing").await;
+    let tag = json!({"name": "Bottle", "experience_id": experience, "variables": {"registered": "false"}});
+    let inlay = virtual_inlay(&service, json!({"tag": tag})).await;
+    let tapped = tap(&service, &inlay, json!({"follow": true})).await;
+    let followed = &tapped["followed"];
+    assert_eq!(
+        (&followed["status"], &followed["tag_verified"]),
+        (&json!(302), &json!(true))
+    );
+    assert_eq!(followed["reason"], json!("verified"));
+    let rk = followed["rk"].as_str().unwrap();
+    assert_eq!(followed["rk_base64"], json!(STANDARD.encode(rk)));
+    assert!(followed["location"].as_str().unwrap().contains(rk));
+    assert_eq!(followed["payload"], service.payload(rk).await);
+    assert_eq!(
+        followed["payload"]["interaction_ids"],
+        json!([followed["interaction_id"]])
+    );
+    service
+        .update(rk, json!({"registered": "true"}))
+        .await
+        .expect(200);
+}
+
+#[tokio::test]
+async fn simulated_time_is_ahead_for_simulated_keys_alone() {
+    let service = TestService::start().await;
+    let experience = service.redirect("https://owner.example/").await;
+    let tag = json!({"name": "Bottle", "experience_id": experience});
+    let inlay = virtual_inlay(&service, json!({"tag": tag})).await;
+    let simulated = tap(&service, &inlay, json!({"follow": true})).await["followed"]["rk"].clone();
+    let real = service.redirecting_tag(Value::Null).await;
+    let real = service.tap(&real.path()).await;
+    let clock = service.admin_get("/simulator/clock").await;
+    assert_eq!(
+        clock,
+        json!({"now": "2026-01-01T12:00:00Z", "offset_ms": 0})
+    );
+    let path = "/simulator/clock";
+    let clock = service
+        .admin(Method::POST, path, json!({"advance_ms": 300_000}))
+        .await
+        .expect(200);
+    assert_eq!(
+        clock,
+        json!({"now": "2026-01-01T12:05:00Z", "offset_ms": 300_000})
+    );
+    assert_eq!(
+        service.payload(simulated.as_str().unwrap()).await,
+        json!([])
+    );
+    assert_ne!(service.payload(real.key()).await, json!([]));
+    for wrong in [
+        json!({"advance_ms": -1}),
+        json!({"advance_ms": "1"}),
+        json!({}),
+    ] {
+        service.admin(Method::POST, path, wrong).await.expect(422);
+    }
 }

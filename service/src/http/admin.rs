@@ -16,6 +16,7 @@ mod sheets;
 mod simulator;
 mod tags;
 mod tokens;
+mod verification;
 
 use std::sync::Arc;
 
@@ -97,6 +98,7 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
                 master_keys::update,
                 master_keys::delete
             ))
+            .routes(routes!(verification::verify))
             .routes(routes!(simulator::list, simulator::create))
             .routes(routes!(simulator::get, simulator::delete))
             .routes(routes!(simulator::tap))

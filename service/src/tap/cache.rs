@@ -64,10 +64,10 @@ impl TagCache {
         if let Some(kept) = kept.filter(|kept| kept.epoch == epoch) {
             return Ok(Some(kept.tag));
         }
-        let Some(tap) = service.storage.tag_tap(key).await? else {
+        let Some(tag) = CachedTag::read(service, key).await? else {
             return Ok(None);
         };
-        let tag = Arc::new(CachedTag::new(tap, &service.keyring));
+        let tag = Arc::new(tag);
         let kept = Kept {
             epoch,
             tag: Arc::clone(&tag),
@@ -79,12 +79,18 @@ impl TagCache {
 }
 
 impl CachedTag {
+    /// A tag as it is configured now, read past the cache.
+    pub async fn read(service: &Service, key: TagKey<'_>) -> Result<Option<Self>, StorageError> {
+        let tap = service.storage.tag_tap(key).await?;
+        Ok(tap.map(|tap| Self::new(tap, &service.keyring)))
+    }
+
     /// A tag as it was just read.
     pub(crate) fn new(tap: TagTap, keyring: &Keyring) -> Self {
         let candidates = tap
             .rolling
             .iter()
-            .map(|inlay| candidate(inlay, keyring))
+            .map(|inlay| Candidate::of(inlay, keyring))
             .collect();
         Self { tap, candidates }
     }
@@ -156,11 +162,14 @@ impl CachedTag {
     }
 }
 
-fn candidate(inlay: &BoundInlay, keyring: &Keyring) -> Result<Candidate, KeyringError> {
-    Ok(Candidate {
-        uid: inlay.uid,
-        mirror: inlay.mirror,
-        mac_from: inlay.mac_from,
-        keys: keyring.inlay_keys(&inlay.keys, inlay.uid, inlay.mirror)?,
-    })
+impl Candidate {
+    /// An inlay with its keys opened.
+    pub fn of(inlay: &BoundInlay, keyring: &Keyring) -> Result<Self, KeyringError> {
+        Ok(Self {
+            uid: inlay.uid,
+            mirror: inlay.mirror,
+            mac_from: inlay.mac_from,
+            keys: keyring.inlay_keys(&inlay.keys, inlay.uid, inlay.mirror)?,
+        })
+    }
 }

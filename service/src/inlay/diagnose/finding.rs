@@ -89,6 +89,28 @@ pub enum KeyIs {
     },
 }
 
+impl Finding {
+    /// A stable name for it, in the API.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Malformed(_) => "malformed",
+            Self::OtherInlay { .. } => "other_inlay",
+            Self::NotConfigured { .. } => "not_configured",
+            Self::OtherUid { .. } => "other_uid",
+            Self::Mirror { .. } => "mirror",
+            Self::KeysSwapped => "keys_swapped",
+            Self::Key { slot, .. } => match slot {
+                Slot::Meta => "meta_key",
+                Slot::File => "file_key",
+            },
+            Self::CounterByteOrder => "counter_byte_order",
+            Self::MacWindow(_) => "mac_window",
+            Self::MacFitsNothing { .. } => "mac_fits_nothing",
+            Self::PiccDataFitsNoKey => "picc_data_fits_no_key",
+        }
+    }
+}
+
 impl fmt::Display for Slot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,0 +1,94 @@
+//! `POST /admin/v1/verification`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::http::admin::body::Body;
+use crate::http::error::{ApiError, BadBody, Common, Conflicting};
+use crate::id::{InlayId, TagId};
+use crate::interaction::Verdict;
+use crate::service::Service;
+use crate::trace::Step;
+use crate::verification::{DryRun, TapUrl, dry_run};
+
+/// Longest URL that is looked at, in bytes.
+const URL_MAX: usize = 4096;
+
+/// What to check.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VerificationRequest {
+    /// The URL of a tap.
+    #[schema(max_length = 4096)]
+    url: String,
+}
+
+/// What a tap of a URL would be decided as at this moment.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Verification {
+    /// The tag; null where none has the URL's slug.
+    tag_id: Option<TagId>,
+    /// The inlay that made the code, where that is known. Where it is none of the tag, a finding says so.
+    inlay_id: Option<InlayId>,
+    /// What the tap's `tag_verified` would be.
+    tag_verified: Option<bool>,
+    /// Why, by name: that of an interaction, or `no_such_tag`.
+    reason: &'static str,
+    /// The steps URL, MAC and counter.
+    steps: Vec<Step>,
+    /// Where the code does not verify: what is wrong with it or with the settings.
+    findings: Vec<FindingView>,
+}
+
+/// One thing that keeps a code from verifying.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Finding)]
+struct FindingView {
+    /// What it is, by name.
+    kind: &'static str,
+    /// What it is, and what to set, in words.
+    text: String,
+}
+
+/// Check a tap's URL
+///
+/// A dry run: nothing is consumed and nothing is recorded. Where the code does
+/// not verify, the keys known here are tried in every role to find the setting
+/// that is wrong.
+#[utoipa::path(
+    post, path = "/verification", tag = "verification", request_body = VerificationRequest,
+    responses((status = OK, body = Verification), Conflicting, BadBody, Common)
+)]
+pub(crate) async fn verify(
+    State(service): State<Arc<Service>>,
+    Body(VerificationRequest { url }): Body<VerificationRequest>,
+) -> Result<Json<Verification>, ApiError> {
+    if url.len() > URL_MAX {
+        return Err(ApiError::Invalid(format!(
+            "A tap's URL has at most {URL_MAX} characters."
+        )));
+    }
+    let url = TapUrl::parse(&url).map_err(|error| ApiError::Invalid(error.to_string()))?;
+    Ok(Json(dry_run(&service, &url).await?.into()))
+}
+
+impl From<DryRun> for Verification {
+    fn from(run: DryRun) -> Self {
+        let findings = run.findings.iter().map(|finding| FindingView {
+            kind: finding.name(),
+            text: finding.to_string(),
+        });
+        Self {
+            tag_id: run.tag_id,
+            inlay_id: run.inlay_id,
+            tag_verified: run.verdict.and_then(Verdict::tag_verified),
+            reason: run.verdict.map_or("no_such_tag", Verdict::reason),
+            findings: findings.collect(),
+            steps: run.steps,
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! The dry run: what a tap would be decided as, and where it would not verify,
+//! which setting is wrong. Nothing is consumed and nothing is recorded.
+
+use crate::id::{InlayId, TagId};
+use crate::inlay::code::{Code, Mirrored};
+use crate::inlay::diagnose::{Diagnosis, Finding, Known, Maker, NamedMasterKey, diagnose};
+use crate::inlay::verify::{Candidate, CodeError, verify};
+use crate::interaction::{Claim, Refusal, Verdict};
+use crate::service::Service;
+use crate::storage::{BoundInlay, OtherInlays, StorageError, TagKey};
+use crate::tap::{CachedTag, Presented, TapError, classify};
+use crate::trace::{CodeInlay, Step, StepName, StepVerdict, verdict_steps};
+
+/// Inlays of other tags whose keys are tried on a code that hides its UID.
+const OTHER_INLAYS_MAX: usize = 10_000;
+/// Master keys that are tried.
+const MASTER_KEYS_MAX: usize = 1_000;
+
+/// What a tap would be decided as.
+#[derive(Clone, Debug)]
+pub struct DryRun {
+    /// The tag; `None` where none has the URL's slug.
+    pub tag_id: Option<TagId>,
+    /// The inlay that made the code, where that is known; not always one of the tag.
+    pub inlay_id: Option<InlayId>,
+    /// The verdict; `None` without a tag.
+    pub verdict: Option<Verdict>,
+    /// The steps URL, MAC and counter.
+    pub steps: Vec<Step>,
+    /// What is wrong with the code or with the settings.
+    pub findings: Vec<Finding>,
+}
+
+/// The URL of a tap, in its parts.
+#[derive(Clone, Debug)]
+pub struct TapUrl<'a> {
+    /// As it was given.
+    text: &'a str,
+    host: String,
+    slug: String,
+    query: String,
+}
+
+/// A text that is no URL of a tap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "This is no URL of a tap. Send all of it, as in https://example.com/t/k3v9qa?uid=...&token=..."
+)]
+pub struct NoTapUrl;
+
+impl<'a> TapUrl<'a> {
+    /// Reads a URL, with or without its scheme. Its slug is the last segment of its path.
+    pub fn parse(text: &'a str) -> Result<Self, NoTapUrl> {
+        let text = text.trim();
+        let whole = |text: &str| {
+            let url = url::Url::parse(text).ok()?;
+            (url.has_host() && url.username().is_empty()).then_some(url)
+        };
+        let url = whole(text)
+            .or_else(|| whole(&format!("https://{text}")))
+            .filter(|_| !text.starts_with('/'))
+            .ok_or(NoTapUrl)?;
+        let host = url.host_str().unwrap_or_default();
+        let mut segments = url.path_segments().into_iter().flatten();
+        Ok(Self {
+            text,
+            host: url
+                .port()
+                .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
+            slug: segments
+                .rfind(|segment| !segment.is_empty())
+                .unwrap_or_default()
+                .to_owned(),
+            query: url.query().unwrap_or_default().to_owned(),
+        })
+    }
+}
+
+/// Decides a tap as [`crate::tap::tap`] would at this moment.
+pub async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapError> {
+    let presented = Presented::in_query(&url.query);
+    let tag = CachedTag::read(service, TagKey::Slug(&url.slug)).await?;
+    let Some(tag) = tag else {
+        let explained = explain(service, None, &presented, url).await?;
+        return Ok(DryRun {
+            tag_id: None,
+            inlay_id: explained.inlay,
+            verdict: None,
+            steps: without_tag(service, url).into(),
+            findings: explained.findings,
+        });
+    };
+    let (verdict, mut inlay_id) = match classify(&tag, &presented)? {
+        Claim::Decided(verdict) => (verdict, None),
+        Claim::Counter {
+            inlay_id,
+            key_version,
+            counter,
+        } => {
+            let storage = &service.storage;
+            let verdict = storage.foresee(inlay_id, key_version, counter).await?;
+            (verdict, Some(inlay_id))
+        }
+    };
+    let mut findings = Vec::new();
+    let of_code = matches!(
+        verdict,
+        Verdict::NotVerified(
+            Refusal::Malformed | Refusal::UnknownInlay { .. } | Refusal::WrongMac { .. }
+        )
+    );
+    if of_code {
+        let explained = explain(service, Some(&tag), &presented, url).await?;
+        inlay_id = explained.inlay;
+        findings = explained.findings;
+    }
+    let mut steps = verdict_steps(&url.slug, verdict, inlay_id.and_then(|id| sketch(&tag, id)));
+    steps[0].detail += &remarks(service, url, &presented, verdict);
+    Ok(DryRun {
+        tag_id: Some(tag.id()),
+        inlay_id,
+        verdict: Some(verdict),
+        steps: steps.into(),
+        findings,
+    })
+}
+
+/// Who made a code that does not verify, and why it does not.
+#[derive(Default)]
+struct Explained {
+    inlay: Option<InlayId>,
+    findings: Vec<Finding>,
+}
+
+async fn explain(
+    service: &Service,
+    tag: Option<&CachedTag>,
+    presented: &Presented<'_>,
+    url: &TapUrl<'_>,
+) -> Result<Explained, TapError> {
+    let Presented::Code { uid, token } = presented else {
+        return Ok(Explained::default());
+    };
+    let inlays = tag.map_or(Ok(Vec::new()), |tag| tag.candidates().map(<[_]>::to_vec))?;
+    let others = others(service, tag.map(CachedTag::id), uid, token).await?;
+    let (other_ids, other_inlays): (Vec<_>, Vec<_>) = others
+        .iter()
+        .filter_map(|inlay| Some((inlay.id, Candidate::of(inlay, &service.keyring).ok()?)))
+        .unzip();
+    let master_keys = master_keys(service).await?;
+    // The inlay that the code names, where its MAC alone is wrong.
+    let named = match verify(uid, token, &inlays) {
+        Err(CodeError::WrongMac { index, .. }) => Some(Maker::Inlay(index)),
+        _ => None,
+    };
+    let (uid, token) = (uid.to_string(), token.to_string());
+    let text = url.text.to_owned();
+    let search = move || {
+        let known = Known {
+            inlays: &inlays,
+            other_inlays: &other_inlays,
+            master_keys: &master_keys,
+        };
+        diagnose(&uid, &token, Some(&text), &known)
+    };
+    // Many keys are many calculations: not on a thread that serves others.
+    let Diagnosis {
+        maker, findings, ..
+    } = tokio::task::spawn_blocking(search)
+        .await
+        .map_err(|error| StorageError::Failed(error.to_string()))?;
+    let inlay = match (maker.or(named), tag) {
+        (Some(Maker::Inlay(index)), Some(tag)) => Some(tag.inlay(index).0),
+        (Some(Maker::OtherInlay(index)), _) => other_ids.get(index).copied(),
+        _ => None,
+    };
+    Ok(Explained { inlay, findings })
+}
+
+/// Inlays that are not of the tag and may have made the code.
+async fn others(
+    service: &Service,
+    tag: Option<TagId>,
+    uid: &str,
+    token: &str,
+) -> Result<Vec<BoundInlay>, StorageError> {
+    let which = match Code::parse(uid, token).map(|code| code.mirrored) {
+        Ok(Mirrored::Plain { uid, .. }) => OtherInlays::Uid(uid),
+        Ok(Mirrored::Encrypted { .. }) => OtherInlays::Newest(OTHER_INLAYS_MAX),
+        Err(_) => return Ok(Vec::new()),
+    };
+    service.storage.other_inlays(which, tag).await
+}
+
+async fn master_keys(service: &Service) -> Result<Vec<NamedMasterKey>, StorageError> {
+    let sealed = service.storage.master_keys(None, MASTER_KEYS_MAX).await?;
+    let open = sealed.into_iter().filter_map(|sealed| {
+        let fields = sealed.fields;
+        let key =
+            service
+                .keyring
+                .master_key(&fields.key.wrapped, fields.input, fields.diversify_meta);
+        Some(NamedMasterKey {
+            name: fields.name,
+            key: key.ok()?,
+        })
+    });
+    Ok(open.collect())
+}
+
+/// What the steps say of an inlay of the tag.
+fn sketch(tag: &CachedTag, id: InlayId) -> Option<CodeInlay> {
+    let candidates = tag.candidates().ok()?;
+    let index = (0..candidates.len()).find(|index| tag.inlay(*index).0 == id)?;
+    let Candidate { uid, mac_from, .. } = candidates[index];
+    Some(CodeInlay { uid, mac_from })
+}
+
+/// The steps where no tag has the slug.
+fn without_tag(service: &Service, url: &TapUrl<'_>) -> [Step; 3] {
+    let slug = match url.slug.as_str() {
+        "" => "the URL names no tag".to_owned(),
+        slug => format!("no tag has the slug \"{slug}\""),
+    };
+    let address = foreign(service, url);
+    let there = "there is no tag to check it for";
+    [
+        Step::new(StepName::Url, StepVerdict::Failed, slug + &address),
+        Step::new(StepName::Mac, StepVerdict::NotChecked, there),
+        Step::new(StepName::Counter, StepVerdict::NotChecked, there),
+    ]
+}
+
+/// What a dry run can say of the URL beside its verdict.
+fn remarks(
+    service: &Service,
+    url: &TapUrl<'_>,
+    presented: &Presented<'_>,
+    verdict: Verdict,
+) -> String {
+    let malformed = match (verdict, presented) {
+        (Verdict::NotVerified(Refusal::Malformed), Presented::Malformed) => {
+            format!(": {}", miscounted(&url.query))
+        }
+        (Verdict::NotVerified(Refusal::Malformed), Presented::Code { uid, token }) => {
+            let why = Code::parse(uid, token).err();
+            why.map_or_else(String::new, |why| format!(": {why}"))
+        }
+        _ => String::new(),
+    };
+    malformed + &foreign(service, url)
+}
+
+/// Which of `uid` and `token` is not there once.
+fn miscounted(query: &str) -> String {
+    let count = |wanted: &str| {
+        let names = form_urlencoded::parse(query.as_bytes());
+        names.filter(|(name, _)| name == wanted).count()
+    };
+    let wrong = ["uid", "token"].map(|name| match count(name) {
+        0 => Some(format!("{name} is missing")),
+        1 => None,
+        _ => Some(format!("{name} is repeated")),
+    });
+    wrong.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// That a URL leads to another address than this service's, where it does.
+fn foreign(service: &Service, url: &TapUrl<'_>) -> String {
+    let settings = service.settings();
+    match TapUrl::parse(&settings.tag_url) {
+        Ok(own) if own.host != url.host => format!(
+            " · at {}; this service's tags are at {}, so a tap of this URL would not come here",
+            url.host, own.host
+        ),
+        _ => String::new(),
+    }
+}
