@@ -327,8 +327,7 @@ mod tests {
     fn an_upgrade_that_fails_anywhere_leaves_the_database_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tapdesk.db");
-        let mut connection =
-            open(&path, Timestamp::default(), &crate::entropy::OsEntropy).unwrap();
+        let mut connection = open(&path, Timestamp::default(), &crate::entropy::OsEntropy).unwrap();
         let before = schema(&connection);
 
         let second = ["CREATE TABLE a (x);", "ALTER TABLE tags ADD COLUMN y;"];
