@@ -367,7 +367,7 @@ mod tests {
 
         back_up(&connection, &path, 1, Timestamp::from_millis(5_000)).unwrap();
         let copy = folder.path().join("tapdesk.db.before-upgrade-from-1-at-5");
-        assert_eq!(examine(&copy).unwrap(), newest_known());
+        assert_eq!(examine(&copy).unwrap().format, newest_known());
         let copy = Connection::open(copy).unwrap();
         assert_eq!(read(&copy), read(&connection));
         assert_eq!(schema(&copy), schema(&connection));
