@@ -22,12 +22,13 @@ pub struct Installation {
         long,
         env = "TAPDESK_DATABASE",
         value_name = "sqlite:PATH",
-        hide_env_values = true
+        hide_env_values = true,
+        global = true
     )]
     database: Option<String>,
 
     /// The file with the admin token. By default `admin.token` beside the database.
-    #[arg(long, env = "TAPDESK_TOKEN_FILE", value_name = "FILE")]
+    #[arg(long, env = "TAPDESK_TOKEN_FILE", value_name = "FILE", global = true)]
     token_file: Option<PathBuf>,
 }
 

@@ -26,10 +26,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Launch {
     /// The binary, and what stands before it on the command line (`strace -f ...`).
     pub command: Vec<String>,
+    /// The address it listens on.
+    pub listen: String,
     /// Options of `serve` beside database and address.
     pub arguments: Vec<String>,
     /// Environment variables beside the admin token.
     pub environment: Vec<(String, String)>,
+    /// Whether the admin token comes from the environment, and not from the
+    /// file that the service makes.
+    pub token_in_environment: bool,
     /// Where its database, key file and log are.
     pub folder: Arc<TempDir>,
 }
@@ -39,8 +44,10 @@ impl Launch {
     pub fn new(path: &str) -> Self {
         Self {
             command: vec![path.to_owned()],
+            listen: "127.0.0.1:0".to_owned(),
             arguments: Vec::new(),
             environment: Vec::new(),
+            token_in_environment: true,
             folder: Arc::new(tempfile::tempdir().expect("a temporary folder can be made")),
         }
     }
@@ -55,6 +62,19 @@ impl Launch {
     /// Its database.
     pub fn database(&self) -> PathBuf {
         self.folder.path().join("tapdesk.db")
+    }
+
+    /// The token that its service accepts.
+    ///
+    /// # Panics
+    /// When it comes from the file, and there is none yet.
+    pub fn admin_token(&self) -> String {
+        if self.token_in_environment {
+            return ADMIN_TOKEN.to_owned();
+        }
+        let file = self.folder.path().join("admin.token");
+        let token = std::fs::read_to_string(file).expect("the service makes its token's file");
+        token.trim().to_owned()
     }
 
     /// The log of all processes that were started in the folder.
@@ -74,14 +94,16 @@ impl Launch {
             .arg("serve")
             .arg("--database")
             .arg(format!("sqlite:{}", self.database().display()))
-            .args(["--listen", "127.0.0.1:0"])
+            .args(["--listen", &self.listen])
             .args(&self.arguments)
-            .env("TAPDESK_ADMIN_TOKEN", ADMIN_TOKEN)
             .envs(self.environment.iter().cloned())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log)
             .kill_on_drop(true);
+        if self.token_in_environment {
+            command.env("TAPDESK_ADMIN_TOKEN", ADMIN_TOKEN);
+        }
         command.spawn().expect("the binary can be started")
     }
 
@@ -102,7 +124,7 @@ impl Launch {
             .strip_prefix("listening on ")
             .unwrap_or_else(|| panic!("the ready line is another one: {line}"));
         ServiceProcess {
-            client: Client::new(base, ADMIN_TOKEN),
+            client: Client::new(base, self.admin_token()),
             child,
             lines,
             launch: self.clone(),

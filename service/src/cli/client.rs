@@ -19,7 +19,7 @@ use crate::config::{self, Installation};
 #[derive(Args, Clone, Debug)]
 pub(super) struct Connection {
     /// The running service. By default `http://127.0.0.1:8787`, or where `TAPDESK_LISTEN` says.
-    #[arg(long, env = "TAPDESK_URL", value_name = "URL")]
+    #[arg(long, env = "TAPDESK_URL", value_name = "URL", global = true)]
     url: Option<String>,
 
     #[command(flatten)]

@@ -60,6 +60,12 @@ pub enum OpenError {
 }
 
 impl OpenError {
+    /// The file is damaged, by SQLite's own verdict of several lines.
+    pub(super) fn damaged(path: &Path, verdict: &str) -> Self {
+        let finding = verdict.lines().find(|line| !line.starts_with("***"));
+        Self::Damaged(path.to_owned(), finding.unwrap_or(verdict).to_owned())
+    }
+
     /// The same said of the file at `path`, of which another one is a copy.
     pub(super) fn naming(self, path: &Path) -> Self {
         let path = path.to_owned();
@@ -132,7 +138,7 @@ pub fn examine(path: &Path) -> Result<Examination, OpenError> {
             .pragma_query_value(None, "quick_check", |row| row.get(0))
             .map_err(damaged)?;
         if verdict != "ok" {
-            return Err(OpenError::Damaged(path.to_owned(), verdict));
+            return Err(OpenError::damaged(path, &verdict));
         }
     }
     let format = connection

@@ -46,7 +46,7 @@ impl Restore {
         let verdict: String =
             connection.pragma_query_value(None, "integrity_check", |row| row.get(0))?;
         if verdict != "ok" {
-            return Err(OpenError::Damaged(source.to_owned(), verdict));
+            return Err(OpenError::damaged(source, &verdict));
         }
         let note: Option<String> = connection
             .query_row(

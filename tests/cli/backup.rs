@@ -1,0 +1,237 @@
+//! `backup` and `restore`.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+use tapdesk_tests::ServiceProcess;
+use tapdesk_tests::process::Launch;
+
+use super::{launch, run, run_at, run_with};
+
+const PASSPHRASE: (&str, &str) = ("TAPDESK_PASSPHRASE", "correct horse battery");
+
+/// A service with a tag, an inlay and a variable that says `before`.
+async fn service() -> (
+    ServiceProcess,
+    tapdesk_tests::TestTag,
+    tapdesk_tests::TestInlay,
+) {
+    let service = launch().start().await;
+    let (tag, inlay) = service.bottle().await;
+    (service, tag, inlay)
+}
+
+fn file(launch: &Launch, name: &str) -> PathBuf {
+    launch.folder.path().join(name)
+}
+
+async fn backup(service: &ServiceProcess, name: &str, passphrase: bool) -> PathBuf {
+    let path = file(service.launch(), name);
+    let environment: Vec<_> = [
+        ("TAPDESK_URL", service.base()),
+        ("TAPDESK_ADMIN_TOKEN", service.admin_token()),
+    ]
+    .into_iter()
+    .chain(passphrase.then_some(PASSPHRASE))
+    .collect();
+    let arguments = ["backup", path.to_str().unwrap()];
+    let said = run_with(&service.launch().database(), &environment, &arguments)
+        .await
+        .good();
+    assert_eq!(said.contains("It carries the key"), passphrase, "{said}");
+    path
+}
+
+#[tokio::test]
+async fn a_backup_made_under_load_restores_what_was_there() {
+    let (service, tag, mut inlay) = service().await;
+    let stop = Arc::new(AtomicBool::new(false));
+    let load: Vec<_> = (0..4)
+        .map(|_| {
+            let (visitor, path, stop) = (service.another(), tag.path(), Arc::clone(&stop));
+            tokio::spawn(async move {
+                let mut taps = 0_u64;
+                while !stop.load(Ordering::SeqCst) {
+                    visitor.tap(&path).await;
+                    taps += 1;
+                }
+                taps
+            })
+        })
+        .collect();
+    service.tap(&inlay.url(&tag)).await;
+    let before = service.scan_count(&tag).await;
+    let path = backup(&service, "under-load.db", true).await;
+    let after = service.scan_count(&tag).await;
+    stop.store(true, Ordering::SeqCst);
+    for visitor in load {
+        visitor.await.unwrap();
+    }
+    let tag_then = service.admin_get(&tag.admin_path()).await;
+
+    let other = launch();
+    let restore = ["restore", path.to_str().unwrap()];
+    let said = run_with(&other.database(), &[PASSPHRASE], &restore)
+        .await
+        .good();
+    assert!(said.contains("1 tags"), "{said}");
+    let restored = other.start().await;
+    let tag_now = restored.admin_get(&tag.admin_path()).await;
+    let scans = tag_now["scan_count"].as_u64().unwrap();
+    assert!(
+        (before..=after).contains(&scans),
+        "{before} {scans} {after}"
+    );
+    let without_scans = |mut tag: Value| {
+        for member in ["scan_count", "last_scan_at"] {
+            tag[member] = Value::Null;
+        }
+        tag
+    };
+    assert_eq!(without_scans(tag_now), without_scans(tag_then));
+    // The inlay goes on where it was: its next code verifies, its last one does not.
+    let replayed = restored.tap(&tag.with(&inlay.code_at(1))).await;
+    assert_eq!(
+        restored.payload(replayed.key()).await["tag_verified"],
+        false
+    );
+    let next = restored.tap(&inlay.url(&tag)).await;
+    assert_eq!(restored.payload(next.key()).await["tag_verified"], true);
+}
+
+#[tokio::test]
+async fn a_restore_replaces_only_when_asked_and_moves_the_old_aside() {
+    let (service, tag, _) = service().await;
+    let launch = service.launch().clone();
+    let path = backup(&service, "backup.db", false).await;
+    service
+        .admin_patch(&tag.admin_path(), json!({"name": "Later"}))
+        .await;
+    let restore = ["restore", path.to_str().unwrap()];
+    let replace = ["restore", path.to_str().unwrap(), "--replace"];
+
+    let said = run(&launch.database(), &replace).await.refused();
+    assert!(said.contains("in use by another Tapdesk"), "{said}");
+    service.terminate().await;
+    let before = fs::read(launch.database()).unwrap();
+    let said = run(&launch.database(), &restore).await.refused();
+    assert!(said.contains("--replace"), "{said}");
+    assert_eq!(fs::read(launch.database()).unwrap(), before);
+
+    let said = run(&launch.database(), &replace).await.good();
+    let aside = said
+        .lines()
+        .next()
+        .unwrap()
+        .rsplit(' ')
+        .next()
+        .unwrap()
+        .trim_end_matches('.');
+    assert_eq!(fs::read(aside).unwrap(), before, "the old one is whole");
+    let service = launch.start().await;
+    assert_eq!(
+        service.admin_get(&tag.admin_path()).await["name"],
+        "Bottle 41"
+    );
+}
+
+#[tokio::test]
+async fn the_key_of_the_inlays_comes_back_with_its_passphrase_alone() {
+    let (service, _, _) = service().await;
+    let key = fs::read(service.folder().join("inlay.key")).unwrap();
+    let path = backup(&service, "backup.db", true).await;
+    let restore = ["restore", path.to_str().unwrap()];
+    let other = launch();
+
+    let said = run(&other.database(), &restore).await.refused();
+    assert!(said.contains("TAPDESK_PASSPHRASE"), "{said}");
+    let wrong = [("TAPDESK_PASSPHRASE", "battery horse correct")];
+    let said = run_with(&other.database(), &wrong, &restore)
+        .await
+        .refused();
+    assert!(said.contains("not the passphrase"), "{said}");
+    let names: Vec<_> = fs::read_dir(other.folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(
+        names,
+        ["tapdesk.db.lock"],
+        "nothing else is left of a refusal"
+    );
+
+    let passphrase = file(&other, "passphrase");
+    fs::write(&passphrase, format!("{}\n", PASSPHRASE.1)).unwrap();
+    let from_file = [
+        &restore[..],
+        &["--passphrase-file", passphrase.to_str().unwrap()],
+    ]
+    .concat();
+    run(&other.database(), &from_file).await.good();
+    assert_eq!(fs::read(file(&other, "inlay.key")).unwrap(), key);
+}
+
+#[tokio::test]
+async fn another_key_that_is_there_is_kept_unless_it_may_be_replaced() {
+    let (service, _, _) = service().await;
+    let path = backup(&service, "backup.db", true).await;
+    let other = launch();
+    fs::write(file(&other, "inlay.key"), "ab".repeat(32)).unwrap();
+    let restore = ["restore", path.to_str().unwrap()];
+    let said = run_with(&other.database(), &[PASSPHRASE], &restore)
+        .await
+        .refused();
+    assert!(said.contains("another key"), "{said}");
+    assert!(!other.database().exists());
+    let without = [&restore[..], &["--without-key"]].concat();
+    let said = run(&other.database(), &without).await.good();
+    assert!(said.contains("does not bring the key"), "{said}");
+    assert_eq!(
+        fs::read_to_string(file(&other, "inlay.key")).unwrap(),
+        "ab".repeat(32)
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_sound_backup_is_refused_and_nothing_changes() {
+    let (service, _, _) = service().await;
+    let whole = fs::read(backup(&service, "backup.db", false).await).unwrap();
+    let other = launch();
+    let source = file(&other, "source.db");
+    let mut damaged = whole.clone();
+    damaged[5 * 4096..6 * 4096].fill(0xff);
+    for (content, word) in [
+        (&b""[..], "is empty"),
+        (b"no database", "is not a Tapdesk database"),
+        (&whole[..whole.len() / 2], "is damaged"),
+        (&damaged, "is damaged"),
+    ] {
+        fs::write(&source, content).unwrap();
+        let said = run(&other.database(), &["restore", source.to_str().unwrap()])
+            .await
+            .refused();
+        assert!(said.contains(word) && said.contains("source.db"), "{said}");
+        assert!(!other.database().exists());
+        assert_eq!(fs::read(&source).unwrap(), content);
+    }
+}
+
+#[tokio::test]
+async fn a_backup_overwrites_nothing_and_leaves_nothing_of_a_failure() {
+    let (service, _, _) = service().await;
+    let path = file(service.launch(), "there.db");
+    fs::write(&path, "mine").unwrap();
+    let said = run_at(&service, &["backup", path.to_str().unwrap()])
+        .await
+        .refused();
+    assert!(said.contains("exists already"), "{said}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+    let nowhere = file(service.launch(), "no/such/folder.db");
+    let said = run_at(&service, &["backup", nowhere.to_str().unwrap()])
+        .await
+        .refused();
+    assert!(said.contains("cannot be written"), "{said}");
+}

@@ -1,0 +1,163 @@
+//! `demo`, `tap` and `tail`: the five minutes of a newcomer.
+
+use serde_json::Value;
+use tapdesk_tests::ServiceProcess;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::Command;
+
+use super::{BINARY, launch, run_at};
+
+async fn with_demo() -> ServiceProcess {
+    let service = launch().start().await;
+    run_at(&service, &["demo"]).await.good();
+    service
+}
+
+async fn simulated(service: &ServiceProcess, path: &str) -> usize {
+    let list = service.admin_get(path).await;
+    list["items"].as_array().unwrap().len()
+}
+
+#[tokio::test]
+async fn demo_data_is_loaded_once_and_can_be_removed_and_loaded_again() {
+    let service = with_demo().await;
+    for _ in 0..2 {
+        let tags = service.admin_get("/tags?simulated=true").await;
+        let mut slugs: Vec<_> = tags["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tag| tag["slug"].as_str().unwrap())
+            .collect();
+        slugs.sort_unstable();
+        assert_eq!(slugs, ["demo-bottle", "demo-jacket", "demo-poster"]);
+        assert_eq!(simulated(&service, "/simulator/inlays").await, 2);
+        assert_eq!(simulated(&service, "/experiences").await, 1);
+        assert_eq!(
+            simulated(&service, "/tags").await,
+            0,
+            "nothing of it is real"
+        );
+        let again = run_at(&service, &["demo"]).await.good();
+        assert!(again.contains("there already"), "{again}");
+
+        run_at(&service, &["demo", "--remove"]).await.good();
+        for path in ["/tags?simulated=all", "/simulator/inlays", "/experiences"] {
+            assert_eq!(simulated(&service, path).await, 0, "{path}");
+        }
+        let none = run_at(&service, &["demo", "--remove"]).await.good();
+        assert_eq!(none, "There is no demo data.\n");
+        run_at(&service, &["demo"]).await.good();
+    }
+}
+
+#[tokio::test]
+async fn a_tap_prints_a_one_time_url_that_verifies_once() {
+    let service = with_demo().await;
+    for slug in ["demo-bottle", "demo-jacket"] {
+        let urls = run_at(&service, &["tap", slug, "--count", "2"])
+            .await
+            .good();
+        let urls: Vec<_> = urls.lines().collect();
+        assert_eq!(urls.len(), 2);
+        assert_ne!(urls[0], urls[1]);
+        for (url, verified) in [(urls[0], true), (urls[1], true), (urls[0], false)] {
+            let tap = service.tap(url).await;
+            let payload = service.payload(tap.key()).await;
+            assert_eq!(payload["tag_verified"], Value::Bool(verified), "{url}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_demo_poster_has_a_plain_url_and_nothing_to_verify() {
+    let service = with_demo().await;
+    let url = run_at(&service, &["tap", "demo-poster"]).await.good();
+    assert_eq!(url.trim(), format!("{}/t/demo-poster", service.base()));
+    let tap = service.tap(url.trim()).await;
+    let payload = service.payload(tap.key()).await;
+    assert_eq!(payload["tag_verified"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_followed_tap_shows_every_step_and_updates_the_variable() {
+    let service = with_demo().await;
+    let tap = ["tap", "demo-bottle", "--follow", "--set", "registered=true"];
+    let shown = run_at(&service, &tap).await.good();
+    for step in [
+        "● URL",
+        "● MAC",
+        "● Counter",
+        "● Record",
+        "● Key",
+        "● Redirect",
+        "● Payload",
+        "● Update",
+    ] {
+        assert!(shown.contains(step), "{step}: {shown}");
+    }
+    let tags = service
+        .admin_get("/tags?simulated=true&q=demo-bottle")
+        .await;
+    let tag = service
+        .admin_get(&format!("/tags/{}", tags["items"][0]["id"]))
+        .await;
+    assert_eq!(tag["variables"]["registered"], "true");
+}
+
+#[tokio::test]
+async fn a_followed_tap_says_why_its_update_was_refused() {
+    let service = with_demo().await;
+    let tap = ["tap", "demo-bottle", "--follow", "--set", "no such key=1"];
+    let said = run_at(&service, &tap).await.refused();
+    assert!(said.starts_with("The update was refused:"), "{said}");
+    let said = run_at(&service, &["tap", "nobody"]).await.refused();
+    assert!(said.contains("no tag with the slug nobody"), "{said}");
+}
+
+#[tokio::test]
+async fn tail_shows_taps_and_updates_as_they_happen() {
+    let service = with_demo().await;
+    let listen = |arguments: &[&str]| {
+        let mut tail = Command::new(BINARY)
+            .arg("tail")
+            .args(arguments)
+            .env("TAPDESK_URL", service.base())
+            .env("TAPDESK_ADMIN_TOKEN", service.admin_token())
+            .stdout(std::process::Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(tail.stdout.take().unwrap()).lines();
+        (tail, lines)
+    };
+    let (_words, mut words) = listen(&[]);
+    let (_json, mut json) = listen(&["--json"]);
+    // What happened before they listened is not told: tap until both have heard.
+    let heard = async {
+        (
+            words.next_line().await.unwrap().unwrap(),
+            json.next_line().await.unwrap().unwrap(),
+        )
+    };
+    let tapping = async {
+        loop {
+            run_at(
+                &service,
+                &["tap", "demo-bottle", "--follow", "--set", "registered=true"],
+            )
+            .await
+            .good();
+        }
+    };
+    let (line, event) = tokio::select! {
+        heard = heard => heard,
+        () = tapping => unreachable!("it never ends"),
+    };
+    assert!(
+        line.contains("demo-bottle") && line.contains("simulated"),
+        "{line}"
+    );
+    let event: Value = serde_json::from_str(&event).unwrap();
+    assert_eq!(event["simulated"], true);
+}

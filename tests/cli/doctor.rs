@@ -1,0 +1,105 @@
+//! `doctor`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::{launch, run_at, run_with};
+
+#[tokio::test]
+async fn a_running_service_is_found_in_order() {
+    let mut launch = launch();
+    launch.token_in_environment = false;
+    let service = launch.start().await;
+    let report = run_with(
+        &launch.database(),
+        &[("TAPDESK_URL", service.base())],
+        &["doctor"],
+    )
+    .await;
+    let report = report.good();
+    for line in [
+        "ok    SQLite",
+        "ok    Clock",
+        "ok    Database",
+        "ok    Admin token",
+        "ok    Inlay key",
+        "ok    Service",
+    ] {
+        assert!(report.contains(line), "{line}: {report}");
+    }
+    assert!(
+        report.contains("warn  Tag URL") && report.contains("no phone gets there"),
+        "{report}"
+    );
+}
+
+#[tokio::test]
+async fn what_is_in_the_way_is_named_with_its_way_out() {
+    let mut launch = launch();
+    launch.token_in_environment = false;
+    let service = launch.start().await;
+    let base = service.base().to_owned();
+    service.terminate().await;
+    let open = |name: &str| {
+        let file = launch.folder.path().join(name);
+        fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
+    };
+    open("admin.token");
+    open("inlay.key");
+    let environment = [
+        ("TAPDESK_URL", base.as_str()),
+        ("TAPDESK_LISTEN", "127.0.0.1:0"),
+    ];
+    let report = run_with(&launch.database(), &environment, &["doctor"]).await;
+    assert_eq!(report.code, Some(1));
+    for line in [
+        "FAIL  Admin token",
+        "FAIL  Inlay key",
+        "FAIL  Service",
+        "ok    Port",
+    ] {
+        assert!(report.stdout.contains(line), "{line}: {}", report.stdout);
+    }
+    assert_eq!(
+        report.stdout.matches("chmod 600").count(),
+        2,
+        "{}",
+        report.stdout
+    );
+    assert_eq!(report.stderr, "tapdesk-service: 3 things are in the way.\n");
+}
+
+#[tokio::test]
+async fn a_missing_inlay_key_is_bad_once_an_inlay_needs_it() {
+    let service = launch().start().await;
+    let key = service.folder().join("inlay.key");
+    fs::remove_file(&key).unwrap();
+    let report = run_at(&service, &["doctor"]).await.good();
+    assert!(report.contains("ok    Inlay key"), "{report}");
+    service.bottle().await;
+    let report = run_at(&service, &["doctor"]).await;
+    assert!(
+        report.stdout.contains("FAIL  Inlay key"),
+        "{}",
+        report.stdout
+    );
+}
+
+#[tokio::test]
+async fn a_damaged_database_is_found() {
+    let launch = launch();
+    launch.start().await.terminate().await;
+    fs::write(launch.database(), b"").unwrap();
+    let report = run_with(
+        &launch.database(),
+        &[("TAPDESK_LISTEN", "127.0.0.1:0")],
+        &["doctor"],
+    )
+    .await;
+    assert!(
+        report.stdout.contains("FAIL  Database"),
+        "{}",
+        report.stdout
+    );
+    assert!(report.stdout.contains("is empty"), "{}", report.stdout);
+}

@@ -1,0 +1,92 @@
+//! The real binary, from its command line.
+
+mod backup;
+mod demo;
+mod doctor;
+mod refusals;
+mod secrets;
+mod settings;
+mod shutdown;
+mod token;
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tapdesk_tests::ServiceProcess;
+use tapdesk_tests::process::Launch;
+use tokio::process::Command;
+
+/// The binary.
+const BINARY: &str = env!("CARGO_BIN_EXE_tapdesk-service");
+
+/// A service in a new folder.
+fn launch() -> Launch {
+    Launch::new(BINARY)
+}
+
+/// What a command came to.
+#[derive(Debug)]
+struct Ran {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Ran {
+    /// What a command that must succeed printed.
+    #[track_caller]
+    fn good(self) -> String {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self.stdout
+    }
+
+    /// What a command said that must refuse: one line for people.
+    #[track_caller]
+    fn refused(self) -> String {
+        assert_eq!(self.code, Some(1), "{self:?}");
+        let line = self.stderr.trim_end();
+        let sentence = line.strip_prefix("tapdesk-service: ");
+        let sentence = sentence.unwrap_or_else(|| panic!("not our words: {line}"));
+        assert!(
+            !sentence.contains('\n') && sentence.ends_with('.'),
+            "not a sentence: {line}"
+        );
+        assert!(!sentence.contains("Error"), "not for people: {line}");
+        sentence.to_owned()
+    }
+}
+
+/// A command with a database, and the variables it is to see.
+async fn run_with(database: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> Ran {
+    let mut command = Command::new(BINARY);
+    command
+        .args(arguments)
+        .env("TAPDESK_DATABASE", format!("sqlite:{}", database.display()))
+        .envs(environment.iter().copied())
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
+    let output = tokio::time::timeout(Duration::from_secs(60), command.output());
+    let output = output.await.expect("the command ends in time");
+    let output = output.expect("the binary can be started");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it speaks in text");
+    Ran {
+        code: output.status.code(),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
+}
+
+/// A command that needs no running service.
+async fn run(database: &Path, arguments: &[&str]) -> Ran {
+    run_with(database, &[], arguments).await
+}
+
+/// A command that speaks to `service`.
+async fn run_at(service: &ServiceProcess, arguments: &[&str]) -> Ran {
+    let environment = [
+        ("TAPDESK_URL", service.base()),
+        ("TAPDESK_ADMIN_TOKEN", service.admin_token()),
+    ];
+    run_with(&service.launch().database(), &environment, arguments).await
+}
