@@ -1,8 +1,6 @@
 //! Every route, on one screen.
 
 mod admin;
-mod docs;
-mod document;
 mod error;
 mod origin;
 mod pages;

@@ -23,7 +23,10 @@ pub use inlays::{
     InlayEdit, InlayFilter, Inlays, MasterKeys, OtherInlays, SimulatedTag, Simulator,
 };
 pub use sheets::{SheetEdit, Sheets};
-pub use tags::{Put, TagChange, TagEdit, TagFilter, TagList, TagOrder, TagPlace, TagSelect, Tags};
+pub use tags::{
+    ImportHow, ImportRow, Imported, Keep, Put, TagChange, TagEdit, TagFilter, TagList, TagOrder,
+    TagPlace, TagSelect, Tags,
+};
 pub use taps::{
     BoundInlay, PublishedExperience, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
     WrappedKeys,

@@ -4,6 +4,7 @@
 //! the outside; variables are the ones a visitor with a rolling key may change
 //! (specification, section 1).
 
+mod column;
 mod location;
 mod property;
 mod slug;
@@ -11,6 +12,7 @@ mod slug;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+pub use column::{InvalidCell, TagColumn};
 pub use location::{AssetType, Location, PlaceType, Venue, VenueAsset};
 pub use property::{
     InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, VALUE_MAX, check_value,
@@ -38,6 +40,13 @@ impl Status {
             Self::Active => "active",
             Self::Archived => "archived",
         }
+    }
+
+    /// The status with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Active, Self::Archived]
+            .into_iter()
+            .find(|status| status.as_str() == name)
     }
 }
 
@@ -186,6 +195,24 @@ impl TagFields {
             widget_settings: WidgetSettings::default(),
             track_location: false,
             has_qr_code: false,
+        }
+    }
+
+    /// The properties of one class.
+    pub const fn properties(&self, class: PropertyClass) -> &Properties {
+        match class {
+            PropertyClass::Attribute => &self.attributes,
+            PropertyClass::Data => &self.data,
+            PropertyClass::Variable => &self.variables,
+        }
+    }
+
+    /// The properties of one class, to be changed.
+    pub const fn properties_mut(&mut self, class: PropertyClass) -> &mut Properties {
+        match class {
+            PropertyClass::Attribute => &mut self.attributes,
+            PropertyClass::Data => &mut self.data,
+            PropertyClass::Variable => &mut self.variables,
         }
     }
 

@@ -1,11 +1,15 @@
 //! `/admin/v1/tags`.
 
+mod bulk;
+mod export;
+mod import;
 mod list;
 mod properties;
 mod save;
 
+use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_tests::TestService;
+use tapdesk_tests::{Answer, Answering as _, TestService};
 
 /// All items of a list, page by page.
 async fn all(service: &TestService, path: &str, limit: usize) -> Vec<Value> {
@@ -36,4 +40,26 @@ async fn tags_named(service: &TestService, names: &[&str]) {
     for name in names {
         service.tag(json!({"name": name})).await;
     }
+}
+
+/// The answer to an import; `query` begins with `?` or is empty.
+async fn import_answer(service: &TestService, query: &str, file: impl Into<Vec<u8>>) -> Answer {
+    service
+        .admin_request(Method::POST, &format!("/tags/import{query}"))
+        .header("content-type", "text/csv")
+        .body(file.into())
+        .answer()
+        .await
+}
+
+/// What an import did that was understood.
+async fn import(service: &TestService, query: &str, file: impl Into<Vec<u8>>) -> Value {
+    import_answer(service, query, file).await.expect(200)
+}
+
+async fn export(service: &TestService, query: &str) -> String {
+    let request = service.admin_request(Method::GET, &format!("/tags/export{query}"));
+    let answer = request.answer().await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer.body
 }

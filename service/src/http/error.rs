@@ -78,7 +78,8 @@ impl ApiError {
         }
     }
 
-    fn detail(&self) -> String {
+    /// What is wrong, and the way out, in words.
+    pub(super) fn detail(&self) -> String {
         match self {
             Self::Invalid(why) | Self::Conflict(why) => why.clone(),
             Self::Unauthorized => {

@@ -1,13 +1,17 @@
 //! Tags and their properties.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{Conflict, StorageError};
 use crate::clock::Timestamp;
-use crate::id::{ExperienceId, TagId};
-use crate::tag::{PropertyClass, PropertyKey, Status, Tag, TagFields};
+use crate::id::{ExperienceId, InlayId, TagId};
+use crate::inventory::NewInlay;
+use crate::tag::{PropertyClass, PropertyKey, Slug, Status, Tag, TagFields};
 use crate::world::World;
 
 /// An edit of a tag, applied inside the operation that stores it. An `Err` is a
@@ -36,6 +40,21 @@ pub trait Tags: Send + Sync {
 
     /// The ids of all tags that `select` names and that exist, rising.
     async fn tag_ids(&self, select: TagSelect) -> Result<Vec<TagId>, StorageError>;
+
+    /// The keys of the properties of all tags that `filter` selects.
+    async fn property_keys(
+        &self,
+        filter: TagFilter,
+    ) -> Result<BTreeSet<(PropertyClass, PropertyKey)>, StorageError>;
+
+    /// Stores rows of a table of tags, no slug twice. A row that breaks a rule
+    /// is refused alone; the results stand in the order of `rows`, and say
+    /// under any [`Keep`] what [`Keep::Good`] would have done.
+    async fn import_tags(
+        &self,
+        rows: Vec<Arc<ImportRow>>,
+        how: ImportHow,
+    ) -> Result<Vec<Result<Imported, Conflict>>, StorageError>;
 
     /// Applies `edit` to a tag.
     async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError>;
@@ -175,6 +194,50 @@ pub enum TagPlace {
     Scans(u64, TagId),
     /// By the time of the last tap.
     LastScan(Option<Timestamp>, TagId),
+}
+
+/// A row of a table of tags.
+pub struct ImportRow {
+    /// The slug it names, if it does.
+    pub slug: Option<Slug>,
+    /// What it makes of a tag: of the one with its slug, or of
+    /// a tag that has nothing yet, not even a name. Afterwards the tag has a slug.
+    pub edit: TagEdit,
+    /// A new inlay on the tag; its `tag_id` is set to the tag's.
+    pub inlay: Option<NewInlay>,
+}
+
+/// How a table of tags is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImportHow {
+    /// Whether a row whose slug a tag has edits that tag; else it is refused.
+    pub upsert: bool,
+    /// What is kept.
+    pub keep: Keep,
+}
+
+/// What is kept of a table that has rows which break a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// The good rows.
+    Good,
+    /// All rows where all are good, else none.
+    AllOrNone,
+    /// Nothing at all: a dry run.
+    Nothing,
+}
+
+/// What became of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// Its tag.
+    pub tag: TagId,
+    /// The tag's slug.
+    pub slug: Slug,
+    /// Whether the tag is new.
+    pub put: Put,
+    /// Its new inlay, where it has one.
+    pub inlay: Option<InlayId>,
 }
 
 /// Tags named one by one, or by a filter.

@@ -31,6 +31,11 @@ impl PropertyClass {
             Self::Variable => "variable",
         }
     }
+
+    /// The class with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.as_str() == name)
+    }
 }
 
 /// Longest value, in bytes of UTF-8.

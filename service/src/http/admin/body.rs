@@ -1,4 +1,6 @@
-//! Bodies of the admin API: JSON, bounded, with every mistake in words.
+//! Bodies of the admin API: bounded, with every mistake in words.
+
+use std::time::Duration;
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -16,6 +18,8 @@ use crate::http::error::ApiError;
 
 /// Largest JSON body of the admin API, in bytes.
 const JSON_MAX: usize = 4 * 1024 * 1024;
+/// Largest CSV body, in bytes.
+const CSV_MAX: usize = 128 * 1024 * 1024;
 
 /// A JSON body.
 pub(super) struct Body<T>(pub(super) T);
@@ -52,6 +56,18 @@ impl<S: Send + Sync> FromRequest<S> for Patch {
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let bytes = json_bytes(request, "application/merge-patch+json").await?;
         parse(&bytes).map(Self)
+    }
+}
+
+/// A CSV body, whole: it may have to be read twice.
+pub(super) struct Csv(pub(super) Bytes);
+
+impl<S: Send + Sync> FromRequest<S> for Csv {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        check_type(&request, &["text/csv"])?;
+        read(request.into_body(), CSV_MAX).await.map(Self)
     }
 }
 
@@ -124,6 +140,12 @@ fn merge(target: &mut Value, patch: &serde_json::Map<String, Value>) {
 }
 
 async fn json_bytes(request: Request, expected: &'static str) -> Result<Bytes, ApiError> {
+    check_type(&request, &[expected, "application/json"])?;
+    read(request.into_body(), JSON_MAX).await
+}
+
+/// Lets bodies of these types pass; the first is the one to be told.
+fn check_type(request: &Request, accepted: &[&'static str]) -> Result<(), ApiError> {
     let content_type = request
         .headers()
         .get(CONTENT_TYPE)
@@ -132,18 +154,22 @@ async fn json_bytes(request: Request, expected: &'static str) -> Result<Bytes, A
         .and_then(|value| value.split(';').next())
         .unwrap_or_default()
         .trim();
-    if !essence.eq_ignore_ascii_case("application/json") && !essence.eq_ignore_ascii_case(expected)
+    if accepted
+        .iter()
+        .any(|known| essence.eq_ignore_ascii_case(known))
     {
-        return Err(ApiError::UnsupportedMediaType(expected));
+        Ok(())
+    } else {
+        Err(ApiError::UnsupportedMediaType(accepted[0]))
     }
-    read(request.into_body(), JSON_MAX).await
 }
 
-/// A whole body of at most `max` bytes.
+/// A whole body of at most `max` bytes. It may take a minute, and a second for
+/// each 256 KiB that it may have.
 pub(super) async fn read(body: axum::body::Body, max: usize) -> Result<Bytes, ApiError> {
     use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-    const TIME: std::time::Duration = std::time::Duration::from_mins(1);
-    match tokio::time::timeout(TIME, Limited::new(body, max).collect()).await {
+    let time = Duration::from_secs(60 + (max / (256 * 1024)) as u64);
+    match tokio::time::timeout(time, Limited::new(body, max).collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ApiError::TooLarge),
         Ok(Err(_)) => Err(ApiError::Invalid("The body ended early.".to_owned())),

@@ -1,17 +1,24 @@
 //! `/admin/v1/tags`.
 
+mod bulk;
 mod create;
+mod csv;
 mod delete;
+mod export;
 mod filter;
 mod get;
+mod import;
 mod list;
 mod properties;
 mod update;
 mod warning;
 
+pub(super) use bulk::*;
 pub(super) use create::*;
 pub(super) use delete::*;
+pub(super) use export::*;
 pub(super) use get::*;
+pub(super) use import::*;
 pub(super) use list::*;
 pub(super) use properties::{attributes, data, variables};
 pub(super) use update::*;

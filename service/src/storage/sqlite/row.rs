@@ -74,10 +74,7 @@ pub(super) const AFTER_TAG: usize = 19;
 
 /// A tag's status.
 pub(super) fn status(name: &str) -> Result<Status, StorageError> {
-    [Status::Active, Status::Archived]
-        .into_iter()
-        .find(|status| status.as_str() == name)
-        .ok_or_else(|| unreadable("status"))
+    Status::parse(name).ok_or_else(|| unreadable("status"))
 }
 
 /// An experience's stored content.

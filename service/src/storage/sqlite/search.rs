@@ -7,6 +7,9 @@
 use rusqlite::Connection;
 use rusqlite::functions::{Context, FunctionFlags};
 
+use crate::id::TagId;
+use crate::storage::StorageError;
+
 /// Fewest characters that the index can look for.
 const PIECE: usize = 3;
 
@@ -52,6 +55,36 @@ pub(super) fn pieces(text: &str) -> Option<String> {
     });
     let quoted: Vec<String> = quoted.collect();
     (!quoted.is_empty()).then(|| quoted.join(" AND "))
+}
+
+/// The newest tag. Those that come have higher ids.
+pub(super) fn newest(connection: &Connection) -> Result<TagId, StorageError> {
+    let newest = connection
+        .prepare_cached("SELECT coalesce(max(id), 0) FROM tags")?
+        .query_row([], |row| row.get(0).map(TagId))?;
+    Ok(newest)
+}
+
+/// Adds the tags after `newest` to the index.
+pub(super) fn add_after(connection: &Connection, newest: TagId) -> Result<(), StorageError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO tags_search (rowid, name, slug, title)
+             SELECT id, name, slug, title FROM tags WHERE id > ?1",
+        )?
+        .execute([newest.0])?;
+    Ok(())
+}
+
+/// Puts a tag into the index as it is now.
+pub(super) fn replace(connection: &Connection, tag: TagId) -> Result<(), StorageError> {
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO tags_search (rowid, name, slug, title)
+             SELECT id, name, slug, title FROM tags WHERE id = ?1",
+        )?
+        .execute([tag.0])?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,20 +1,28 @@
 //! Tags and their properties, in SQL.
 
 mod change;
+mod import;
 mod list;
+mod save;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::writer::Write;
 use super::{SqliteStorage, row, taps};
-use crate::id::{ExperienceId, TagId};
+use crate::id::TagId;
 use crate::storage::{
-    Conflict, Put, StorageError, TagChange, TagEdit, TagFilter, TagList, TagSelect, Tags,
+    Conflict, ImportHow, ImportRow, Imported, Put, StorageError, TagChange, TagEdit, TagFilter,
+    TagList, TagSelect, Tags,
 };
 use crate::tag::{
     InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, Tag, TagFields,
 };
+
+pub(super) use save::insert;
 
 #[async_trait]
 impl Tags for SqliteStorage {
@@ -23,12 +31,8 @@ impl Tags for SqliteStorage {
         tags: Vec<TagFields>,
         simulated: bool,
     ) -> Result<Vec<Result<TagId, Conflict>>, StorageError> {
-        self.write(move |write| {
-            tags.iter()
-                .map(|tag| insert(write, tag, simulated))
-                .collect()
-        })
-        .await
+        self.write(move |write| save::insert_all(write, &tags, simulated))
+            .await
     }
 
     async fn tag(&self, id: TagId) -> Result<Option<Tag>, StorageError> {
@@ -50,8 +54,25 @@ impl Tags for SqliteStorage {
             .await
     }
 
+    async fn property_keys(
+        &self,
+        filter: TagFilter,
+    ) -> Result<BTreeSet<(PropertyClass, PropertyKey)>, StorageError> {
+        self.read_long(move |connection| list::property_keys(connection, &filter))
+            .await
+    }
+
+    async fn import_tags(
+        &self,
+        rows: Vec<Arc<ImportRow>>,
+        how: ImportHow,
+    ) -> Result<Vec<Result<Imported, Conflict>>, StorageError> {
+        self.write(move |write| import::rows(write, &rows, how))
+            .await
+    }
+
     async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError> {
-        self.write(move |write| edit_tag(write, id, &edit)).await
+        self.write(move |write| save::edit(write, id, &edit)).await
     }
 
     async fn change_tags(
@@ -85,7 +106,7 @@ impl Tags for SqliteStorage {
                 .connection
                 .prepare_cached(
                     "DELETE FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3
-                     AND EXISTS (SELECT 1 FROM tags WHERE id = ?1 AND deleted_at IS NULL)",
+                         AND EXISTS (SELECT 1 FROM tags WHERE id = ?1 AND deleted_at IS NULL)",
                 )?
                 .execute((tag.0, class.as_str(), key.as_str()))?;
             Ok((removed > 0 && touch(write, tag)?).then_some(()))
@@ -122,15 +143,15 @@ fn put_property(
     if set > 0 {
         return Ok(Some(Put::Set));
     }
-    let present: i64 = write
+    let present: usize = write
         .connection
         .prepare_cached("SELECT count(*) FROM properties WHERE tag_id = ?1 AND class = ?2")?
         .query_row((tag.0, class.as_str()), |row| row.get(0))?;
-    if usize::try_from(present).is_ok_and(|present| present >= PROPERTIES_MAX) {
+    if present >= PROPERTIES_MAX {
         return Err(Conflict::Invalid(InvalidProperty::TooMany.to_string()).into());
     }
     let properties = Properties([(key.clone(), value.to_owned())].into());
-    insert_properties(write.connection, tag, class, &properties)?;
+    save::insert_properties(write.connection, tag, class, &properties)?;
     Ok(Some(Put::New))
 }
 
@@ -153,161 +174,8 @@ fn any_tag(connection: &Connection, id: TagId) -> Result<Option<(Tag, bool)>, St
         return Ok(None);
     };
     let mut tag = tag?;
-    tag.fields.attributes = taps::properties(connection, id, PropertyClass::Attribute)?;
-    tag.fields.data = taps::properties(connection, id, PropertyClass::Data)?;
-    tag.fields.variables = taps::properties(connection, id, PropertyClass::Variable)?;
+    for class in PropertyClass::ALL {
+        *tag.fields.properties_mut(class) = taps::properties(connection, id, class)?;
+    }
     Ok(Some((tag, deleted)))
-}
-
-pub(super) fn insert(
-    write: &mut Write<'_>,
-    tag: &TagFields,
-    simulated: bool,
-) -> Result<Result<TagId, Conflict>, StorageError> {
-    if let Err(conflict) = check(write.connection, tag, None)? {
-        return Ok(Err(conflict));
-    }
-    write
-        .connection
-        .prepare_cached(
-            "INSERT INTO tags (slug, name, title, description, language_code, status, experience_id,
-                 verifier_enabled, updates_require_verified, track_location, has_qr_code, location,
-                 widget_settings, updated_at, simulated, created_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?14)",
-        )?
-        .execute(rusqlite::params![
-            tag.slug.as_str(),
-            tag.name,
-            tag.title,
-            tag.description,
-            tag.language_code,
-            tag.status.as_str(),
-            tag.experience_id.map(|id| id.0),
-            tag.verifier_enabled,
-            tag.updates_require_verified,
-            tag.track_location,
-            tag.has_qr_code,
-            location(tag)?,
-            widgets(tag)?,
-            write.now.millis(),
-            simulated,
-        ])?;
-    let id = TagId(write.connection.last_insert_rowid());
-    for (class, properties) in by_class(tag) {
-        insert_properties(write.connection, id, class, properties)?;
-    }
-    Ok(Ok(id))
-}
-
-fn edit_tag(write: &mut Write<'_>, id: TagId, edit: &TagEdit) -> Result<Option<Tag>, StorageError> {
-    let Some(before) = tag(write.connection, id)? else {
-        return Ok(None);
-    };
-    let fields = edit(before.fields.clone()).map_err(Conflict::Invalid)?;
-    check(write.connection, &fields, Some(id))??;
-    write
-        .connection
-        .prepare_cached(
-            "UPDATE tags SET slug = ?2, name = ?3, title = ?4, description = ?5, language_code = ?6, status = ?7,
-                 experience_id = ?8, verifier_enabled = ?9, updates_require_verified = ?10, track_location = ?11,
-                 has_qr_code = ?12, location = ?13, widget_settings = ?14, updated_at = ?15
-             WHERE id = ?1",
-        )?
-        .execute(rusqlite::params![
-            id.0,
-            fields.slug.as_str(),
-            fields.name,
-            fields.title,
-            fields.description,
-            fields.language_code,
-            fields.status.as_str(),
-            fields.experience_id.map(|id| id.0),
-            fields.verifier_enabled,
-            fields.updates_require_verified,
-            fields.track_location,
-            fields.has_qr_code,
-            location(&fields)?,
-            widgets(&fields)?,
-            write.now.millis(),
-        ])?;
-    for ((class, after), (_, before)) in by_class(&fields).into_iter().zip(by_class(&before.fields))
-    {
-        if after != before {
-            write
-                .connection
-                .prepare_cached("DELETE FROM properties WHERE tag_id = ?1 AND class = ?2")?
-                .execute((id.0, class.as_str()))?;
-            insert_properties(write.connection, id, class, after)?;
-        }
-    }
-    write.changes_configuration();
-    tag(write.connection, id)
-}
-
-/// The rules between a tag and the rest of the database.
-fn check(
-    connection: &Connection,
-    tag: &TagFields,
-    itself: Option<TagId>,
-) -> Result<Result<(), Conflict>, StorageError> {
-    let owner = connection
-        .prepare_cached("SELECT id FROM tags WHERE slug = ?1")?
-        .query_row([tag.slug.as_str()], |row| row.get::<_, i64>(0))
-        .optional()?;
-    if owner.is_some_and(|owner| itself.is_none_or(|id| id.0 != owner)) {
-        return Ok(Err(Conflict::SlugTaken(tag.slug.to_string())));
-    }
-    check_experience(connection, tag.experience_id)
-}
-
-fn check_experience(
-    connection: &Connection,
-    experience: Option<ExperienceId>,
-) -> Result<Result<(), Conflict>, StorageError> {
-    let Some(ExperienceId(id)) = experience else {
-        return Ok(Ok(()));
-    };
-    let exists = connection
-        .prepare_cached("SELECT 1 FROM experiences WHERE id = ?1 AND deleted_at IS NULL")?
-        .exists([id])?;
-    let noun = "experience";
-    Ok(if exists {
-        Ok(())
-    } else {
-        Err(Conflict::Missing { noun, id })
-    })
-}
-
-fn by_class(tag: &TagFields) -> [(PropertyClass, &Properties); 3] {
-    [
-        (PropertyClass::Attribute, &tag.attributes),
-        (PropertyClass::Data, &tag.data),
-        (PropertyClass::Variable, &tag.variables),
-    ]
-}
-
-fn insert_properties(
-    connection: &Connection,
-    tag: TagId,
-    class: PropertyClass,
-    properties: &Properties,
-) -> Result<(), StorageError> {
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO properties (tag_id, class, key, value) VALUES (?1, ?2, ?3, ?4)",
-    )?;
-    for (key, value) in &properties.0 {
-        insert.execute((tag.0, class.as_str(), key.as_str(), value))?;
-    }
-    Ok(())
-}
-
-fn location(tag: &TagFields) -> Result<Option<String>, StorageError> {
-    tag.location
-        .as_ref()
-        .map(|location| serde_json::to_string(location).map_err(|_| row::unreadable("location")))
-        .transpose()
-}
-
-fn widgets(tag: &TagFields) -> Result<String, StorageError> {
-    serde_json::to_string(&tag.widget_settings).map_err(|_| row::unreadable("widget setting"))
 }

@@ -97,6 +97,9 @@ impl Taps for SqliteStorage {
         &self,
         id: InteractionId,
     ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
+        if id.0 <= self.expired_up_to {
+            return Ok(None);
+        }
         self.read(|connection| issued_key(connection, id))
     }
 
@@ -105,7 +108,8 @@ impl Taps for SqliteStorage {
     }
 
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
-        self.write(move |write| update::variables(write, &update))
+        let expired_up_to = self.expired_up_to;
+        self.write(move |write| update::variables(write, &update, expired_up_to))
             .await
     }
 }

@@ -48,6 +48,41 @@ pub(crate) struct NewInlayBody {
     allow_factory_keys: bool,
 }
 
+impl NewInlayBody {
+    /// The inlay as it is stored: checked, and its keys sealed.
+    pub(in crate::http::admin) async fn seal(
+        self,
+        service: &Service,
+    ) -> Result<NewInlay, ApiError> {
+        if self.technology.rolls() && self.mirror == Change::Keep {
+            return Err(ApiError::Invalid(
+                "An ntag424dna needs a mirror: \"plain\" or \"encrypted\" as it is encoded, or null where it makes no codes."
+                    .to_owned(),
+            ));
+        }
+        let request = KeyRequest {
+            meta_key: self.meta_key.into(),
+            file_key: self.file_key.into(),
+            master_key_id: self.master_key_id.into(),
+            allow_factory_keys: self.allow_factory_keys,
+        };
+        let keys = request.seal(service, self.uid).await?;
+        let fields = InlayFields {
+            technology: self.technology,
+            tag_id: self.tag_id,
+            mirror: self.mirror.apply(None),
+            mac_from: self.mac_from.unwrap_or(MacFrom::None),
+            keys: keys.apply(None).map_err(invalid)?,
+        };
+        fields.validate().map_err(invalid)?;
+        Ok(NewInlay {
+            uid: self.uid,
+            fields,
+            simulated: false,
+        })
+    }
+}
+
 /// Create an inlay
 ///
 /// Keys go in and never come out. The UID of a deleted inlay may be used
@@ -61,32 +96,7 @@ pub(crate) async fn create(
     State(service): State<Arc<Service>>,
     Body(body): Body<NewInlayBody>,
 ) -> Result<(StatusCode, Json<InlayView>), ApiError> {
-    if body.technology.rolls() && body.mirror == Change::Keep {
-        return Err(ApiError::Invalid(
-            "An ntag424dna needs a mirror: \"plain\" or \"encrypted\" as it is encoded, or null where it makes no codes."
-                .to_owned(),
-        ));
-    }
-    let request = KeyRequest {
-        meta_key: body.meta_key.into(),
-        file_key: body.file_key.into(),
-        master_key_id: body.master_key_id.into(),
-        allow_factory_keys: body.allow_factory_keys,
-    };
-    let keys = request.seal(&service, body.uid).await?;
-    let fields = InlayFields {
-        technology: body.technology,
-        tag_id: body.tag_id,
-        mirror: body.mirror.apply(None),
-        mac_from: body.mac_from.unwrap_or(MacFrom::None),
-        keys: keys.apply(None).map_err(invalid)?,
-    };
-    fields.validate().map_err(invalid)?;
-    let inlay = NewInlay {
-        uid: body.uid,
-        fields,
-        simulated: false,
-    };
+    let inlay = body.seal(&service).await?;
     let id = service.storage.insert_inlay(inlay).await?;
     let inlay = service.storage.inlay(id).await?;
     let inlay = inlay.ok_or(ApiError::NotFound("inlay"))?;

@@ -31,15 +31,14 @@ pub(crate) struct InlayQuery {
     unbound: Option<bool>,
     /// Those of the simulated world, or those of the real one.
     simulated: Option<bool>,
+    /// How many.
     #[serde(default)]
-    #[param(inline, required = false)]
     limit: Limit,
     /// The `next` of the page before.
     #[param(value_type = Option<String>)]
     after: Option<Cursor<InlayId>>,
     /// Whether to count what is on all pages.
     #[serde(default)]
-    #[param(required = false)]
     count: bool,
 }
 

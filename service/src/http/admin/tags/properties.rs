@@ -78,11 +78,7 @@ async fn list(
 ) -> Result<Json<Page<Property>>, ApiError> {
     let tag = service.storage.tag(tag).await?;
     let fields = tag.ok_or(ApiError::NotFound("tag"))?.fields;
-    let properties = match class {
-        PropertyClass::Attribute => fields.attributes,
-        PropertyClass::Data => fields.data,
-        PropertyClass::Variable => fields.variables,
-    };
+    let properties = fields.properties(class);
     let count = query.count.then_some(properties.0.len() as u64);
     let after = match query.after {
         Some(Cursor(key)) => Bound::Excluded(key),

@@ -14,7 +14,7 @@ pub(super) fn tags(
     change: TagChange,
 ) -> Result<Vec<(TagId, TagChange)>, StorageError> {
     if let TagChange::Assign(experience) = change {
-        super::check_experience(write.connection, experience)??;
+        super::save::check_experience(write.connection, experience)??;
     }
     let mut changed = Vec::with_capacity(ids.len());
     for &id in ids {

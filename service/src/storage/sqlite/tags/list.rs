@@ -5,14 +5,16 @@
 //! takes the candidates of the index of pieces of text; it is fast where little
 //! matches, and where the order is that of ids, in which the candidates come.
 
+use std::collections::BTreeSet;
+
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use crate::clock::Timestamp;
 use crate::id::TagId;
-use crate::storage::sqlite::search;
+use crate::storage::sqlite::{row, search};
 use crate::storage::{Conflict, StorageError, TagFilter, TagList, TagOrder, TagPlace, TagSelect};
-use crate::tag::Tag;
+use crate::tag::{PropertyClass, PropertyKey, Tag};
 
 /// Candidates up to which a search beats a walk in an order other than that of ids.
 const FEW: i64 = 5_000;
@@ -49,16 +51,42 @@ pub(super) fn ids(connection: &Connection, select: &TagSelect) -> Result<Vec<Tag
             read_ids(connection, &sql, &select.values)
         }
         TagSelect::Ranges(ranges) => {
-            let mut ids = Vec::new();
-            for (first, last) in ranges {
-                let sql = "SELECT id FROM tags WHERE id BETWEEN ?1 AND ?2";
-                ids.extend(read_ids(connection, sql, &[first.0.into(), last.0.into()])?);
+            let mut ranges = ranges.clone();
+            ranges.sort_unstable();
+            let (mut ids, mut read_to) = (Vec::new(), i64::MIN);
+            for (TagId(first), TagId(last)) in ranges {
+                // Ranges may overlap; each tag is read once.
+                let first = first.max(read_to.saturating_add(1));
+                read_to = read_to.max(last);
+                let sql = "SELECT id FROM tags WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
+                ids.extend(read_ids(connection, sql, &[first.into(), last.into()])?);
             }
-            ids.sort_unstable();
-            ids.dedup();
             Ok(ids)
         }
     }
+}
+
+/// The keys of the properties of all tags that match.
+pub(super) fn property_keys(
+    connection: &Connection,
+    filter: &TagFilter,
+) -> Result<BTreeSet<(PropertyClass, PropertyKey)>, StorageError> {
+    let select = Select::new(filter, by_candidates(filter));
+    let (id, clauses) = (select.source.id(), select.clauses());
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT DISTINCT p.class, p.key FROM (SELECT {id} AS id FROM {clauses}) matching
+         CROSS JOIN properties p ON p.tag_id = matching.id"
+    ))?;
+    let mut rows = statement.query(params_from_iter(&select.values))?;
+    let mut keys = BTreeSet::new();
+    while let Some(row) = rows.next()? {
+        let unreadable = || row::unreadable("property");
+        let (class, key): (String, String) = (row.get(0)?, row.get(1)?);
+        let class = PropertyClass::parse(&class).ok_or_else(unreadable)?;
+        let key = PropertyKey::parse(&key).map_err(|_| unreadable())?;
+        keys.insert((class, key));
+    }
+    Ok(keys)
 }
 
 fn page(connection: &Connection, list: &TagList) -> Result<Vec<TagId>, StorageError> {

@@ -1,0 +1,43 @@
+//! The columns of a file: those of a tag, and those of a new inlay on it.
+
+use crate::tag::TagColumn;
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in super::super) enum Column {
+    /// Of the tag.
+    Tag(TagColumn),
+    /// Of a new inlay on the tag: the member of this name in `POST /inlays`.
+    /// There is no way out for it: keys go in only.
+    Inlay(&'static str),
+}
+
+/// The members of a new inlay that have a column.
+const INLAY: [&str; 7] = [
+    "uid",
+    "technology",
+    "mirror",
+    "mac_from",
+    "meta_key",
+    "file_key",
+    "master_key_id",
+];
+
+impl Column {
+    /// The column with this name.
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        match INLAY.into_iter().find(|known| *known == name) {
+            Some(member) => Some(Self::Inlay(member)),
+            None => TagColumn::parse(name).map(Self::Tag),
+        }
+    }
+
+    /// All names that there are, for people.
+    pub(super) fn names() -> String {
+        let tag = TagColumn::FIXED.map(|column| column.name()).join(", ");
+        let inlay = INLAY.join(", ");
+        format!(
+            "{tag}, attribute:KEY, data:KEY, variable:KEY; and for a new inlay on the tag {inlay}"
+        )
+    }
+}

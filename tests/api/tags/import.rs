@@ -1,0 +1,284 @@
+//! Importing a CSV file.
+
+use std::fmt::Write as _;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_tests::fixtures::chip;
+use tapdesk_tests::{Answering as _, TestService};
+
+use super::{all, import, import_answer, names};
+use tapdesk_service::inlay::{MacFrom, Mirror};
+
+/// What became of the rows that did not go in, by row.
+fn refused(result: &Value) -> Vec<(u64, &str)> {
+    let results = result["results"].as_array().unwrap().iter();
+    results
+        .filter(|result| result["outcome"] == "refused")
+        .map(|result| {
+            (
+                result["row"].as_u64().unwrap(),
+                result["reason"].as_str().unwrap(),
+            )
+        })
+        .collect()
+}
+
+/// 10,000 rows of which rows 11, 5000 and 10001 are bad.
+fn ten_thousand_rows() -> String {
+    (2..=10_001).fold("name,slug,status\n".to_owned(), |mut file, row| {
+        let line = match row {
+            11 => format!(",tag-{row:06},active\n"),
+            5_000 => format!("Tag {row},tag-000012,active\n"),
+            10_001 => format!("Tag {row},tag-{row:06},broken\n"),
+            _ => format!("Tag {row},tag-{row:06},active\n"),
+        };
+        file.push_str(&line);
+        file
+    })
+}
+
+const BAD_ROWS: [(u64, &str); 3] = [
+    (11, "A tag needs a name of 1 to 200 characters."),
+    (5_000, "Row 12 has the same slug."),
+    (10_001, "status is active or archived."),
+];
+
+async fn count(service: &TestService) -> u64 {
+    let page = service.admin_get("/tags?limit=1&count=true").await;
+    page["count"].as_u64().unwrap()
+}
+
+#[tokio::test]
+async fn bad_rows_are_named_and_the_others_go_in() {
+    let service = TestService::start().await;
+    let result = import(&service, "", ten_thousand_rows()).await;
+    assert_eq!(refused(&result), BAD_ROWS);
+    assert_eq!(result["rows"], 10_000);
+    assert_eq!(result["created"], 9_997);
+    assert_eq!(result["refused"], 3);
+    let results = result["results"].as_array().unwrap();
+    let rows: Vec<_> = results
+        .iter()
+        .map(|result| result["row"].as_u64().unwrap())
+        .collect();
+    assert!(rows.into_iter().eq(2..=10_001));
+    let last = &results[9_998];
+    assert_eq!(last["slug"], "tag-010000");
+    let tag = service.admin_get(&format!("/tags/{}", last["id"])).await;
+    assert_eq!(tag["name"], "Tag 10000");
+    assert_eq!(count(&service).await, 9_997);
+    assert_eq!(all(&service, "/tags?q=tag-009999", 50).await.len(), 1);
+}
+
+#[tokio::test]
+async fn bad_rows_are_named_and_nothing_goes_in_where_that_is_asked() {
+    let service = TestService::start().await;
+    let result = import(&service, "?on_error=abort", ten_thousand_rows()).await;
+    assert_eq!(refused(&result), BAD_ROWS);
+    assert_eq!(
+        (&result["created"], &result["left_out"]),
+        (&json!(0), &json!(9_997))
+    );
+    assert_eq!(count(&service).await, 0);
+
+    let good = ten_thousand_rows()
+        .lines()
+        .take(10)
+        .collect::<Vec<_>>()
+        .join("\n");
+    let result = import(&service, "?on_error=abort", good).await;
+    assert_eq!(
+        (&result["created"], &result["left_out"]),
+        (&json!(9), &json!(0))
+    );
+    assert_eq!(count(&service).await, 9);
+}
+
+#[tokio::test]
+async fn a_dry_run_says_what_an_import_would_do_and_writes_nothing() {
+    let service = TestService::start().await;
+    service
+        .tag(json!({"name": "There", "slug": "taken-already"}))
+        .await;
+    let before = all(&service, "/tags", 500).await;
+    let file = "name,slug,experience_id\nNew,new-one-0001,\nThere,taken-already,\nLost,lost-one-01,99\nAlso,,\n";
+    for query in ["", "&on_error=abort"] {
+        let result = import(&service, &format!("?dry_run=true{query}"), file).await;
+        assert_eq!(result["dry_run"], true);
+        assert_eq!(
+            refused(&result),
+            [
+                (3, "The slug \"taken-already\" is taken by another tag."),
+                (4, "There is no experience 99."),
+            ]
+        );
+        assert_eq!(all(&service, "/tags", 500).await, before);
+        assert!(all(&service, "/tags?q=new-one", 500).await.is_empty());
+    }
+    let foreseen = import(&service, "?dry_run=true", file).await;
+    let done = import(&service, "", file).await;
+    for count in ["created", "updated", "refused"] {
+        assert_eq!(foreseen[count], done[count]);
+    }
+    assert_eq!(
+        foreseen["results"][0],
+        json!({"row": 2, "outcome": "created", "slug": "new-one-0001"})
+    );
+    assert_eq!(
+        foreseen["results"][3],
+        json!({"row": 5, "outcome": "created"})
+    );
+}
+
+#[tokio::test]
+async fn a_slug_that_a_tag_has_is_refused_or_changes_that_tag() {
+    let service = TestService::start().await;
+    let tag = service
+        .tag(json!({
+            "name": "Before", "slug": "cellar-door-1", "title": "Old", "description": "stays",
+            "data": {"a": "1", "b": "2", "c": "3"},
+        }))
+        .await;
+    let file = "slug;name;title;data:a;data:b\ncellar-door-1;After;;9;\nbrand-new-tag;New;T;;\n";
+    let refused_one = import(&service, "", file).await;
+    assert_eq!(refused(&refused_one)[0].0, 2);
+    let result = import(&service, "?mode=upsert", file).await;
+    assert_eq!(
+        (&result["updated"], &result["created"]),
+        (&json!(2), &json!(0))
+    );
+    assert_eq!(result["results"][0]["id"], tag.id);
+    let after = service.admin_get(&tag.admin_path()).await;
+    // A column of the file is what its cell says; the others stay.
+    assert_eq!(after["name"], "After");
+    assert_eq!(after["title"], "");
+    assert_eq!(after["description"], "stays");
+    assert_eq!(after["data"], json!({"a": "9", "c": "3"}));
+    assert_eq!(names(&all(&service, "/tags?q=after", 50).await), ["After"]);
+    // A deleted tag's slug stays its own.
+    service
+        .admin(Method::DELETE, &tag.admin_path(), Value::Null)
+        .await
+        .expect(204);
+    let result = import(&service, "?mode=upsert", file).await;
+    assert_eq!(
+        refused(&result),
+        [(2, "The slug \"cellar-door-1\" is taken by another tag.")]
+    );
+}
+
+#[tokio::test]
+async fn an_inlay_comes_with_its_tag_or_neither_does() {
+    let service = TestService::start().await;
+    let mut chips = [
+        chip(Mirror::Encrypted, MacFrom::None),
+        chip(Mirror::Plain, MacFrom::Uid),
+    ];
+    let mut file = "name,uid,technology,mirror,mac_from,meta_key,file_key\n".to_owned();
+    for chip in &chips {
+        let inlay = tapdesk_tests::fixtures::chip_json(chip);
+        let cell = |name: &str| inlay[name].as_str().unwrap_or_default().to_owned();
+        let cells = [
+            "uid",
+            "technology",
+            "mirror",
+            "mac_from",
+            "meta_key",
+            "file_key",
+        ]
+        .map(cell);
+        writeln!(file, "Bottle,{}", cells.join(",")).unwrap();
+    }
+    let secret = "00112233445566778899AABBCCDDEEF";
+    writeln!(file, "No inlay,,,,,,").unwrap();
+    writeln!(file, "Again,{},ntag213,,,,", chips[0].uid).unwrap();
+    writeln!(file, "Bad key,04AABBCCDDEE01,ntag424dna,plain,,,{secret}").unwrap();
+    writeln!(file, "No uid,,ntag213,,,,").unwrap();
+    let result = import(&service, "", file.clone()).await;
+    let reasons = refused(&result);
+    assert_eq!(
+        reasons.iter().map(|(row, _)| *row).collect::<Vec<_>>(),
+        [5, 6, 7],
+        "{reasons:?}"
+    );
+    for ((_, reason), part) in
+        reasons
+            .into_iter()
+            .zip(["Row 2 has the same uid", "32 hex digits", "uid"])
+    {
+        assert!(
+            reason.contains(part) && !reason.contains(secret),
+            "{reason}"
+        );
+    }
+    assert_eq!(count(&service).await, 3);
+    for (chip, row) in chips.iter_mut().zip(result["results"].as_array().unwrap()) {
+        let code = chip.tap(&tapdesk_service::entropy::OsEntropy).unwrap();
+        let url = format!(
+            "/t/{}?uid={}&token={}",
+            row["slug"].as_str().unwrap(),
+            code.uid,
+            code.token
+        );
+        assert_eq!(service.tap(&url).await.status, 200);
+        let inlay = service
+            .admin_get(&format!("/inlays/{}", row["inlay_id"]))
+            .await;
+        assert_eq!(
+            (&inlay["tag_id"], &inlay["last_counter"]),
+            (&row["id"], &json!(1))
+        );
+    }
+    // The same UIDs again: no tag without its inlay is left behind.
+    let again = import(&service, "", file).await;
+    assert_eq!(again["created"], 1, "{again}");
+    assert_eq!(count(&service).await, 4);
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_understood_is_refused_in_words() {
+    let service = TestService::start().await;
+    for (query, file, part) in [
+        ("", "", "The file is empty"),
+        ("", "name,colour\nx,red\n", "no column \"colour\""),
+        ("", "title\nx\n", "needs a column \"name\""),
+        ("?mode=upsert", "name\nx\n", "needs a column \"slug\""),
+        ("?on_error=stop", "name\nx\n", "unknown variant `stop`"),
+    ] {
+        let answer = import_answer(&service, query, file).await;
+        let detail = answer.expect(422)["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains(part), "{detail}");
+    }
+    let request = service.admin_request(Method::POST, "/tags/import");
+    let json = request.json(&json!({"name": "x"})).answer().await;
+    json.expect(415);
+}
+
+#[tokio::test]
+async fn cells_are_read_as_people_write_them() {
+    let service = TestService::start().await;
+    let file = "\u{feff}name;status;verifier_enabled;slug;data:note\n".to_owned()
+        + "\"Käse; \"\"alt\"\"\";archived;FALSE;;'=1+1\r\n"
+        + "\r\n"
+        + " padded ; active ; true ; k3v9qa ;\"two\nlines\"\r\n"
+        + "short;row\r\n";
+    let result = import(&service, "", file).await;
+    assert_eq!(
+        refused(&result),
+        [(5, "The row has 2 cells, the header 5.")]
+    );
+    let tags = all(&service, "/tags", 50).await;
+    assert_eq!(names(&tags), ["Käse; \"alt\"", " padded "]);
+    assert_eq!(tags[0]["status"], "archived");
+    assert_eq!(tags[0]["verifier_enabled"], false);
+    assert_eq!(tags[0]["data"], json!({"note": "=1+1"}));
+    assert_eq!(tags[1]["slug"], "k3v9qa");
+    assert_eq!(tags[1]["data"], json!({"note": "two\nlines"}));
+    assert!(
+        result["results"][1]["warning"]
+            .as_str()
+            .unwrap()
+            .contains("guessed")
+    );
+}
