@@ -1,6 +1,6 @@
 # The two commands of the README, `make run` and `make test`, and their parts.
 # Each does its own set-up; see .make/setup for what a machine needs.
-.PHONY: run test check soak
+.PHONY: run test check bench soak
 
 # Starts the service on data/tapdesk.db with demo data, in the foreground.
 run:
@@ -24,3 +24,8 @@ check:
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
 	node .make/licences.mjs
+
+# Ratios of the service to a bare answer of the same size; about three minutes.
+bench:
+	.make/setup build
+	cargo bench --locked -p tapdesk-service --bench service

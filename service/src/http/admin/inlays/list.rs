@@ -33,7 +33,6 @@ pub(crate) struct InlayQuery {
     simulated: Option<bool>,
     /// How many.
     #[serde(default)]
-    #[param(inline, required = false)]
     limit: Limit,
     /// The `next` of the page before.
     #[param(value_type = Option<String>)]

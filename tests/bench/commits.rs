@@ -1,0 +1,159 @@
+//! What a commit costs: beside one `fdatasync`, and shared with others.
+
+use std::fs::File;
+use std::io::{Seek as _, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use tapdesk_service::id::{InlayId, TagId};
+use tapdesk_service::interaction::{Claim, ClientId, NewInteraction, NewKey, Tech};
+use tapdesk_service::rolling_key::KeyHash;
+use tapdesk_service::storage::Taps as _;
+use tapdesk_service::storage::sqlite::SqliteStorage;
+use tokio::task::JoinSet;
+
+use crate::fixture::{Fixture, Visitors};
+use crate::load::{self, Case, Supply};
+use crate::server::Server;
+use crate::{CONNECTIONS, ROUNDS};
+
+/// How long one side is measured at a time.
+const TURN: Duration = Duration::from_millis(800);
+/// Taps prepared for a turn of one connection, more than any disk can take.
+const TAPS: u32 = 30_000;
+
+/// The same thing done in two ways, once a round.
+pub(crate) struct Pair<T> {
+    pub(crate) ours: T,
+    pub(crate) other: T,
+}
+
+/// The median of a tap by a single connection, beside that of one `fdatasync` of
+/// 4 KiB on the same file system.
+pub(crate) async fn one_connection(fixture: &Fixture) -> Result<Vec<Pair<Duration>>> {
+    let server = Server::service(fixture)?;
+    let mut visitors = Visitors::of(fixture, CONNECTIONS);
+    let mut rounds = Vec::new();
+    for _ in 0..=ROUNDS {
+        let requests = (0..TAPS)
+            .map(|n| visitors.tap_request(n % CONNECTIONS, server.address))
+            .collect();
+        let supply = Supply {
+            requests,
+            repeats: false,
+        };
+        let taps = load::run(server.address, Case::Tap, vec![supply], TURN).await?;
+        rounds.push(Pair {
+            ours: taps.percentile(50),
+            other: fdatasync(fixture.folder())?,
+        });
+    }
+    // The first round warms up.
+    rounds.remove(0);
+    Ok(rounds)
+}
+
+/// Rewrites a file as SQLite rewrites its log: the file's size stays, which is
+/// the least that a commit can ask of the disk.
+fn fdatasync(folder: &Path) -> Result<Duration> {
+    const BLOCK: [u8; 4096] = [0x5a; 4096];
+    const BLOCKS: usize = 4_000;
+    let path = folder.join("fdatasync");
+    let mut file = File::create_new(&path)?;
+    file.write_all(&BLOCK.repeat(BLOCKS))?;
+    file.sync_all()?;
+    let mut times = Vec::new();
+    let started = Instant::now();
+    while started.elapsed() < TURN {
+        if times.len() % BLOCKS == 0 {
+            file.rewind()?;
+        }
+        let before = Instant::now();
+        file.write_all(&BLOCK)?;
+        file.sync_data()?;
+        times.push(before.elapsed());
+    }
+    std::fs::remove_file(path)?;
+    times.sort_unstable();
+    Ok(times[times.len() / 2])
+}
+
+/// Taps a second that the storage records from 64 tasks at once, whose commits it
+/// groups, and from one task, whose every tap is a commit of its own.
+pub(crate) fn grouping(fixture: &Fixture) -> Result<Vec<Pair<f64>>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let storage = Arc::new(fixture.open()?);
+        let mut visitors = Visitors::of(fixture, CONNECTIONS);
+        let mut rounds = Vec::new();
+        for _ in 0..=ROUNDS {
+            rounds.push(Pair {
+                ours: taps_by(&storage, &mut visitors, CONNECTIONS).await?,
+                other: taps_by(&storage, &mut visitors, 1).await?,
+            });
+        }
+        rounds.remove(0);
+        Ok(rounds)
+    })
+}
+
+async fn taps_by(storage: &Arc<SqliteStorage>, visitors: &mut Visitors, tasks: u32) -> Result<f64> {
+    let mut running = JoinSet::new();
+    let started = Instant::now();
+    for task in 0..tasks {
+        let storage = Arc::clone(storage);
+        let taps: Vec<_> = (0..TAPS / tasks.min(8))
+            .map(|_| visitors.tap(task))
+            .collect();
+        running.spawn(async move {
+            let mut recorded = 0_u32;
+            for tap in taps {
+                if started.elapsed() > TURN {
+                    break;
+                }
+                record(&storage, tap).await?;
+                recorded += 1;
+            }
+            anyhow::Ok(recorded)
+        });
+    }
+    let mut recorded = 0;
+    while let Some(task) = running.join_next().await {
+        recorded += task??;
+    }
+    Ok(f64::from(recorded) / started.elapsed().as_secs_f64())
+}
+
+async fn record(storage: &SqliteStorage, (tag, counter): (u32, u32)) -> Result<()> {
+    let id = storage.reserve_interaction_id().await?;
+    let recorded = storage
+        .record_tap(NewInteraction {
+            id,
+            tag_id: TagId(tag.into()),
+            claim: Claim::Counter {
+                inlay_id: InlayId(tag.into()),
+                key_version: 1,
+                counter,
+            },
+            tech: Tech::Nfc,
+            experience: None,
+            key: Some(NewKey {
+                hash: KeyHash([0x5a; 32]),
+                url_digest: [0x5a; 8],
+            }),
+            client: ClientId([0x5a; 16]),
+            country: String::new(),
+            simulated: false,
+            time_offset: 0,
+        })
+        .await?;
+    anyhow::ensure!(
+        recorded.verdict.tag_verified() == Some(true),
+        "the tap is verified"
+    );
+    Ok(())
+}

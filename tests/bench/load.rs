@@ -1,0 +1,125 @@
+//! The clients: each sends its next request as soon as the last is answered.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use tokio::task::JoinSet;
+
+use crate::http::{Answer, Connection};
+
+/// A rolling key as a tap's answer carries it.
+pub(crate) type Key = [u8; 44];
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    Tap,
+    Payload,
+    Update,
+}
+
+/// The requests of one connection.
+pub(crate) struct Supply {
+    pub(crate) requests: Vec<Vec<u8>>,
+    /// Whether they may be sent again and again.
+    pub(crate) repeats: bool,
+}
+
+/// What one turn of the clients brought.
+pub(crate) struct Load {
+    pub(crate) elapsed: Duration,
+    /// From request to answer, in order of size.
+    pub(crate) latencies: Vec<Duration>,
+    /// The keys that taps were answered with, connection by connection.
+    pub(crate) keys: Vec<Vec<Key>>,
+}
+
+impl Case {
+    /// Checks that an answer is a success; a tap's carries a key.
+    pub(crate) fn check(self, answer: &Answer<'_>) -> Result<Option<Key>> {
+        let expected = match self {
+            Self::Tap => 302,
+            Self::Payload | Self::Update => 200,
+        };
+        let body = String::from_utf8_lossy(answer.body);
+        if answer.status != expected || answer.body == b"[]" {
+            bail!("{self:?} was answered {}: {body}", answer.status);
+        }
+        if self != Self::Tap {
+            return Ok(None);
+        }
+        let location = answer.header("location").unwrap_or_default();
+        let key = location.last_chunk().context("a redirect without a key")?;
+        Ok(Some(*key))
+    }
+}
+
+/// Loads a server for `time`, or until a connection has nothing left to send.
+pub(crate) async fn run(
+    address: SocketAddr,
+    case: Case,
+    supplies: Vec<Supply>,
+    time: Duration,
+) -> Result<Load> {
+    let mut connections = Vec::new();
+    for supply in supplies {
+        connections.push((Connection::open(address).await?, supply));
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut clients = JoinSet::new();
+    let started = Instant::now();
+    for (connection, supply) in connections {
+        clients.spawn(client(connection, case, supply, Arc::clone(&stop)));
+    }
+    let timer = {
+        let stop = Arc::clone(&stop);
+        tokio::spawn(async move {
+            tokio::time::sleep(time).await;
+            stop.store(true, Ordering::Relaxed);
+        })
+    };
+    let mut load = Load {
+        elapsed: Duration::ZERO,
+        latencies: Vec::new(),
+        keys: Vec::new(),
+    };
+    while let Some(client) = clients.join_next().await {
+        let (latencies, keys) = client??;
+        load.latencies.extend(latencies);
+        load.keys.push(keys);
+    }
+    load.elapsed = started.elapsed();
+    timer.abort();
+    load.latencies.sort_unstable();
+    Ok(load)
+}
+
+async fn client(
+    mut connection: Connection,
+    case: Case,
+    supply: Supply,
+    stop: Arc<AtomicBool>,
+) -> Result<(Vec<Duration>, Vec<Key>)> {
+    let mut latencies = Vec::new();
+    let mut keys = Vec::new();
+    loop {
+        for request in &supply.requests {
+            let sent = Instant::now();
+            let key = connection
+                .exchange(request, |answer| case.check(answer))
+                .await?;
+            latencies.push(sent.elapsed());
+            keys.extend(key);
+            if stop.load(Ordering::Relaxed) {
+                return Ok((latencies, keys));
+            }
+        }
+        if !supply.repeats {
+            stop.store(true, Ordering::Relaxed);
+            return Ok((latencies, keys));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The figures as tables, and the goals beside what was measured.
+
+use std::time::Duration;
+
+use crate::commits::Pair;
+use crate::load::Case;
+use crate::turns::{Side, Turn};
+
+const CASES: [Case; 3] = [Case::Tap, Case::Payload, Case::Update];
+
+pub(crate) fn print(turns: &[Turn], single: &[Pair<Duration>], grouping: &[Pair<f64>]) {
+    cases(turns);
+    commits(single, grouping);
+    goals(turns, single, grouping);
+}
+
+fn cases(turns: &[Turn]) {
+    println!(
+        "\n64 keep-alive connections; medians of alternating turns; ratios to the bare answer"
+    );
+    println!(
+        "{:8} {:15} {:>9} {:>6} {:>9} {:>9} {:>11} {:>6}",
+        "", "", "answers/s", "ratio", "p50 ms", "p99 ms", "CPU us/req", "ratio"
+    );
+    for case in CASES {
+        for side in Side::ALL {
+            let of = |figure: fn(&Turn) -> f64| median(each(turns, case, side, figure));
+            println!(
+                "{:8} {:15} {:9.0} {:6.2} {:9.2} {:9.2} {:11.1} {:6.2}",
+                format!("{case:?}").to_lowercase(),
+                match side {
+                    Side::Bare => "bare",
+                    Side::Few => "1,000 tags",
+                    Side::Many => "1,000,000 tags",
+                },
+                of(|turn| turn.rate),
+                ratio(turns, case, side, |turn| turn.rate),
+                of(p50),
+                of(p99),
+                of(cpu),
+                ratio(turns, case, side, cpu),
+            );
+        }
+    }
+}
+
+fn commits(single: &[Pair<Duration>], grouping: &[Pair<f64>]) {
+    let millis = |time: Duration| time.as_secs_f64() * 1e3;
+    println!(
+        "\none connection's tap {:.3} ms, one fdatasync of 4 KiB {:.3} ms (p50)",
+        median(single.iter().map(|pair| millis(pair.ours))),
+        median(single.iter().map(|pair| millis(pair.other))),
+    );
+    println!(
+        "storage alone, taps/s: {:.0} with grouped commits, {:.0} with one commit each",
+        median(grouping.iter().map(|pair| pair.ours)),
+        median(grouping.iter().map(|pair| pair.other)),
+    );
+}
+
+fn goals(turns: &[Turn], single: &[Pair<Duration>], grouping: &[Pair<f64>]) {
+    let rate = |case| ratio(turns, case, Side::Few, |turn| turn.rate);
+    let grouped = median(grouping.iter().map(|pair| pair.ours / pair.other));
+    let syncs = median(
+        single
+            .iter()
+            .map(|pair| pair.ours.as_secs_f64() / pair.other.as_secs_f64()),
+    );
+    let scale = median(
+        each(turns, Case::Tap, Side::Many, |turn| turn.rate)
+            .zip(each(turns, Case::Tap, Side::Few, |turn| turn.rate))
+            .map(|(many, few)| many / few),
+    );
+    println!("\n{:62} {:>8} {:>8}", "goal", "", "measured");
+    let at_least = |what: &str, goal: f64, measured: f64| {
+        line(what, "at least", goal, measured, measured >= goal);
+    };
+    let at_most = |what: &str, goal: f64, measured: f64| {
+        line(what, "at most", goal, measured, measured <= goal);
+    };
+    at_least("tap, of the bare answer's rate", 0.25, rate(Case::Tap));
+    at_least(
+        "payload, of the bare answer's rate",
+        0.55,
+        rate(Case::Payload),
+    );
+    at_least(
+        "update, of the bare answer's rate",
+        0.30,
+        rate(Case::Update),
+    );
+    at_least(
+        "grouped commits, of the rate of one commit per tap",
+        8.0,
+        grouped,
+    );
+    at_most(
+        "server CPU per tap, of the bare answer's",
+        4.5,
+        ratio(turns, Case::Tap, Side::Few, cpu),
+    );
+    at_most(
+        "tap p99, of the bare answer's",
+        5.0,
+        ratio(turns, Case::Tap, Side::Few, p99),
+    );
+    at_most("one connection's tap p50, of one fdatasync", 1.3, syncs);
+    at_least(
+        "taps with 1,000,000 tags, of the rate with 1,000",
+        0.75,
+        scale,
+    );
+}
+
+fn line(what: &str, bound: &str, goal: f64, measured: f64, met: bool) {
+    let verdict = if met { "met" } else { "missed" };
+    println!("{what:53} {bound:>8} {goal:5.2} {measured:8.2}  {verdict}");
+}
+
+fn p50(turn: &Turn) -> f64 {
+    turn.p50.as_secs_f64() * 1e3
+}
+
+fn p99(turn: &Turn) -> f64 {
+    turn.p99.as_secs_f64() * 1e3
+}
+
+fn cpu(turn: &Turn) -> f64 {
+    turn.cpu.as_secs_f64() * 1e6
+}
+
+/// A figure of one side in the order of the rounds.
+fn each(
+    turns: &[Turn],
+    case: Case,
+    side: Side,
+    figure: impl Fn(&Turn) -> f64,
+) -> impl Iterator<Item = f64> {
+    turns
+        .iter()
+        .filter(move |turn| turn.case == case && turn.side == side)
+        .map(figure)
+}
+
+/// The median of a side's ratios to the bare turns of the same rounds.
+fn ratio(turns: &[Turn], case: Case, side: Side, figure: impl Fn(&Turn) -> f64 + Copy) -> f64 {
+    let bare = each(turns, case, Side::Bare, figure);
+    median(
+        each(turns, case, side, figure)
+            .zip(bare)
+            .map(|(ours, bare)| ours / bare),
+    )
+}
+
+fn median(figures: impl Iterator<Item = f64>) -> f64 {
+    let mut figures: Vec<_> = figures.collect();
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
