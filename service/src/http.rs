@@ -1,6 +1,8 @@
 //! Every route, on one screen.
 
 mod admin;
+mod docs;
+mod document;
 mod error;
 mod origin;
 mod pages;

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use crate::id::{InlayId, InteractionId};
 use crate::interaction::KeyedInteraction;
@@ -44,24 +45,29 @@ pub async fn payload(service: &Service, presented: &str) -> Result<Option<String
 }
 
 /// Specification 2.2.
-#[derive(Serialize)]
-struct Payload<'a> {
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Payload<'a> {
+    #[schema(value_type = Vec<Value>)]
     campaigns: [(); 0],
     metadata: Metadata<'a>,
     app_id: i64,
     social: Social,
     location: &'a Location,
+    #[schema(value_type = Vec<InteractionId>)]
     interaction_ids: [InteractionId; 1],
+    #[schema(value_type = Vec<Value>)]
     impression_ids: [(); 0],
     track_location: bool,
+    #[schema(value_type = Vec<Value>)]
     payloads: [(); 0],
+    /// True, false, or null where it was not checked.
     tag_verified: Option<bool>,
     device: Device<'a>,
     rk: &'a str,
 }
 
 /// Specification 2.3.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Metadata<'a> {
     name: &'a str,
     title: &'a str,
@@ -69,6 +75,7 @@ struct Metadata<'a> {
     url: String,
     tag_id: i64,
     studio_id: String,
+    #[schema(value_type = BTreeMap<String, BTreeMap<String, Value>>)]
     widget_settings: &'a WidgetSettings,
     language_code: &'a str,
     verified: &'static str,
@@ -76,12 +83,13 @@ struct Metadata<'a> {
     device_id: i64,
 }
 
-#[derive(Default, Serialize)]
+#[derive(Default, Serialize, ToSchema)]
 struct Social {
+    #[schema(value_type = BTreeMap<String, Value>)]
     blacklist: Map<String, Value>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Device<'a> {
     r: bool,
     rd: bool,

@@ -436,3 +436,62 @@ async fn a_list_is_filtered_counted_and_paged() {
             .expect(422);
     }
 }
+
+#[tokio::test]
+async fn of_many_who_create_the_same_inlay_one_succeeds() {
+    let service = TestService::start().await;
+    let inlay = chip_json(&chip(Mirror::Encrypted, MacFrom::None));
+    let requests = (0..20).map(|_| {
+        let (client, inlay) = (service.another(), inlay.clone());
+        tokio::spawn(async move { client.admin(Method::POST, "/inlays", inlay).await.status })
+    });
+    let mut statuses = Vec::new();
+    for request in requests.collect::<Vec<_>>() {
+        statuses.push(request.await.expect("a request does not panic"));
+    }
+    let count = |status| statuses.iter().filter(|answer| **answer == status).count();
+    assert_eq!((count(201), count(409)), (1, 19));
+}
+
+#[tokio::test]
+async fn an_inlay_at_its_counters_end_is_shown_as_used_up() {
+    let service = TestService::start().await;
+    let tag = tag(&service).await;
+    let inlay = service
+        .rolling_inlay(&tag, Mirror::Plain, MacFrom::None)
+        .await;
+    assert!(accepts(&service, &tag, &inlay, 0xFF_FFFE).await);
+    assert_eq!(get(&service, &inlay).await["used_up"], json!(false));
+    assert!(accepts(&service, &tag, &inlay, 0xFF_FFFF).await);
+    assert_eq!(get(&service, &inlay).await["used_up"], json!(true));
+}
+
+#[tokio::test]
+async fn without_the_wrapping_key_only_what_needs_an_inlays_key_is_refused() {
+    let service = TestService::start().await;
+    let tag = tag(&service).await;
+    let inlay = service
+        .rolling_inlay(&tag, Mirror::Encrypted, MacFrom::None)
+        .await;
+    assert!(accepts(&service, &tag, &inlay, 5).await);
+    let virtual_inlay = service
+        .admin_create("/simulator/inlays", json!({"name": "Twin"}))
+        .await;
+    std::fs::write(service.folder().join("inlay.key"), "5A".repeat(32)).unwrap();
+    let service = service.restart(1).await;
+
+    let code = tag.with(&inlay.code_at(6));
+    let url = json!({"url": format!("{}{code}", service.base())});
+    let tap = format!("/simulator/inlays/{}/tap", virtual_inlay["id"]);
+    for (path, body) in [("/verification", url), (&tap, json!({}))] {
+        let answer = refused(&service, Method::POST, path, body).await;
+        let problem = answer.expect(409);
+        let detail = problem["detail"].as_str().unwrap_or_default();
+        assert!(detail.contains("another wrapping key"), "{detail}");
+    }
+    assert_eq!(get(&service, &inlay).await["last_counter"], json!(5));
+    let same = patch(&service, &inlay, keys(&inlay.chip)).await;
+    assert_eq!(same["last_counter"], json!(5), "the keys are known again");
+    assert!(!accepts(&service, &tag, &inlay, 5).await);
+    assert!(accepts(&service, &tag, &inlay, 6).await);
+}

@@ -6,6 +6,7 @@ mod events;
 mod experiences;
 mod inlays;
 mod master_keys;
+mod openapi;
 mod settings;
 mod sheets;
 mod simulator;

@@ -12,8 +12,12 @@ async fn virtual_inlay(service: &TestService, new: Value) -> Value {
     service.admin_create("/simulator/inlays", new).await
 }
 
+fn tap_path(inlay: &Value) -> String {
+    format!("/simulator/inlays/{}/tap", inlay["id"])
+}
+
 async fn tap(service: &TestService, inlay: &Value, options: Value) -> Value {
-    let path = format!("/simulator/inlays/{}/tap", inlay["id"]);
+    let path = tap_path(inlay);
     service
         .admin(Method::POST, &path, options)
         .await
@@ -290,5 +294,62 @@ async fn simulated_time_is_ahead_for_simulated_keys_alone() {
         json!({}),
     ] {
         service.admin(Method::POST, path, wrong).await.expect(422);
+    }
+}
+
+#[tokio::test]
+async fn taps_at_once_are_each_a_read_of_their_own() {
+    let service = TestService::start().await;
+    let inlay = virtual_inlay(&service, json!({"name": "Bottle"})).await;
+    let taps = (0..50).map(|_| {
+        let (client, path) = (service.another(), tap_path(&inlay));
+        tokio::spawn(async move { client.admin(Method::POST, &path, Value::Null).await })
+    });
+    let mut counters = Vec::new();
+    for tap in taps.collect::<Vec<_>>() {
+        counters.push(tap.await.unwrap().expect(200)["counter"].as_u64().unwrap());
+    }
+    counters.sort_unstable();
+    assert_eq!(counters, (1..=50).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_virtual_inlay_that_is_on_no_tag_or_makes_no_codes_says_so() {
+    let service = TestService::start().await;
+    for (changes, says) in [
+        (json!({"tag_id": null}), "on no tag"),
+        (json!({"mirror": null}), "makes no codes"),
+    ] {
+        let inlay = virtual_inlay(&service, json!({"name": "Bottle"})).await;
+        let path = format!("/inlays/{}", inlay["inlay_id"]);
+        service.admin_patch(&path, changes).await;
+        let answer = service
+            .admin(Method::POST, &tap_path(&inlay), json!({}))
+            .await;
+        let problem = answer.expect(409);
+        assert!(
+            problem["detail"].as_str().unwrap().contains(says),
+            "{problem}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn other_keys_for_a_virtual_inlay_are_written_to_its_chip_too() {
+    let service = TestService::start().await;
+    let inlay = virtual_inlay(&service, json!({"name": "Bottle"})).await;
+    let follow = json!({"follow": true});
+    let before = tap(&service, &inlay, follow.clone()).await;
+    let key = "0102030405060708090A0B0C0D0E0F10";
+    let path = format!("/inlays/{}", inlay["inlay_id"]);
+    service
+        .admin_patch(
+            &path,
+            json!({"meta_key": key, "file_key": key, "mirror": "plain", "mac_from": "uid"}),
+        )
+        .await;
+    let after = tap(&service, &inlay, follow).await;
+    for tapped in [before, after] {
+        assert_eq!(tapped["followed"]["tag_verified"], json!(true));
     }
 }

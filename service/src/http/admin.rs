@@ -23,41 +23,16 @@ use std::sync::Arc;
 use axum::Router;
 use axum::middleware;
 use axum::routing::get;
-use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
-use utoipa::{Modify, OpenApi, openapi};
+use utoipa::openapi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::error::Problem;
+use crate::http::{docs, document};
 use crate::service::Service;
-
-/// The document that describes the admin API and the public operations.
-#[derive(OpenApi)]
-#[openapi(
-    info(
-        title = "Tapdesk",
-        description = "Taps, rolling keys, tag variables, and their administration."
-    ),
-    components(schemas(Problem)),
-    modifiers(&AdminToken),
-    security(("token" = []))
-)]
-struct Document;
-
-/// How the admin API knows its callers.
-struct AdminToken;
-
-impl Modify for AdminToken {
-    fn modify(&self, document: &mut openapi::OpenApi) {
-        let bearer = Http::new(HttpAuthScheme::Bearer);
-        let components = document.components.get_or_insert_default();
-        components.add_security_scheme("token", SecurityScheme::Http(bearer));
-    }
-}
 
 /// The routes of the admin API, and the document made from the same list.
 fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
-    let api = OpenApiRouter::with_openapi(Document::openapi()).nest(
+    let api = OpenApiRouter::with_openapi(document::of_public_routes()).nest(
         "/admin/v1",
         OpenApiRouter::new()
             .routes(routes!(backup::create))
@@ -108,29 +83,8 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
             .routes(routes!(simulator::clock, simulator::advance)),
     );
     let (router, mut document) = api.split_for_parts();
-    name_operations(&mut document);
+    document::name_operations(&mut document);
     (router, document)
-}
-
-/// Names each operation by its method and path: `get_tags_id`. The names of
-/// handlers are not unique, and operation ids must be.
-fn name_operations(document: &mut openapi::OpenApi) {
-    for (path, item) in &mut document.paths.paths {
-        let path = path.strip_prefix("/admin/v1").unwrap_or(path);
-        let path = path.replace(['{', '}'], "").replace(['/', '-'], "_");
-        let operations = [
-            ("get", &mut item.get),
-            ("post", &mut item.post),
-            ("put", &mut item.put),
-            ("patch", &mut item.patch),
-            ("delete", &mut item.delete),
-        ];
-        for (method, operation) in operations {
-            if let Some(operation) = operation {
-                operation.operation_id = Some(format!("{method}{path}"));
-            }
-        }
-    }
 }
 
 /// The OpenAPI document, as it is committed at `service/openapi.json`.
@@ -148,6 +102,7 @@ pub(super) fn router(service: &Arc<Service>) -> Router<Arc<Service>> {
         access::require_token,
     ))
     .route("/openapi.json", document)
+    .route("/docs", get(docs::docs))
     .route("/metrics", get(access::metrics))
     .layer(middleware::from_fn_with_state(
         Arc::clone(service),
@@ -175,6 +130,9 @@ mod tests {
         for (path, operation) in paths.iter().flat_map(of_path) {
             let name = operation["operationId"].as_str().unwrap();
             assert!(names.insert(name.to_owned()), "{name} is there twice");
+            if !path.starts_with("/admin/") {
+                continue;
+            }
             for status in ["401", "421", "429", "503"] {
                 let response = &operation["responses"][status];
                 assert!(response.is_object(), "{name} does not document {status}");

@@ -5,6 +5,7 @@ use askama::Template;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 
+use crate::entropy::{self, Entropy};
 use crate::tag::Tag;
 
 #[derive(Template)]
@@ -92,6 +93,30 @@ fn page(status: StatusCode, page: &Page<'_>) -> Response {
             "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         ),
     );
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    keep_private(headers);
+    response
+}
+
+/// What marks the one script and the one style of a page as ours.
+pub(super) fn nonce(entropy: &dyn Entropy) -> String {
+    entropy::text(entropy, b"0123456789abcdef", 32)
+}
+
+/// A page with a script of ours, marked by `nonce`: nothing else may run in it.
+pub(super) fn scripted(html: String, nonce: &str) -> Response {
+    let mut response = Html(html).into_response();
+    let headers = response.headers_mut();
+    let policy = format!(
+        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
     headers.insert(
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),

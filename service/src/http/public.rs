@@ -1,16 +1,17 @@
 //! What the world may call: taps, the two operations of a rolling key, health.
 
 mod agents;
-mod data;
-mod payload;
-mod probes;
+pub(super) mod data;
+pub(super) mod payload;
+pub(super) mod probes;
 mod stand_in;
-mod tap;
+pub(super) mod tap;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 pub(super) use data::data;
 pub(super) use payload::payload;
@@ -22,7 +23,7 @@ pub(super) use tap::{respond, tap};
 const BODY_MAX: usize = 64 * 1024;
 
 /// The envelope of the update operation (specification 4.2).
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(super) struct Envelope<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     success: Option<bool>,

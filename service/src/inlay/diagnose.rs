@@ -11,12 +11,12 @@ mod window;
 
 use subtle::ConstantTimeEq;
 
+use crate::inlay::Uid;
 use crate::inlay::code::{Code, Mirrored};
 use crate::inlay::diversify::MasterKey;
 use crate::inlay::key::{AesKey, Keys};
 use crate::inlay::session::{PiccData, mac_session_key, sdmmac};
 use crate::inlay::verify::Candidate;
-use crate::inlay::{Mirror, Uid};
 
 pub use finding::{Finding, KeyIs, Slot};
 pub use window::{WINDOWS_MAX, Window};
@@ -161,7 +161,8 @@ impl<'a> Known<'a> {
     }
 
     /// Every way to read who made the code. A diversified meta key needs the UID
-    /// before it can decrypt it, so it is tried for the chips of this tag.
+    /// before it can decrypt it, so it is tried for the chips of this tag. One
+    /// wrong key in 256 seems to decrypt: a UID that is not known must at least look like one.
     fn readings(&self, code: &Code, keys: &[KnownKey<'a>]) -> Vec<Reading<'a>> {
         let picc = match code.mirrored {
             Mirrored::Plain { uid, counter } => {
@@ -180,6 +181,7 @@ impl<'a> Known<'a> {
             };
             for key in tried {
                 if let Some(said) = PiccData::decrypt(&key, picc)
+                    && (said.uid.is_nxp() || self.is_known(said.uid))
                     && !readings.iter().any(|r| r.said == said)
                 {
                     let key = Some((known.source, key));
@@ -288,27 +290,22 @@ impl<'a> Known<'a> {
         }
     }
 
+    fn is_known(&self, uid: Uid) -> bool {
+        let mut inlays = self.inlays.iter().chain(self.other_inlays);
+        inlays.any(|inlay| inlay.uid == uid)
+    }
+
     /// What can be said of a code whose MAC fits nothing that is known.
     fn unexplained(&self, code: &Code, readings: &[Reading<'a>]) -> Diagnosis {
         let sent = code.mirrored.mirror();
         let mut findings = Vec::new();
-        // One wrong key in 256 seems to decrypt: a UID that is not known must at least look like one.
-        let is_known = |uid| {
-            self.inlays
-                .iter()
-                .chain(self.other_inlays)
-                .any(|c| c.uid == uid)
-        };
-        let said = readings.iter().map(|r| r.said);
-        let said = said.clone().find(|s| is_known(s.uid)).or_else(|| {
-            said.clone()
-                .find(|s| sent == Mirror::Plain || s.uid.is_nxp())
-        });
+        let mut said = readings.iter().map(|r| r.said);
+        let said = said.clone().find(|s| self.is_known(s.uid)).or(said.next());
         if !self.inlays.is_empty() && self.inlays.iter().all(|c| c.mirror != sent) {
             findings.push(Finding::Mirror { sent });
         }
         if let Some(PiccData { uid, .. }) = said {
-            if !is_known(uid) {
+            if !self.is_known(uid) {
                 findings.push(Finding::NotConfigured { uid });
             }
             findings.push(Finding::MacFitsNothing { uid });

@@ -56,9 +56,6 @@ pub struct SqliteStorage {
     writer: Writer,
     events: broadcast::Sender<Event>,
     next_interaction: AtomicI64,
-    /// Keys of interactions up to this one count as expired: the wall clock
-    /// at the start was behind the newest row.
-    expired_up_to: i64,
     payload_reads: PayloadReads,
     /// The tag from which the next round of housekeeping looks for old visitors.
     sweep_position: Arc<AtomicI64>,
@@ -75,18 +72,9 @@ impl SqliteStorage {
         entropy: &dyn Entropy,
     ) -> Result<Self, OpenError> {
         let lock = Lock::take(path)?;
-        let mut connection = migrate::open(path, clock.now(), entropy)?;
-        let (newest, newest_at) = newest_interaction(&mut connection)?;
-        let now = clock.now();
-        let expired_up_to = if newest_at > now {
-            tracing::warn!(
-                "the clock ({now}) is behind the newest interaction ({newest_at}): \
-                 rolling keys issued before this start count as expired"
-            );
-            newest
-        } else {
-            0
-        };
+        let connection = migrate::open(path, clock.now(), entropy)?;
+        expire_keys_of_a_later_clock(&connection, clock.now())?;
+        let next_interaction = AtomicI64::new(last_interaction(&connection)? + 1);
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
         Ok(Self {
             path: path.to_owned(),
@@ -94,8 +82,7 @@ impl SqliteStorage {
             writer: Writer::start(connection, Arc::clone(&clock), events.clone()),
             clock,
             events,
-            next_interaction: AtomicI64::new(newest + 1),
-            expired_up_to,
+            next_interaction,
             payload_reads: PayloadReads::default(),
             sweep_position: Arc::new(AtomicI64::new(1)),
             closed: AtomicBool::new(false),
@@ -140,17 +127,41 @@ impl SqliteStorage {
     }
 }
 
-/// The newest interaction's id and time; zeros where there is none.
-fn newest_interaction(connection: &mut Connection) -> Result<(i64, Timestamp), OpenError> {
+/// The highest id that an interaction ever had; 0 for none. Where all were
+/// removed since, visits still know it.
+fn last_interaction(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row(
+        "SELECT coalesce((SELECT max(id) FROM interactions), (SELECT max(last_interaction) FROM visits), 0)",
+        [],
+        |row| row.get(0),
+    )
+}
+
+/// Where the wall clock is behind the newest interaction, nobody can tell how
+/// old a key is. Keys are removed then, so that none comes back to life when
+/// the clock gets there again. Simulated time runs ahead and proves nothing.
+fn expire_keys_of_a_later_clock(
+    connection: &Connection,
+    now: Timestamp,
+) -> Result<(), rusqlite::Error> {
     use rusqlite::OptionalExtension as _;
     let newest = connection
         .query_row(
-            "SELECT id, at FROM interactions ORDER BY id DESC LIMIT 1",
+            "SELECT at FROM interactions
+             WHERE id >= (SELECT min(interaction_id) FROM rolling_keys) AND NOT simulated
+             ORDER BY id DESC LIMIT 1",
             [],
-            |row| Ok((row.get(0)?, Timestamp::from_millis(row.get(1)?))),
+            |row| row.get(0).map(Timestamp::from_millis),
         )
         .optional()?;
-    Ok(newest.unwrap_or_default())
+    if let Some(newest) = newest.filter(|newest| *newest > now) {
+        tracing::warn!(
+            "the clock ({now}) is behind the newest interaction ({newest}): \
+             rolling keys issued before this start count as expired"
+        );
+        connection.execute("DELETE FROM rolling_keys", [])?;
+    }
+    Ok(())
 }
 
 #[async_trait]

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
 
 use super::{BODY_MAX, Envelope, preflight, public_answer, too_many, wrong_method};
 use crate::http::error::public_error;
@@ -34,6 +35,26 @@ const BODY_TIME: Duration = Duration::from_secs(10);
 const INVALID: &str = "Invalid rolling key";
 const UPDATED: &str = "User Data updated";
 
+/// Update tag variables
+///
+/// Sets existing variables of the tag whose tap the rolling key is of, all or
+/// none, once. The same request with the same `Idempotency-Key` gets the same
+/// answer again until the key expires.
+#[utoipa::path(
+    post, path = "/v2/interactions/data", tag = "public",
+    params(("Idempotency-Key" = Option<String>, Header, description = "Makes a retry safe: 1 to 255 characters")),
+    request_body = Record,
+    responses(
+        (status = OK, body = Envelope<'_>),
+        (status = BAD_REQUEST, body = Envelope<'_>, description = "The key is invalid, consumed or expired, a variable does not exist, or the body is malformed"),
+        (status = REQUEST_TIMEOUT, body = Envelope<'_>),
+        (status = PAYLOAD_TOO_LARGE, body = Envelope<'_>, description = "Over 64 KiB, 64 variables, or 4 KiB in a value"),
+        (status = UNSUPPORTED_MEDIA_TYPE, body = Envelope<'_>),
+        (status = TOO_MANY_REQUESTS, body = Envelope<'_>, description = "Too many refused updates"),
+        (status = INSUFFICIENT_STORAGE, body = Envelope<'_>, description = "The disk is full; nothing was written"),
+        (status = SERVICE_UNAVAILABLE, body = Envelope<'_>, description = "The database is not available")
+    )
+)]
 pub(in crate::http) async fn data(
     State(service): State<Arc<Service>>,
     Address(address): Address,
@@ -145,9 +166,12 @@ async fn read(body: Body) -> Result<Bytes, Failure> {
 }
 
 /// Specification 2.5.
-#[derive(Deserialize)]
-struct Record {
+#[derive(Deserialize, ToSchema)]
+pub(in crate::http) struct Record {
+    /// The rolling key, Base64-encoded.
     rolling_key: String,
+    /// New values of existing variables.
+    #[schema(value_type = BTreeMap<String, String>)]
     data: Pairs,
 }
 

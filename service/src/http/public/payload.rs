@@ -7,7 +7,8 @@ use axum::extract::{RawQuery, State};
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
 
-use super::{preflight, public_json, too_many, wrong_method};
+use super::{Envelope, preflight, public_json, too_many, wrong_method};
+use crate::http::document::PayloadOrNone;
 use crate::http::error::public_error;
 use crate::http::origin::Address;
 use crate::payload;
@@ -16,6 +17,19 @@ use crate::service::Service;
 /// An invalid key's payload.
 const NONE: &str = "[]";
 
+/// Retrieve the interaction payload
+///
+/// Trades a rolling key for the payload of its interaction. An invalid or
+/// expired key gets an empty array. Reading never consumes the key.
+#[utoipa::path(
+    method(get, post), path = "/v2/interactions/rk_payload", tag = "public",
+    params(("rk" = Option<String>, Query, description = "The rolling key, Base64-encoded")),
+    responses(
+        (status = OK, body = PayloadOrNone),
+        (status = TOO_MANY_REQUESTS, body = PayloadOrNone, description = "Too many invalid keys; the body is an empty array"),
+        (status = SERVICE_UNAVAILABLE, body = Envelope<'_>, description = "The database is not available")
+    )
+)]
 pub(in crate::http) async fn payload(
     State(service): State<Arc<Service>>,
     method: Method,

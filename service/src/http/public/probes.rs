@@ -10,10 +10,20 @@ use serde_json::json;
 
 use crate::service::Service;
 
+/// Whether the process lives
+#[utoipa::path(get, path = "/health", tag = "public", responses((status = OK, body = BTreeMap<String, String>)))]
 pub(in crate::http) async fn health() -> Json<serde_json::Value> {
     Json(json!({"status": "ok"}))
 }
 
+/// Whether the database answers
+#[utoipa::path(
+    get, path = "/ready", tag = "public",
+    responses(
+        (status = OK, body = BTreeMap<String, String>),
+        (status = SERVICE_UNAVAILABLE, body = BTreeMap<String, String>)
+    )
+)]
 pub(in crate::http) async fn ready(State(service): State<Arc<Service>>) -> Response {
     match service.storage.ready().await {
         Ok(()) => Json(json!({"status": "ready"})).into_response(),

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 
-use crate::entropy;
 use crate::http::pages;
 use crate::service::Service;
 
@@ -20,20 +19,9 @@ struct StandIn<'a> {
 }
 
 pub(in crate::http) async fn stand_in(State(service): State<Arc<Service>>) -> Response {
-    let nonce = entropy::text(&*service.entropy, b"0123456789abcdef", 32);
-    let Ok(html) = (StandIn { nonce: &nonce }).render() else {
-        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
-    };
-    let mut response = Html(html).into_response();
-    let policy = format!(
-        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    );
-    if let Ok(policy) = HeaderValue::from_str(&policy) {
-        response
-            .headers_mut()
-            .insert(header::CONTENT_SECURITY_POLICY, policy);
+    let nonce = pages::nonce(&*service.entropy);
+    match (StandIn { nonce: &nonce }).render() {
+        Ok(html) => pages::scripted(html, &nonce),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
-    pages::keep_private(response.headers_mut());
-    response
 }

@@ -17,6 +17,28 @@ use crate::tap::{self, HeldKey, Tap, TapAnswer, TapError};
 /// Holds the key of a tap's answer, for a reload of the same URL.
 const COOKIE: &str = "tapdesk_tap";
 
+/// Tap a tag
+///
+/// What an inlay's one-time URL, a QR code or a static URL leads to. The code is
+/// verified and the interaction recorded before the answer, which carries the
+/// rolling key as `rk`.
+#[utoipa::path(
+    get, path = "/t/{slug}", tag = "public",
+    params(
+        ("slug" = String, Path, description = "The tag"),
+        ("uid" = Option<String>, Query, description = "The inlay's mirror: its UID in 14 hex digits, or its encrypted PICC data in 32"),
+        ("token" = Option<String>, Query, description = "The inlay's counter and MAC: 22 hex digits, or 16 with encrypted PICC data")
+    ),
+    responses(
+        (status = FOUND, description = "On to the owner's page, with the rolling key"),
+        (status = OK, body = String, content_type = "text/html", description = "A page: a studio experience, or a tag that is not set up yet"),
+        (status = NOT_FOUND, body = String, content_type = "text/html", description = "No tag has this slug"),
+        (status = GONE, body = String, content_type = "text/html", description = "The tag is archived"),
+        (status = CONFLICT, body = String, content_type = "text/html", description = "The inlay's keys are locked"),
+        (status = INSUFFICIENT_STORAGE, body = String, content_type = "text/html", description = "The disk is full, and the page needs a key"),
+        (status = SERVICE_UNAVAILABLE, body = String, content_type = "text/html", description = "A prefetch, or the database is not available")
+    )
+)]
 pub(in crate::http) async fn tap(
     State(service): State<Arc<Service>>,
     origin: Origin,

@@ -95,7 +95,7 @@ pub(super) fn open(
         let mut connection = connection::writer(path)?;
         if found < known {
             back_up(&connection, path, found, now)?;
-            run_migrations(&mut connection)?;
+            run(migrations::runner(), &mut connection)?;
         }
         Ok(connection)
     } else {
@@ -209,7 +209,7 @@ fn create(path: &Path, entropy: &dyn Entropy) -> Result<(), OpenError> {
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    run_migrations(&mut connection)?;
+    run(migrations::runner(), &mut connection)?;
     for name in ["key_mask", "client"] {
         let secret = entropy::bytes::<32>(entropy);
         connection.execute(
@@ -271,8 +271,11 @@ fn back_up(
     Ok(())
 }
 
-fn run_migrations(connection: &mut Connection) -> Result<(), OpenError> {
-    migrations::runner()
+/// Runs what is not applied yet in one transaction, the note of its version
+/// included: an upgrade that is cut short leaves the database as it was.
+fn run(migrations: refinery::Runner, connection: &mut Connection) -> Result<(), OpenError> {
+    migrations
+        .set_grouped(true)
         .run(connection)
         .map(|_| ())
         .map_err(|error| OpenError::Migration(error.to_string()))
@@ -295,5 +298,84 @@ mod tests {
             Err(OpenError::OldSqlite("3.51.2"))
         ));
         assert!(check_sqlite().is_ok());
+    }
+
+    /// The migrations of this program, and one for each of `more` behind them.
+    fn runner(more: &[&str]) -> refinery::Runner {
+        let mut all = migrations::runner().get_migrations().clone();
+        for sql in more {
+            let name = format!("V{}__later", all.len() + 1);
+            all.push(refinery::Migration::unapplied(&name, sql).unwrap());
+        }
+        refinery::Runner::new(&all)
+    }
+
+    /// Every statement that made the schema, and the versions in its history.
+    fn schema(connection: &Connection) -> (Vec<String>, Vec<u32>) {
+        fn all<T: rusqlite::types::FromSql>(connection: &Connection, sql: &str) -> Vec<T> {
+            let mut select = connection.prepare(sql).unwrap();
+            let rows = select.query_map([], |row| row.get(0)).unwrap();
+            rows.map(Result::unwrap).collect()
+        }
+        (
+            all(
+                connection,
+                "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name",
+            ),
+            all(
+                connection,
+                "SELECT version FROM refinery_schema_history ORDER BY version",
+            ),
+        )
+    }
+
+    #[test]
+    fn an_upgrade_that_fails_anywhere_leaves_the_database_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tapdesk.db");
+        let mut connection = open(&path, Timestamp::default(), &crate::entropy::OsEntropy).unwrap();
+        let before = schema(&connection);
+
+        let second = ["CREATE TABLE a (x);", "ALTER TABLE tags ADD COLUMN y;"];
+        let third = ["CREATE TABLE b (x);", "DROP TABLE tokens;"];
+        let failing = "INSERT INTO nowhere VALUES (1);";
+        for statement in 0..=2 {
+            let cut = |whole: [&str; 2]| whole[..statement].concat() + failing;
+            for steps in [
+                vec![cut(second)],
+                vec![second.concat(), cut(third)],
+                vec![second.concat(), third.concat(), failing.to_owned()],
+            ] {
+                let steps: Vec<_> = steps.iter().map(String::as_str).collect();
+                let error = run(runner(&steps), &mut connection).unwrap_err();
+                assert!(matches!(error, OpenError::Migration(_)), "{error}");
+                assert_eq!(schema(&connection), before);
+            }
+        }
+
+        run(
+            runner(&[&second.concat(), &third.concat()]),
+            &mut connection,
+        )
+        .unwrap();
+        assert_eq!(schema(&connection).1.len(), before.1.len() + 2);
+    }
+
+    #[test]
+    fn the_copy_from_before_an_upgrade_is_a_database_of_that_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tapdesk.db");
+        let connection = open(&path, Timestamp::default(), &crate::entropy::OsEntropy).unwrap();
+        let secrets = "SELECT group_concat(hex(value)) FROM secrets";
+        let read = |connection: &Connection| -> String {
+            connection.query_row(secrets, [], |row| row.get(0)).unwrap()
+        };
+
+        back_up(&connection, &path, 1, Timestamp::from_millis(5_000)).unwrap();
+        let copy = folder.path().join("tapdesk.db.before-upgrade-from-1-at-5");
+        assert_eq!(examine(&copy).unwrap().format, newest_known());
+        let copy = Connection::open(copy).unwrap();
+        assert_eq!(read(&copy), read(&connection));
+        assert_eq!(schema(&copy), schema(&connection));
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn run(
     for table in ["updates", "payload_reads"] {
         write.connection.execute(
             &format!(
-                "DELETE FROM {table} WHERE interaction_id < (SELECT min(id) FROM interactions)
+                "DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM interactions WHERE id <= {table}.interaction_id)
                  AND interaction_id IN (SELECT interaction_id FROM {table} ORDER BY interaction_id LIMIT ?1)"
             ),
             [BATCH],

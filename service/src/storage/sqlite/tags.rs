@@ -106,7 +106,7 @@ impl Tags for SqliteStorage {
                 .connection
                 .prepare_cached(
                     "DELETE FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3
-                         AND EXISTS (SELECT 1 FROM tags WHERE id = ?1 AND deleted_at IS NULL)",
+                     AND EXISTS (SELECT 1 FROM tags WHERE id = ?1 AND deleted_at IS NULL)",
                 )?
                 .execute((tag.0, class.as_str(), key.as_str()))?;
             Ok((removed > 0 && touch(write, tag)?).then_some(()))

@@ -97,9 +97,6 @@ impl Taps for SqliteStorage {
         &self,
         id: InteractionId,
     ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
-        if id.0 <= self.expired_up_to {
-            return Ok(None);
-        }
         self.read(|connection| issued_key(connection, id))
     }
 
@@ -108,8 +105,7 @@ impl Taps for SqliteStorage {
     }
 
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
-        let expired_up_to = self.expired_up_to;
-        self.write(move |write| update::variables(write, &update, expired_up_to))
+        self.write(move |write| update::variables(write, &update))
             .await
     }
 }

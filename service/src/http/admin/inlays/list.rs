@@ -31,7 +31,6 @@ pub(crate) struct InlayQuery {
     unbound: Option<bool>,
     /// Those of the simulated world, or those of the real one.
     simulated: Option<bool>,
-    /// How many.
     #[serde(default)]
     limit: Limit,
     /// The `next` of the page before.
@@ -39,6 +38,7 @@ pub(crate) struct InlayQuery {
     after: Option<Cursor<InlayId>>,
     /// Whether to count what is on all pages.
     #[serde(default)]
+    #[param(required = false)]
     count: bool,
 }
 

@@ -86,9 +86,9 @@ pub(crate) async fn tap(
     State(service): State<Arc<Service>>,
     Id(id): Id<VirtualInlayId>,
     origin: Origin,
-    body: Option<Body<VirtualTap>>,
+    body: Option<Body<Option<VirtualTap>>>,
 ) -> Result<Json<VirtualTapped>, ApiError> {
-    let options = body.map(|Body(options)| options).unwrap_or_default();
+    let options = body.and_then(|Body(options)| options).unwrap_or_default();
     if options.counter.is_some_and(|counter| counter > COUNTER_MAX) {
         return Err(ApiError::Invalid(format!(
             "A chip's counter is 0 to {COUNTER_MAX}."

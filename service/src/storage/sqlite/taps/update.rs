@@ -19,10 +19,9 @@ use crate::tag::PropertyClass;
 pub(super) fn variables(
     write: &mut Write<'_>,
     update: &VariableUpdate,
-    expired_up_to: i64,
 ) -> Result<Updated, StorageError> {
     let connection = write.connection;
-    let Some(held) = held(connection, update.id.0)?.filter(|held| held.id > expired_up_to) else {
+    let Some(held) = held(connection, update.id.0)? else {
         return Ok(Updated::Refused(UpdateRefusal::InvalidKey));
     };
     let offset = if held.simulated {

@@ -1,0 +1,88 @@
+//! The OpenAPI document, apart from what the admin API's routes say of themselves.
+
+use utoipa::openapi::schema::{ArrayBuilder, ArrayItems};
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{self, OneOfBuilder, RefOr, Schema};
+use utoipa::{Modify, OpenApi, PartialSchema, ToSchema};
+
+use super::error::Problem;
+use super::public;
+use crate::payload::Payload;
+
+/// The public routes, and what all of the document shares.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Tapdesk",
+        description = "Taps, rolling keys, tag variables, and their administration."
+    ),
+    paths(
+        public::tap::tap,
+        public::payload::payload,
+        public::data::data,
+        public::probes::health,
+        public::probes::ready
+    ),
+    components(schemas(Problem, Payload<'_>)),
+    modifiers(&AdminToken)
+)]
+struct Document;
+
+/// The document of the public routes; the admin API's are added to it.
+pub(super) fn of_public_routes() -> openapi::OpenApi {
+    Document::openapi()
+}
+
+/// How the admin API knows its callers.
+struct AdminToken;
+
+impl Modify for AdminToken {
+    fn modify(&self, document: &mut openapi::OpenApi) {
+        let bearer = Http::new(HttpAuthScheme::Bearer);
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("token", SecurityScheme::Http(bearer));
+    }
+}
+
+/// Names each operation by its method and path, `get_tags_id`, and says of the
+/// admin API's that they need a token. The names of handlers are not unique, and
+/// operation ids must be.
+pub(super) fn name_operations(document: &mut openapi::OpenApi) {
+    for (path, item) in &mut document.paths.paths {
+        let within = path.strip_prefix("/admin/v1");
+        let name = within.unwrap_or(path).replace(['{', '}'], "");
+        let name = name.replace(['/', '-'], "_");
+        let operations = [
+            ("get", &mut item.get),
+            ("post", &mut item.post),
+            ("put", &mut item.put),
+            ("patch", &mut item.patch),
+            ("delete", &mut item.delete),
+        ];
+        for (method, operation) in operations {
+            let Some(operation) = operation else { continue };
+            operation.operation_id = Some(format!("{method}{name}"));
+            if within.is_some() {
+                let token = openapi::SecurityRequirement::new("token", Vec::<String>::new());
+                operation.security = Some(vec![token]);
+            }
+        }
+    }
+}
+
+/// The body of the payload call: an object, or an empty array (specification 4.1).
+pub(super) struct PayloadOrNone;
+
+impl PartialSchema for PayloadOrNone {
+    fn schema() -> RefOr<Schema> {
+        let none = ArrayBuilder::new()
+            .items(ArrayItems::False)
+            .max_items(Some(0));
+        OneOfBuilder::new()
+            .item(openapi::Ref::from_schema_name("Payload"))
+            .item(none)
+            .into()
+    }
+}
+
+impl ToSchema for PayloadOrNone {}

@@ -1,0 +1,262 @@
+//! A backend as the tests know it, and one of its databases at work.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tapdesk_service::clock::{Clock, ManualClock, Timestamp};
+use tapdesk_service::entropy::{self, Entropy, SeededEntropy};
+use tapdesk_service::id::{InlayId, InteractionId, TagId};
+use tapdesk_service::inlay::key::KeyFingerprint;
+use tapdesk_service::inlay::{MacFrom, Mirror, Technology, Uid};
+use tapdesk_service::interaction::{
+    Claim, ClientId, NewInteraction, NewKey, Recorded, Tech, Unchecked, Verdict,
+};
+use tapdesk_service::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
+use tapdesk_service::rolling_key::KeyHash;
+use tapdesk_service::storage::Storage;
+use tapdesk_service::tag::TagFields;
+
+/// A kind of storage: where one of its databases is, and how it is opened.
+pub trait Backend {
+    /// A place for a database. Nothing is there yet.
+    fn new() -> Self;
+
+    /// Opens the database, or makes it. The one opened before is closed and gone.
+    fn open(
+        &self,
+        clock: Arc<dyn Clock>,
+        entropy: &dyn Entropy,
+    ) -> impl Future<Output = Arc<dyn Storage>>;
+}
+
+/// 2026-01-01T00:00:00Z, when every test begins.
+pub const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+pub const MINUTE: i64 = 60_000;
+pub const DAY: i64 = 24 * 60 * MINUTE;
+
+/// An open database of a backend, and its clock.
+pub struct Database<B> {
+    backend: B,
+    pub clock: Arc<ManualClock>,
+    entropy: SeededEntropy,
+    storage: Option<Arc<dyn Storage>>,
+}
+
+impl<B> Deref for Database<B> {
+    type Target = Arc<dyn Storage>;
+
+    fn deref(&self) -> &Arc<dyn Storage> {
+        self.storage
+            .as_ref()
+            .expect("open but while it is reopened")
+    }
+}
+
+impl<B: Backend> Database<B> {
+    /// A new one, at [`START`].
+    pub async fn create() -> Self {
+        let mut database = Self {
+            backend: B::new(),
+            clock: Arc::new(ManualClock::new(START)),
+            entropy: SeededEntropy::new(0),
+            storage: None,
+        };
+        database.open().await;
+        database
+    }
+
+    async fn open(&mut self) {
+        let clock: Arc<dyn Clock> = Arc::clone(&self.clock) as _;
+        self.storage = Some(self.backend.open(clock, &self.entropy).await);
+    }
+
+    /// Closes and opens it again, as a restart of the service does.
+    pub async fn reopen(&mut self) {
+        if let Some(storage) = self.storage.take() {
+            storage.close().await;
+        }
+        self.open().await;
+    }
+
+    /// The same, with a wall clock that stands at `now`.
+    pub async fn reopen_at(&mut self, now: Timestamp) {
+        self.clock = Arc::new(ManualClock::new(now));
+        self.reopen().await;
+    }
+
+    pub fn backend(&self) -> &B {
+        &self.backend
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Stores a tag of the real world from its JSON.
+    pub async fn tag(&self, fields: Value) -> TagId {
+        self.insert(fields, false).await
+    }
+
+    /// Stores a tag of the simulated world from its JSON.
+    pub async fn simulated_tag(&self, fields: Value) -> TagId {
+        self.insert(fields, true).await
+    }
+
+    async fn insert(&self, fields: Value, simulated: bool) -> TagId {
+        let inserted = self.insert_tags(vec![tag_fields(fields)], simulated).await;
+        inserted.unwrap().pop().unwrap().unwrap()
+    }
+
+    /// Stores an inlay on `tag`, of the tag's world.
+    pub async fn inlay_on(&self, tag: TagId, number: u8) -> InlayId {
+        let simulated = self.storage().tag(tag).await.unwrap().unwrap().simulated;
+        let inlay = NewInlay {
+            simulated,
+            ..inlay(number, Some(tag))
+        };
+        self.insert_inlay(inlay).await.unwrap()
+    }
+
+    /// Records a tap that is given a key.
+    pub async fn tap(&self, tap: Tap) -> Tapped {
+        let id = self.reserve_interaction_id().await.unwrap();
+        self.tap_as(id, tap).await
+    }
+
+    /// The same, under an id that was reserved before.
+    pub async fn tap_as(&self, id: InteractionId, tap: Tap) -> Tapped {
+        let hash = KeyHash(entropy::bytes(&self.entropy));
+        let recorded = self.record_tap(tap.interaction(id, hash)).await.unwrap();
+        Tapped { id, hash, recorded }
+    }
+
+    /// The storage by its own name, where the fixtures here have the same.
+    pub fn storage(&self) -> &dyn Storage {
+        self.deref().as_ref()
+    }
+}
+
+/// A tag from its JSON; without a name or a slug it gets one.
+pub fn tag_fields(mut fields: Value) -> TagFields {
+    let slug = fields["slug"].as_str().unwrap_or("bottle").to_owned();
+    fields["slug"] = slug.clone().into();
+    if fields["name"].is_null() {
+        fields["name"] = slug.into();
+    }
+    serde_json::from_value(fields).unwrap()
+}
+
+/// An inlay of the real world, known by a number, which makes codes.
+pub fn inlay(number: u8, tag_id: Option<TagId>) -> NewInlay {
+    NewInlay {
+        uid: Uid::from_bytes([0x04, 0, 0, 0, 0, 0, number]),
+        fields: InlayFields {
+            technology: Technology::Ntag424Dna,
+            tag_id,
+            mirror: Some(Mirror::Encrypted),
+            mac_from: MacFrom::None,
+            keys: Some(keys(number)),
+        },
+        simulated: false,
+    }
+}
+
+/// An inlay's keys, known by a number.
+pub fn keys(number: u8) -> SealedKeys {
+    SealedKeys::Own {
+        meta: Some(sealed(number, 1)),
+        file: sealed(number, 2),
+    }
+}
+
+/// A sealed key. Storage does not look into it.
+pub fn sealed(number: u8, slot: u8) -> SealedKey {
+    SealedKey {
+        wrapped: vec![number, slot, 0xEE],
+        fingerprint: KeyFingerprint::from_bytes([number.wrapping_mul(4).wrapping_add(slot); 16]),
+    }
+}
+
+/// A tap to be recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct Tap {
+    pub tag: TagId,
+    pub claim: Claim,
+    pub client: u8,
+    /// Offset of simulated time where the tag is simulated.
+    pub simulated: Option<i64>,
+}
+
+impl Tap {
+    /// A tap without a code.
+    pub fn of(tag: TagId) -> Self {
+        Self {
+            tag,
+            claim: Claim::Decided(Verdict::NotChecked(Unchecked::NoCode)),
+            client: 1,
+            simulated: None,
+        }
+    }
+
+    /// An authentic code of the inlay's first keys.
+    pub fn code(tag: TagId, inlay_id: InlayId, counter: u32) -> Self {
+        Self::of(tag).with_code(inlay_id, 1, counter)
+    }
+
+    pub fn with_code(mut self, inlay_id: InlayId, key_version: u32, counter: u32) -> Self {
+        self.claim = Claim::Counter {
+            inlay_id,
+            key_version,
+            counter,
+        };
+        self
+    }
+
+    pub fn by(mut self, client: u8) -> Self {
+        self.client = client;
+        self
+    }
+
+    pub fn simulated(mut self, offset: i64) -> Self {
+        self.simulated = Some(offset);
+        self
+    }
+
+    /// The tap as storage takes it.
+    pub fn interaction(self, id: InteractionId, hash: KeyHash) -> NewInteraction {
+        NewInteraction {
+            id,
+            tag_id: self.tag,
+            claim: self.claim,
+            tech: Tech::Nfc,
+            experience: None,
+            key: Some(NewKey {
+                hash,
+                url_digest: [7; 8],
+            }),
+            client: ClientId([self.client; 16]),
+            country: "CH".to_owned(),
+            simulated: self.simulated.is_some(),
+            time_offset: self.simulated.unwrap_or(0),
+        }
+    }
+}
+
+/// A tap that was recorded, and the key it was given.
+#[derive(Clone, Copy, Debug)]
+pub struct Tapped {
+    pub id: InteractionId,
+    pub hash: KeyHash,
+    pub recorded: Recorded,
+}
+
+impl Tapped {
+    pub fn verdict(&self) -> Verdict {
+        self.recorded.verdict
+    }
+
+    pub fn verified(&self) -> bool {
+        self.verdict().tag_verified() == Some(true)
+    }
+}

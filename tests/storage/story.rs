@@ -1,0 +1,70 @@
+//! The conformance story: what every backend must pass. A chapter is one
+//! subject; each of its tests gets an empty database of its own.
+
+pub mod configuration;
+pub mod counters;
+pub mod events;
+pub mod housekeeping;
+pub mod inlays;
+pub mod reopening;
+pub mod tags;
+pub mod taps;
+pub mod visitors;
+
+/// The whole story as tests of one backend.
+macro_rules! story {
+    ($backend:path) => {
+        $crate::story::chapters! { $backend:
+            configuration: the_epoch_grows_before_a_change_is_acknowledged
+                what_is_no_configuration_leaves_the_epoch;
+            counters: a_code_is_accepted_once_and_only_after_those_before_it
+                of_many_at_once_with_one_code_one_is_accepted
+                other_keys_start_anew_and_former_ones_come_back_with_their_counter
+                a_counter_outlives_its_inlay
+                what_is_foreseen_is_what_is_decided_and_moves_nothing;
+            events: a_tap_is_told_after_its_commit;
+            housekeeping: a_key_is_kept_as_long_as_it_lives
+                interactions_before_the_given_moment_go_and_nothing_else
+                what_is_due_goes_in_rounds_until_nothing_is_left;
+            inlays: an_inlay_is_found_on_its_tag_and_in_lists
+                a_uid_is_taken_until_its_inlay_is_deleted
+                an_edit_that_is_refused_changes_nothing
+                inlays_go_on_tags_of_their_own_world_that_exist
+                a_master_key_goes_when_no_inlay_uses_it
+                a_virtual_inlay_counts_its_reads_and_stays_simulated
+                what_makes_half_a_virtual_inlay_makes_nothing;
+            reopening: everything_is_found_again
+                no_id_of_an_interaction_comes_twice
+                keys_from_a_later_clock_never_come_back
+                simulated_time_expires_no_real_key
+                what_is_closed_refuses;
+            tags: a_tag_is_found_as_it_was_stored
+                a_tag_that_breaks_a_rule_is_refused_alone
+                an_edit_that_is_refused_changes_nothing
+                of_many_edits_at_once_none_is_lost
+                a_deleted_tag_is_gone_until_it_is_restored
+                a_property_is_put_and_removed;
+            taps: what_a_key_was_issued_for_is_found_by_its_id
+                a_tap_without_a_key_leaves_none
+                taps_are_counted_where_they_were_made;
+            visitors: a_visitor_is_known_for_a_day_and_for_30_days
+                a_visitor_is_known_at_a_tag_only;
+        }
+    };
+}
+
+macro_rules! chapters {
+    ($backend:path: $($chapter:ident: $($test:ident)+;)+) => {$(
+        mod $chapter {
+            $(
+                #[tokio::test]
+                async fn $test() {
+                    let database = $crate::backend::Database::<$backend>::create().await;
+                    $crate::story::$chapter::$test(database).await;
+                }
+            )+
+        }
+    )+};
+}
+
+pub(crate) use chapters;

@@ -1,0 +1,133 @@
+//! A code is accepted once. The compare-and-set is inside the recording of its tap.
+
+use futures_util::future::join_all;
+use serde_json::json;
+use tapdesk_service::id::InlayId;
+use tapdesk_service::interaction::{Refusal, Verdict};
+use tapdesk_service::inventory::InlayFields;
+use tapdesk_service::storage::Storage;
+
+use crate::backend::{Backend, Database, Tap, inlay, keys};
+
+const fn verified(counter: u32, previous: u32) -> Verdict {
+    Verdict::Verified { counter, previous }
+}
+
+async fn replace_keys(storage: &dyn Storage, inlay: InlayId, number: u8) {
+    let edit = move |mut fields: InlayFields| {
+        fields.keys = Some(keys(number));
+        Ok(fields)
+    };
+    storage.edit_inlay(inlay, Box::new(edit)).await.unwrap();
+}
+
+pub async fn a_code_is_accepted_once_and_only_after_those_before_it<B: Backend>(db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let inlay = db.inlay_on(tag, 1).await;
+    for (counter, verdict) in [
+        (
+            0,
+            Verdict::NotVerified(Refusal::OutOfOrder {
+                counter: 0,
+                last: 0,
+            }),
+        ),
+        (1, verified(1, 0)),
+        (
+            1,
+            Verdict::NotVerified(Refusal::Replayed {
+                counter: 1,
+                last: 1,
+            }),
+        ),
+        (5, verified(5, 1)),
+        (
+            3,
+            Verdict::NotVerified(Refusal::OutOfOrder {
+                counter: 3,
+                last: 5,
+            }),
+        ),
+        (
+            1,
+            Verdict::NotVerified(Refusal::Replayed {
+                counter: 1,
+                last: 5,
+            }),
+        ),
+        (6, verified(6, 5)),
+        (0x00FF_FFFF, verified(0x00FF_FFFF, 6)),
+    ] {
+        assert_eq!(
+            db.tap(Tap::code(tag, inlay, counter)).await.verdict(),
+            verdict
+        );
+    }
+    let stored = db.inlay(inlay).await.unwrap().unwrap();
+    assert_eq!(stored.last_counter, 0x00FF_FFFF);
+}
+
+pub async fn of_many_at_once_with_one_code_one_is_accepted<B: Backend>(db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let inlay = db.inlay_on(tag, 1).await;
+    let racers = (0..200).map(|_| db.tap(Tap::code(tag, inlay, 7)));
+    let taps = join_all(racers).await;
+    assert_eq!(taps.iter().filter(|tap| tap.verified()).count(), 1);
+}
+
+pub async fn other_keys_start_anew_and_former_ones_come_back_with_their_counter<B: Backend>(
+    db: Database<B>,
+) {
+    let tag = db.tag(json!({})).await;
+    let inlay = db.inlay_on(tag, 1).await;
+    let tap = |version, counter| db.tap(Tap::of(tag).with_code(inlay, version, counter));
+    assert_eq!(tap(1, 40).await.verdict(), verified(40, 0));
+
+    replace_keys(db.storage(), inlay, 2).await;
+    let late = Verdict::NotVerified(Refusal::KeysReplaced { counter: 41 });
+    assert_eq!(tap(1, 41).await.verdict(), late);
+    assert_eq!(db.inlay(inlay).await.unwrap().unwrap().last_counter, 0);
+    assert_eq!(tap(2, 1).await.verdict(), verified(1, 0));
+
+    replace_keys(db.storage(), inlay, 1).await;
+    let spent = Verdict::NotVerified(Refusal::Replayed {
+        counter: 40,
+        last: 40,
+    });
+    assert_eq!(tap(3, 40).await.verdict(), spent);
+    assert_eq!(tap(3, 41).await.verdict(), verified(41, 40));
+
+    replace_keys(db.storage(), inlay, 1).await;
+    assert_eq!(
+        tap(3, 42).await.verdict(),
+        verified(42, 41),
+        "the same keys"
+    );
+}
+
+pub async fn a_counter_outlives_its_inlay<B: Backend>(db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let first = db.inlay_on(tag, 1).await;
+    db.tap(Tap::code(tag, first, 10)).await;
+    db.delete_inlay(first).await.unwrap().unwrap();
+
+    let again = db.insert_inlay(inlay(1, Some(tag))).await.unwrap();
+    let bound = db.inlay(again).await.unwrap().unwrap();
+    assert_eq!(bound.last_counter, 10);
+    let tap = db.tap(Tap::code(tag, again, 10)).await;
+    assert!(!tap.verified());
+    assert!(db.tap(Tap::code(tag, again, 11)).await.verified());
+}
+
+pub async fn what_is_foreseen_is_what_is_decided_and_moves_nothing<B: Backend>(db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let inlay = db.inlay_on(tag, 1).await;
+    for (version, counter) in [(1, 3), (1, 3), (1, 2), (2, 4), (1, 4)] {
+        let foreseen = db.foresee(inlay, version, counter).await.unwrap();
+        assert_eq!(db.foresee(inlay, version, counter).await.unwrap(), foreseen);
+        let tap = Tap::of(tag).with_code(inlay, version, counter);
+        assert_eq!(db.tap(tap).await.verdict(), foreseen);
+    }
+    let unknown = db.foresee(InlayId(99), 1, 1).await.unwrap();
+    assert_eq!(unknown.tag_verified(), Some(false));
+}

@@ -1,0 +1,258 @@
+//! Inlays, master keys, and the simulator's inlays.
+
+use serde_json::json;
+use tapdesk_service::id::{InlayId, TagId};
+use tapdesk_service::inlay::Technology;
+use tapdesk_service::inventory::{InlayFields, MasterKeyFields, SealedKeys};
+use tapdesk_service::storage::{
+    Conflict, InlayEdit, InlayFilter, SimulatedTag, StorageError, TagFilter, TagKey, WrappedKeys,
+};
+use tapdesk_service::world::World;
+
+use crate::backend::{Backend, Database, inlay, sealed, tag_fields};
+
+fn bound_to(tag: Option<TagId>) -> InlayEdit {
+    Box::new(move |mut fields| {
+        fields.tag_id = tag;
+        Ok(fields)
+    })
+}
+
+fn conflict<T: std::fmt::Debug>(outcome: Result<T, StorageError>) -> Conflict {
+    match outcome {
+        Err(StorageError::Conflict(conflict)) => conflict,
+        other => panic!("no conflict: {other:?}"),
+    }
+}
+
+pub async fn an_inlay_is_found_on_its_tag_and_in_lists<B: Backend>(db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let rolling = db.inlay_on(tag, 1).await;
+    let mut fixed = inlay(2, Some(tag));
+    fixed.fields = InlayFields {
+        technology: Technology::Ntag213,
+        mirror: None,
+        keys: None,
+        ..fixed.fields
+    };
+    let fixed = db.insert_inlay(fixed).await.unwrap();
+    let loose = db.insert_inlay(inlay(3, None)).await.unwrap();
+
+    let of_tag = db.tag_tap(TagKey::Id(tag)).await.unwrap().unwrap();
+    assert!(of_tag.has_static_inlay);
+    let [bound] = &of_tag.rolling[..] else {
+        panic!("{of_tag:?}");
+    };
+    assert_eq!(
+        (bound.id, bound.uid, bound.key_version),
+        (rolling, inlay(1, None).uid, 1)
+    );
+    let WrappedKeys::Own { meta, file } = &bound.keys else {
+        panic!("{bound:?}");
+    };
+    assert_eq!(*meta, Some(sealed(1, 1).wrapped));
+    assert_eq!(*file, sealed(1, 2).wrapped);
+    let stored = db.inlay(rolling).await.unwrap().unwrap();
+    assert_eq!(stored.fields, inlay(1, Some(tag)).fields);
+    assert_eq!((stored.simulated, stored.last_counter), (false, 0));
+
+    let all = InlayFilter::default();
+    for (filter, expected) in [
+        (all, vec![rolling, fixed, loose]),
+        (
+            InlayFilter {
+                tag_id: Some(tag),
+                ..all
+            },
+            vec![rolling, fixed],
+        ),
+        (
+            InlayFilter {
+                unbound: Some(true),
+                ..all
+            },
+            vec![loose],
+        ),
+        (
+            InlayFilter {
+                uid: Some(inlay(2, None).uid),
+                ..all
+            },
+            vec![fixed],
+        ),
+        (
+            InlayFilter {
+                simulated: Some(true),
+                ..all
+            },
+            vec![],
+        ),
+    ] {
+        let found = db.inlays(filter, None, 10).await.unwrap();
+        let ids: Vec<_> = found.iter().map(|inlay| inlay.id).collect();
+        assert_eq!(ids, expected, "{filter:?}");
+        let count = db.count_inlays(filter).await.unwrap();
+        assert_eq!(count, expected.len() as u64);
+    }
+    let second = db.inlays(all, Some(rolling), 1).await.unwrap();
+    assert_eq!(second[0].id, fixed);
+
+    db.edit_inlay(rolling, bound_to(None))
+        .await
+        .unwrap()
+        .unwrap();
+    db.delete_inlay(fixed).await.unwrap().unwrap();
+    let of_tag = db.tag_tap(TagKey::Id(tag)).await.unwrap().unwrap();
+    assert!(of_tag.rolling.is_empty() && !of_tag.has_static_inlay);
+    assert!(db.inlay(fixed).await.unwrap().is_none());
+    assert!(db.delete_inlay(fixed).await.unwrap().is_none());
+}
+
+pub async fn a_uid_is_taken_until_its_inlay_is_deleted<B: Backend>(db: Database<B>) {
+    let first = db.insert_inlay(inlay(1, None)).await.unwrap();
+    let taken = conflict(db.insert_inlay(inlay(1, None)).await);
+    assert_eq!(taken, Conflict::UidTaken("04000000000001".to_owned()));
+    db.delete_inlay(first).await.unwrap().unwrap();
+    let again = db.insert_inlay(inlay(1, None)).await.unwrap();
+    assert!(db.inlay(again).await.unwrap().is_some());
+}
+
+pub async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let id = db.inlay_on(tag, 1).await;
+    let refusing: InlayEdit = Box::new(|_| Err("No.".to_owned()));
+    let unknown_master: InlayEdit = Box::new(|mut fields| {
+        let keys = fields.keys.expect("it has keys");
+        fields.tag_id = None;
+        fields.keys = Some(SealedKeys::Diversified {
+            master_key_id: tapdesk_service::id::MasterKeyId(99),
+            meta: keys.file(),
+            file: keys.file(),
+            factory: false,
+        });
+        Ok(fields)
+    });
+    for edit in [refusing, unknown_master, bound_to(Some(TagId(99)))] {
+        conflict(db.edit_inlay(id, edit).await);
+        let stored = db.inlay(id).await.unwrap().unwrap();
+        assert_eq!(stored.fields, inlay(1, Some(tag)).fields);
+    }
+    let edit = bound_to(None);
+    assert!(db.edit_inlay(InlayId(99), edit).await.unwrap().is_none());
+}
+
+pub async fn inlays_go_on_tags_of_their_own_world_that_exist<B: Backend>(db: Database<B>) {
+    let real = db.tag(json!({})).await;
+    let twin = db.simulated_tag(json!({"slug": "my-twin"})).await;
+    let on = |tag, simulated| {
+        let mut new = inlay(1, Some(tag));
+        new.simulated = simulated;
+        db.insert_inlay(new)
+    };
+    for (tag, simulated) in [(real, true), (twin, false)] {
+        let refused = conflict(on(tag, simulated).await);
+        assert_eq!(refused, Conflict::OtherWorld { tag, simulated });
+    }
+    let missing = conflict(on(TagId(99), false).await);
+    assert_eq!(
+        missing,
+        Conflict::Missing {
+            noun: "tag",
+            id: 99
+        }
+    );
+    let id = on(real, false).await.unwrap();
+    conflict(db.edit_inlay(id, bound_to(Some(twin))).await);
+    assert_eq!(
+        db.inlay(id).await.unwrap().unwrap().fields.tag_id,
+        Some(real)
+    );
+}
+
+pub async fn a_master_key_goes_when_no_inlay_uses_it<B: Backend>(db: Database<B>) {
+    let key = MasterKeyFields {
+        name: "Vineyard".to_owned(),
+        key: sealed(9, 1),
+        input: "00112233{uid}".parse().unwrap(),
+        diversify_meta: true,
+    };
+    assert!(!db.holds_inlay_keys().await.unwrap());
+    let id = db.insert_master_key(key.clone()).await.unwrap();
+    assert!(db.holds_inlay_keys().await.unwrap());
+    let stored = db.master_key(id).await.unwrap().unwrap();
+    assert_eq!(stored.fields.name, key.name);
+    assert_eq!(stored.fields.key, key.key);
+    assert_eq!(stored.fields.input.to_string(), key.input.to_string());
+    let mut user = inlay(1, None);
+    user.fields.keys = Some(SealedKeys::Diversified {
+        master_key_id: id,
+        meta: sealed(1, 1).fingerprint,
+        file: sealed(1, 2).fingerprint,
+        factory: false,
+    });
+    let keys = user.fields.keys.clone();
+    let user = db.insert_inlay(user).await.unwrap();
+    assert_eq!(db.inlay(user).await.unwrap().unwrap().fields.keys, keys);
+
+    let in_use = conflict(db.delete_master_key(id).await);
+    assert!(matches!(in_use, Conflict::InUse(_)), "{in_use}");
+    let renamed = db.rename_master_key(id, "Cellar".to_owned()).await.unwrap();
+    assert_eq!(renamed.unwrap().fields.name, "Cellar");
+    db.delete_inlay(user).await.unwrap().unwrap();
+    assert_eq!(db.delete_master_key(id).await.unwrap(), Some(()));
+    assert_eq!(db.delete_master_key(id).await.unwrap(), None);
+    assert_eq!(db.count_master_keys().await.unwrap(), 0);
+}
+
+pub async fn a_virtual_inlay_counts_its_reads_and_stays_simulated<B: Backend>(db: Database<B>) {
+    let twin = SimulatedTag::New(Box::new(tag_fields(json!({"slug": "my-twin"}))));
+    let mut chip = inlay(1, None);
+    chip.simulated = true;
+    let id = db.insert_virtual_inlay(twin, chip).await.unwrap();
+    for counter in 1..=3 {
+        let raised = db.raise_virtual_counter(id).await.unwrap().unwrap();
+        assert_eq!(raised.counter, counter);
+    }
+    let stored = db.virtual_inlay(id).await.unwrap().unwrap();
+    assert_eq!(
+        (stored.counter, stored.slug.as_deref()),
+        (3, Some("my-twin"))
+    );
+    assert!(stored.inlay.simulated);
+    assert_eq!(stored.inlay.last_counter, 0, "no code came to the service");
+    assert_eq!(db.count_tags(TagFilter::default()).await.unwrap(), 0);
+    let live = InlayFilter {
+        simulated: Some(false),
+        ..InlayFilter::default()
+    };
+    assert_eq!(db.count_inlays(live).await.unwrap(), 0);
+
+    db.delete_inlay(stored.inlay.id).await.unwrap().unwrap();
+    assert!(db.virtual_inlay(id).await.unwrap().is_none());
+    assert!(db.raise_virtual_counter(id).await.unwrap().is_none());
+    assert_eq!(db.count_virtual_inlays().await.unwrap(), 0);
+}
+
+pub async fn what_makes_half_a_virtual_inlay_makes_nothing<B: Backend>(db: Database<B>) {
+    db.insert_inlay(inlay(1, None)).await.unwrap();
+    let twin = || SimulatedTag::New(Box::new(tag_fields(json!({"slug": "my-twin"}))));
+    let mut chip = inlay(1, None);
+    chip.simulated = true;
+    let taken = conflict(db.insert_virtual_inlay(twin(), chip).await);
+    assert!(matches!(taken, Conflict::UidTaken(_)), "{taken}");
+    let both = TagFilter {
+        world: World::Both,
+        ..TagFilter::default()
+    };
+    assert_eq!(db.count_tags(both).await.unwrap(), 0, "not the tag either");
+
+    let real = db.tag(json!({"slug": "real-1"})).await;
+    let mut chip = inlay(2, None);
+    chip.simulated = true;
+    let refused = conflict(
+        db.insert_virtual_inlay(SimulatedTag::Existing(real), chip)
+            .await,
+    );
+    assert!(matches!(refused, Conflict::OtherWorld { .. }), "{refused}");
+    assert_eq!(db.count_virtual_inlays().await.unwrap(), 0);
+}

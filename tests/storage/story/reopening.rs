@@ -1,0 +1,119 @@
+//! What a restart finds, and what it must not bring back.
+
+use serde_json::json;
+use tapdesk_service::admin_token::TokenHash;
+use tapdesk_service::rolling_key::LIFETIME_MILLIS;
+use tapdesk_service::settings::Overrides;
+use tapdesk_service::storage::StorageError;
+
+use crate::backend::{Backend, DAY, Database, MINUTE, START, Tap, tag_fields};
+
+pub async fn everything_is_found_again<B: Backend>(mut db: Database<B>) {
+    let tag = db
+        .tag(json!({"variables": {"registered": "no"}, "attributes": {"sku": "A-1"}}))
+        .await;
+    let inlay = db.inlay_on(tag, 1).await;
+    let tapped = db.tap(Tap::code(tag, inlay, 41)).await;
+    let app_id = |mut settings: Overrides| {
+        settings.app_id = Some(7);
+        Ok(settings)
+    };
+    db.edit_settings(Box::new(app_id)).await.unwrap();
+    let hash = TokenHash([3; 32]);
+    let token = db.insert_token("script".to_owned(), hash).await.unwrap();
+    let secrets = db.secrets().await.unwrap();
+    let before = db.storage().tag(tag).await.unwrap();
+
+    db.reopen().await;
+    assert_eq!(db.storage().tag(tag).await.unwrap(), before);
+    assert_eq!(db.inlay(inlay).await.unwrap().unwrap().last_counter, 41);
+    let (key, interaction) = db.issued_key(tapped.id).await.unwrap().unwrap();
+    assert_eq!(key.hash, tapped.hash);
+    assert_eq!(interaction.verdict, tapped.verdict());
+    assert_eq!(db.settings().await.unwrap().app_id, Some(7));
+    assert!(db.has_token(hash).await.unwrap());
+    assert_eq!(db.tokens(None, 10).await.unwrap(), [token]);
+    let again = db.secrets().await.unwrap();
+    assert_eq!(again.key_mask, secrets.key_mask);
+    assert_eq!(again.client, secrets.client);
+    assert!(!db.tap(Tap::code(tag, inlay, 41)).await.verified());
+    assert!(
+        db.tap(Tap::code(tag, inlay, 42))
+            .await
+            .recorded
+            .returning
+            .day
+    );
+}
+
+pub async fn no_id_of_an_interaction_comes_twice<B: Backend>(mut db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let first = db.reserve_interaction_id().await.unwrap();
+    let second = db.reserve_interaction_id().await.unwrap();
+    assert!(first < second);
+    db.tap_as(second, Tap::of(tag)).await;
+    db.tap_as(first, Tap::of(tag)).await;
+    let mut highest = second;
+    for _ in 0..3 {
+        db.reopen().await;
+        let next = db.tap(Tap::of(tag)).await.id;
+        assert!(next > highest, "{next} after {highest}");
+        highest = next;
+    }
+
+    // Long after the last interaction was removed, too.
+    db.clock.advance(400 * DAY);
+    while db.sweep(db.now()).await.unwrap() {}
+    db.reopen().await;
+    let next = db.reserve_interaction_id().await.unwrap();
+    assert!(next > highest, "{next} after {highest}");
+}
+
+pub async fn keys_from_a_later_clock_never_come_back<B: Backend>(mut db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let before = db.tap(Tap::of(tag)).await;
+    db.clock.advance(2 * MINUTE);
+    let later = db.tap(Tap::of(tag)).await;
+
+    // A minute after the first tap, says the wall clock now: how old its key
+    // is, nobody can tell.
+    db.reopen_at(START.plus_millis(MINUTE)).await;
+    assert!(db.issued_key(before.id).await.unwrap().is_none());
+    assert!(db.issued_key(later.id).await.unwrap().is_none());
+    let new = db.tap(Tap::of(tag)).await;
+    assert!(new.id > later.id);
+    assert!(db.issued_key(new.id).await.unwrap().is_some(), "it goes on");
+
+    // The next start is behind nothing, and the clock gets to the later tap again.
+    db.reopen_at(START.plus_millis(2 * MINUTE)).await;
+    assert!(db.issued_key(before.id).await.unwrap().is_none());
+    assert!(db.issued_key(later.id).await.unwrap().is_none());
+    assert!(db.issued_key(new.id).await.unwrap().is_some());
+}
+
+pub async fn simulated_time_expires_no_real_key<B: Backend>(mut db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let twin = db.simulated_tag(json!({"slug": "my-twin"})).await;
+    let real = db.tap(Tap::of(tag)).await;
+    db.tap(Tap::of(twin).simulated(DAY)).await;
+    db.clock.advance(LIFETIME_MILLIS - 1);
+    db.reopen().await;
+    assert!(db.issued_key(real.id).await.unwrap().is_some());
+}
+
+pub async fn what_is_closed_refuses<B: Backend>(db: Database<B>) {
+    db.ready().await.unwrap();
+    db.close().await;
+    let refusals = [
+        db.ready().await.err(),
+        db.insert_tags(vec![tag_fields(json!({}))], false)
+            .await
+            .err(),
+    ];
+    for refusal in refusals {
+        assert!(
+            matches!(refusal, Some(StorageError::Unavailable(_))),
+            "{refusal:?}"
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! Recording a tap: everything about it commits together.
+
+use serde_json::json;
+use tapdesk_service::interaction::{Claim, Refusal, Tech, Verdict};
+use tapdesk_service::rolling_key::KeyHash;
+use tapdesk_service::storage::TagKey;
+
+use crate::backend::{Backend, Database, START, Tap};
+
+pub async fn what_a_key_was_issued_for_is_found_by_its_id<B: Backend>(db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let inlay = db.inlay_on(tag, 1).await;
+    let refused = |refusal| Tap {
+        claim: Claim::Decided(Verdict::NotVerified(refusal)),
+        ..Tap::of(tag)
+    };
+    let uid = crate::backend::inlay(7, None).uid;
+    for tap in [
+        Tap::code(tag, inlay, 9),
+        Tap::code(tag, inlay, 9),
+        Tap::code(tag, inlay, 8),
+        Tap::of(tag).with_code(inlay, 2, 10),
+        Tap::of(tag),
+        refused(Refusal::NoCode),
+        refused(Refusal::Malformed),
+        refused(Refusal::UnknownInlay { uid: Some(uid) }),
+        refused(Refusal::UnknownInlay { uid: None }),
+        refused(Refusal::WrongMac { counter: 77 }),
+    ] {
+        let tapped = db.tap(tap).await;
+        let (key, interaction) = db.issued_key(tapped.id).await.unwrap().expect("a key");
+        assert_eq!(key.hash, tapped.hash);
+        assert_eq!(key.issued_at, START);
+        assert!(key.consumed.is_none());
+        assert_eq!(interaction.id, tapped.id);
+        assert_eq!(interaction.at, tapped.recorded.at);
+        assert_eq!(interaction.tag_id, tag);
+        assert_eq!(interaction.verdict, tapped.verdict());
+        assert_eq!(interaction.returning, tapped.recorded.returning);
+        assert_eq!(
+            (interaction.tech, interaction.simulated),
+            (Tech::Nfc, false)
+        );
+        assert_eq!(
+            (interaction.country.as_str(), interaction.url_digest),
+            ("CH", [7; 8])
+        );
+        let by_inlay = matches!(tap.claim, Claim::Counter { .. });
+        assert_eq!(interaction.inlay_id, by_inlay.then_some(inlay));
+    }
+    let unused = db.reserve_interaction_id().await.unwrap();
+    assert!(db.issued_key(unused).await.unwrap().is_none());
+}
+
+pub async fn a_tap_without_a_key_leaves_none<B: Backend>(db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let id = db.reserve_interaction_id().await.unwrap();
+    let mut tap = Tap::of(tag).interaction(id, KeyHash([0; 32]));
+    tap.key = None;
+    db.record_tap(tap).await.unwrap();
+    assert!(db.issued_key(id).await.unwrap().is_none());
+    let tag = db.storage().tag(tag).await.unwrap().unwrap();
+    assert_eq!(tag.scan_count, 1);
+}
+
+pub async fn taps_are_counted_where_they_were_made<B: Backend>(db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let other = db.tag(json!({"slug": "another"})).await;
+    let twin = db.simulated_tag(json!({"slug": "my-twin"})).await;
+    for _ in 0..3 {
+        db.clock.advance(1_000);
+        db.tap(Tap::of(tag)).await;
+    }
+    let simulated = db.tap(Tap::of(twin).simulated(60_000)).await;
+    assert_eq!(simulated.recorded.at, db.now().plus_millis(60_000));
+
+    for (id, scans, last) in [
+        (tag, 3, Some(db.now())),
+        (other, 0, None),
+        (twin, 1, Some(simulated.recorded.at)),
+    ] {
+        let found = db.storage().tag(id).await.unwrap().unwrap();
+        assert_eq!((found.scan_count, found.last_scan_at), (scans, last));
+        let slug = found.fields.slug.as_str();
+        let by_slug = db.tag_tap(TagKey::Slug(slug)).await.unwrap().unwrap();
+        assert_eq!(by_slug.tag.id, id);
+    }
+}
