@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use tapdesk_service::clock::{Clock, ManualClock, Timestamp};
 use tapdesk_service::entropy::{self, Entropy, SeededEntropy};
-use tapdesk_service::id::{InlayId, InteractionId, TagId};
+use tapdesk_service::experience::{Content, ExperienceFields};
+use tapdesk_service::id::{ExperienceId, InlayId, InteractionId, TagId};
 use tapdesk_service::inlay::key::KeyFingerprint;
 use tapdesk_service::inlay::{MacFrom, Mirror, Technology, Uid};
 use tapdesk_service::interaction::{
@@ -14,8 +15,8 @@ use tapdesk_service::interaction::{
 };
 use tapdesk_service::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
 use tapdesk_service::rolling_key::KeyHash;
-use tapdesk_service::storage::Storage;
-use tapdesk_service::tag::TagFields;
+use tapdesk_service::storage::{Storage, VariableUpdate};
+use tapdesk_service::tag::{PropertyClass, PropertyKey, TagFields};
 
 /// A kind of storage: where one of its databases is, and how it is opened.
 pub trait Backend {
@@ -79,7 +80,13 @@ impl<B: Backend> Database<B> {
         self.open().await;
     }
 
-    /// The same, with a wall clock that stands at `now`.
+    /// Opens it again without having closed it, as a start after a crash does.
+    pub async fn crash(&mut self) {
+        self.storage = None;
+        self.open().await;
+    }
+
+    /// Closes it, and opens it with a wall clock that stands at `now`.
     pub async fn reopen_at(&mut self, now: Timestamp) {
         self.clock = Arc::new(ManualClock::new(now));
         self.reopen().await;
@@ -106,6 +113,27 @@ impl<B: Backend> Database<B> {
     async fn insert(&self, fields: Value, simulated: bool) -> TagId {
         let inserted = self.insert_tags(vec![tag_fields(fields)], simulated).await;
         inserted.unwrap().pop().unwrap().unwrap()
+    }
+
+    /// Publishes a redirect to a page of this name.
+    pub async fn experience(&self, page: &str) -> ExperienceId {
+        let fields = redirect(page);
+        self.insert_experience(fields, true).await.unwrap().id
+    }
+
+    /// Stores a tag that leads to an experience and has the variable `registered`.
+    pub async fn registrable(&self, slug: &str, more: Value) -> TagId {
+        let mut fields = more;
+        fields["slug"] = slug.into();
+        fields["experience_id"] = self.experience(slug).await.0.into();
+        fields["variables"]["registered"] = "no".into();
+        self.tag(fields).await
+    }
+
+    /// The value of a tag's variable `registered`.
+    pub async fn registered(&self, tag: TagId) -> String {
+        let variables = self.properties(tag, PropertyClass::Variable).await.unwrap();
+        variables.get("registered").unwrap().to_owned()
     }
 
     /// Stores an inlay on `tag`, of the tag's world.
@@ -145,6 +173,15 @@ pub fn tag_fields(mut fields: Value) -> TagFields {
         fields["name"] = slug.into();
     }
     serde_json::from_value(fields).unwrap()
+}
+
+/// An experience that leads to a page of this name.
+pub fn redirect(page: &str) -> ExperienceFields {
+    let json = format!(r#"{{"kind": "redirect", "target_url": "https://owner.example/{page}"}}"#);
+    ExperienceFields {
+        name: page.to_owned(),
+        content: Content::from_json(&json).unwrap(),
+    }
 }
 
 /// An inlay of the real world, known by a number, which makes codes.
@@ -252,6 +289,17 @@ pub struct Tapped {
 }
 
 impl Tapped {
+    /// An update of the variable `registered` with its key.
+    pub fn update(&self, value: &str) -> VariableUpdate {
+        VariableUpdate {
+            id: self.id,
+            hash: self.hash,
+            request: None,
+            data: vec![(PropertyKey::parse("registered").unwrap(), value.to_owned())],
+            simulated_offset: 0,
+        }
+    }
+
     pub fn verdict(&self) -> Verdict {
         self.recorded.verdict
     }

@@ -9,6 +9,7 @@
 //! A further backend is one more factory, and one more line beside SQLite's.
 
 mod backend;
+mod simulation;
 #[macro_use]
 mod story;
 mod sqlite;

@@ -15,9 +15,17 @@ use tapdesk_service::storage::sqlite::{OpenError, SqliteStorage};
 use tempfile::TempDir;
 
 use crate::backend::{Backend, START};
+use crate::simulation;
 
 mod story {
     story!(crate::sqlite::Sqlite);
+}
+
+#[tokio::test]
+async fn whatever_the_order_of_things_the_invariants_hold() {
+    for seed in 0..u64::from(tapdesk_tests::cases(simulation::SEEDS)) {
+        simulation::run::<Sqlite>(seed).await;
+    }
 }
 
 /// A database file in a folder of its own.

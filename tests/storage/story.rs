@@ -4,11 +4,14 @@
 pub mod configuration;
 pub mod counters;
 pub mod events;
+pub mod experiences;
 pub mod housekeeping;
 pub mod inlays;
 pub mod reopening;
+pub mod sheets;
 pub mod tags;
 pub mod taps;
+pub mod updates;
 pub mod visitors;
 
 /// The whole story as tests of one backend.
@@ -22,7 +25,13 @@ macro_rules! story {
                 other_keys_start_anew_and_former_ones_come_back_with_their_counter
                 a_counter_outlives_its_inlay
                 what_is_foreseen_is_what_is_decided_and_moves_nothing;
-            events: a_tap_is_told_after_its_commit;
+            events: a_tap_is_told_after_its_commit
+                an_update_is_told_with_its_changes_and_a_refusal_is_not;
+            experiences: a_tag_leads_to_what_is_published_and_not_to_a_draft
+                a_version_never_changes
+                an_edit_that_is_refused_changes_nothing
+                an_experience_goes_when_no_tag_leads_to_it
+                a_restored_tag_leads_to_no_deleted_experience;
             housekeeping: a_key_is_kept_as_long_as_it_lives
                 interactions_before_the_given_moment_go_and_nothing_else
                 what_is_due_goes_in_rounds_until_nothing_is_left;
@@ -37,7 +46,9 @@ macro_rules! story {
                 no_id_of_an_interaction_comes_twice
                 keys_from_a_later_clock_never_come_back
                 simulated_time_expires_no_real_key
-                what_is_closed_refuses;
+                what_is_closed_refuses
+                what_was_acknowledged_outlives_a_crash;
+            sheets: rows_are_kept_in_their_order_until_the_sheet_is_closed;
             tags: a_tag_is_found_as_it_was_stored
                 a_tag_that_breaks_a_rule_is_refused_alone
                 an_edit_that_is_refused_changes_nothing
@@ -47,6 +58,12 @@ macro_rules! story {
             taps: what_a_key_was_issued_for_is_found_by_its_id
                 a_tap_without_a_key_leaves_none
                 taps_are_counted_where_they_were_made;
+            updates: a_key_updates_once
+                of_many_updates_at_once_with_one_key_one_is_done
+                the_same_request_is_answered_again_and_no_other
+                a_key_lives_for_300_seconds
+                a_refusal_names_its_reason_and_writes_nothing
+                simulated_keys_live_in_simulated_time;
             visitors: a_visitor_is_known_for_a_day_and_for_30_days
                 a_visitor_is_known_at_a_tag_only;
         }

@@ -139,7 +139,8 @@ fn last_interaction(connection: &Connection) -> rusqlite::Result<i64> {
 
 /// Where the wall clock is behind the newest interaction, nobody can tell how
 /// old a key is. Keys are removed then, so that none comes back to life when
-/// the clock gets there again. Simulated time runs ahead and proves nothing.
+/// the clock gets there again. Simulated time runs ahead and proves nothing
+/// about other keys; what it issued in the future goes, too.
 fn expire_keys_of_a_later_clock(
     connection: &Connection,
     now: Timestamp,
@@ -147,20 +148,23 @@ fn expire_keys_of_a_later_clock(
     use rusqlite::OptionalExtension as _;
     let newest = connection
         .query_row(
-            "SELECT at FROM interactions
-             WHERE id >= (SELECT min(interaction_id) FROM rolling_keys) AND NOT simulated
+            "SELECT at FROM interactions WHERE EXISTS (SELECT 1 FROM rolling_keys) AND NOT simulated
              ORDER BY id DESC LIMIT 1",
             [],
             |row| row.get(0).map(Timestamp::from_millis),
         )
         .optional()?;
-    if let Some(newest) = newest.filter(|newest| *newest > now) {
+    let behind = newest.filter(|newest| *newest > now);
+    if let Some(newest) = behind {
         tracing::warn!(
             "the clock ({now}) is behind the newest interaction ({newest}): \
              rolling keys issued before this start count as expired"
         );
-        connection.execute("DELETE FROM rolling_keys", [])?;
     }
+    connection.execute(
+        "DELETE FROM rolling_keys WHERE ?1 OR issued_at > ?2",
+        (behind.is_some(), now.millis()),
+    )?;
     Ok(())
 }
 

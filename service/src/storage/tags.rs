@@ -258,6 +258,6 @@ pub enum TagChange {
     Status(Status),
     /// Deletes them. Their slugs stay theirs.
     Delete,
-    /// Brings deleted ones back as they were.
+    /// Brings deleted ones back as they were, but for an experience that is deleted by now.
     Restore,
 }

@@ -5,7 +5,7 @@ use tapdesk_service::inventory::InlayFields;
 use tapdesk_service::storage::{SimulatedTag, TagChange};
 use tapdesk_service::tag::{PropertyClass, PropertyKey, Status, TagFields};
 
-use crate::backend::{Backend, Database, Tap, inlay, keys, tag_fields};
+use crate::backend::{Backend, Database, Tap, inlay, keys, redirect, tag_fields};
 
 pub async fn the_epoch_grows_before_a_change_is_acknowledged<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
@@ -22,7 +22,18 @@ pub async fn the_epoch_grows_before_a_change_is_acknowledged<B: Backend>(db: Dat
     };
     db.edit_tag(tag, Box::new(rename)).await.unwrap();
     grown("a tag's fields");
+    let fields = redirect("first");
+    let shown = db.insert_experience(fields, true).await.unwrap().id;
+    grown("an experience");
+    let edit = |_| Ok(redirect("second"));
+    db.edit_experience(shown, Box::new(edit), true)
+        .await
+        .unwrap();
+    grown("a version");
+    db.roll_back_experience(shown, 1).await.unwrap();
+    grown("a version that comes back");
     for change in [
+        TagChange::Assign(Some(shown)),
         TagChange::Status(Status::Archived),
         TagChange::Delete,
         TagChange::Restore,
@@ -45,14 +56,20 @@ pub async fn the_epoch_grows_before_a_change_is_acknowledged<B: Backend>(db: Dat
     let twin = SimulatedTag::New(Box::new(tag_fields(json!({"slug": "my-twin"}))));
     db.insert_virtual_inlay(twin, simulated).await.unwrap();
     grown("a virtual inlay");
+    db.change_tags(vec![tag], TagChange::Assign(None))
+        .await
+        .unwrap();
+    db.delete_experience(shown).await.unwrap().unwrap();
+    grown("an experience's end");
 }
 
 pub async fn what_is_no_configuration_leaves_the_epoch<B: Backend>(db: Database<B>) {
-    let tag = db.tag(json!({})).await;
+    let tag = db.registrable("bottle", json!({})).await;
     let inlay = db.inlay_on(tag, 1).await;
     let epoch = db.configuration_epoch();
 
-    db.tap(Tap::code(tag, inlay, 1)).await;
+    let tapped = db.tap(Tap::code(tag, inlay, 1)).await;
+    db.update_variables(tapped.update("yes")).await.unwrap();
     let key = PropertyKey::parse("colour").unwrap();
     db.put_property(tag, PropertyClass::Variable, key, "red".to_owned())
         .await

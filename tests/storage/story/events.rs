@@ -37,3 +37,29 @@ pub async fn a_tap_is_told_after_its_commit<B: Backend>(db: Database<B>) {
     db.delete_inlay(inlay).await.unwrap();
     assert!(events.try_recv().is_err(), "configuration is no event");
 }
+
+pub async fn an_update_is_told_with_its_changes_and_a_refusal_is_not<B: Backend>(db: Database<B>) {
+    let tag = db.registrable("bottle", json!({})).await;
+    let tapped = db.tap(Tap::of(tag)).await;
+    let mut events = db.events();
+    db.update_variables(tapped.update("yes")).await.unwrap();
+    db.update_variables(tapped.update("again")).await.unwrap();
+    let event = events.try_recv().expect("told before it is acknowledged");
+    let Event::Update {
+        interaction_id,
+        tag_id,
+        at,
+        changes,
+        simulated,
+    } = event
+    else {
+        panic!("{event:?}");
+    };
+    assert_eq!((interaction_id, tag_id), (tapped.id, tag));
+    assert_eq!((at, simulated), (db.now(), false));
+    let [change] = &changes[..] else {
+        panic!("{changes:?}");
+    };
+    assert_eq!((change.old.as_str(), change.new.as_str()), ("no", "yes"));
+    assert!(events.try_recv().is_err());
+}

@@ -4,7 +4,8 @@ use serde_json::json;
 use tapdesk_service::admin_token::TokenHash;
 use tapdesk_service::rolling_key::LIFETIME_MILLIS;
 use tapdesk_service::settings::Overrides;
-use tapdesk_service::storage::StorageError;
+use tapdesk_service::sheet::{Expected, SheetFields};
+use tapdesk_service::storage::{StorageError, UpdateRefusal, Updated};
 
 use crate::backend::{Backend, DAY, Database, MINUTE, START, Tap, tag_fields};
 
@@ -21,11 +22,22 @@ pub async fn everything_is_found_again<B: Backend>(mut db: Database<B>) {
     db.edit_settings(Box::new(app_id)).await.unwrap();
     let hash = TokenHash([3; 32]);
     let token = db.insert_token("script".to_owned(), hash).await.unwrap();
+    let shown = db.experience("landing").await;
+    let sheet = SheetFields {
+        name: "Pallet 3".to_owned(),
+        planned: Some(12),
+        closed: false,
+    };
+    let sheet = db.insert_sheet(sheet, Expected::default()).await.unwrap();
     let secrets = db.secrets().await.unwrap();
     let before = db.storage().tag(tag).await.unwrap();
+    let experience = db.storage().experience(shown).await.unwrap();
+    assert!(experience.is_some());
 
     db.reopen().await;
     assert_eq!(db.storage().tag(tag).await.unwrap(), before);
+    assert_eq!(db.storage().experience(shown).await.unwrap(), experience);
+    assert_eq!(db.sheet(sheet.id).await.unwrap(), Some(sheet));
     assert_eq!(db.inlay(inlay).await.unwrap().unwrap().last_counter, 41);
     let (key, interaction) = db.issued_key(tapped.id).await.unwrap().unwrap();
     assert_eq!(key.hash, tapped.hash);
@@ -116,4 +128,20 @@ pub async fn what_is_closed_refuses<B: Backend>(db: Database<B>) {
             "{refusal:?}"
         );
     }
+}
+
+pub async fn what_was_acknowledged_outlives_a_crash<B: Backend>(mut db: Database<B>) {
+    let tag = db.registrable("bottle", json!({})).await;
+    let inlay = db.inlay_on(tag, 1).await;
+    let used = db.tap(Tap::code(tag, inlay, 1)).await;
+    let unused = db.tap(Tap::code(tag, inlay, 2)).await;
+    db.update_variables(used.update("yes")).await.unwrap();
+
+    db.crash().await;
+    assert_eq!(db.registered(tag).await, "yes");
+    let again = db.update_variables(used.update("again")).await.unwrap();
+    assert_eq!(again, Updated::Refused(UpdateRefusal::Consumed));
+    assert!(!db.tap(Tap::code(tag, inlay, 2)).await.verified());
+    let first = db.update_variables(unused.update("later")).await.unwrap();
+    assert!(matches!(first, Updated::Done(_)), "{first:?}");
 }

@@ -66,7 +66,11 @@ fn tag(write: &Write<'_>, id: TagId, change: TagChange) -> Result<Option<TagChan
             .prepare_cached("UPDATE tags SET deleted_at = ?2 WHERE id = ?1")?
             .execute((id.0, now)),
         TagChange::Restore => connection
-            .prepare_cached("UPDATE tags SET deleted_at = NULL, updated_at = ?2 WHERE id = ?1")?
+            .prepare_cached(
+                "UPDATE tags SET deleted_at = NULL, updated_at = ?2, experience_id =
+                     (SELECT e.id FROM experiences e WHERE e.id = experience_id AND e.deleted_at IS NULL)
+                 WHERE id = ?1",
+            )?
             .execute((id.0, now)),
     }?;
     Ok(Some(back))
