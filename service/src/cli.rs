@@ -4,6 +4,9 @@ mod backup;
 mod client;
 mod demo;
 mod doctor;
+mod download;
+mod export;
+mod import;
 mod restore;
 mod serve;
 mod tail;
@@ -50,6 +53,10 @@ enum Verb {
     Tail(tail::Options),
     /// Make, list and revoke admin tokens.
     Token(token::Options),
+    /// Import tags from a CSV file.
+    Import(import::Options),
+    /// Export tags into a CSV file.
+    Export(export::Options),
     /// Copy the running service's database into a file.
     Backup(backup::Options),
     /// Put a backup in the database's place. The service must not be running.
@@ -80,6 +87,8 @@ fn run(cli: Cli) -> Result<()> {
         Verb::Tap(options) => tap::run(&options),
         Verb::Tail(options) => tail::run(&options),
         Verb::Token(options) => token::run(&options),
+        Verb::Import(options) => import::run(&options),
+        Verb::Export(options) => export::run(&options),
         Verb::Backup(options) => backup::run(&options),
         Verb::Restore(options) => restore::run(&options),
         Verb::Doctor(options) => doctor::run(&options),

@@ -66,7 +66,7 @@ async fn run_with(database: &Path, environment: &[(&str, &str)], arguments: &[&s
         .envs(environment.iter().copied())
         .stdin(Stdio::null())
         .kill_on_drop(true);
-    let output = tokio::time::timeout(Duration::from_secs(60), command.output());
+    let output = tokio::time::timeout(Duration::from_mins(1), command.output());
     let output = output.await.expect("the command ends in time");
     let output = output.expect("the binary can be started");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it speaks in text");
