@@ -3,6 +3,7 @@
 mod backup;
 mod demo;
 mod doctor;
+mod import;
 mod refusals;
 mod secrets;
 mod settings;

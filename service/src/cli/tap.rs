@@ -110,7 +110,7 @@ fn follow(
     };
     let interaction = &payload["interaction_ids"][0];
     let interaction = service.get(&format!("/interactions/{interaction}"))?;
-    for step in interaction["trace"].as_array().into_iter().flatten() {
+    for step in interaction["steps"].as_array().into_iter().flatten() {
         show(step, out)?;
     }
     if set.is_empty() {

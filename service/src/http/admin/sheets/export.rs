@@ -1,5 +1,6 @@
 //! `GET /admin/v1/sheets/{id}/export`.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -10,7 +11,7 @@ use crate::http::error::{ApiError, Common, NotFound};
 use crate::id::SheetId;
 use crate::service::Service;
 use crate::sheet::SheetRow;
-use crate::spreadsheet::cell;
+use crate::spreadsheet::encode;
 
 /// Export a test sheet
 ///
@@ -58,7 +59,11 @@ fn write(rows: &[SheetRow]) -> Result<Vec<u8>, csv::Error> {
                 .counter
                 .map_or_else(String::new, |counter| counter.to_string()),
             &fields.verdict,
-            &cell(&fields.reason),
+            &encode(
+                Some(&*fields.reason)
+                    .filter(|text| !text.is_empty())
+                    .map(Cow::Borrowed),
+            ),
         ])?;
     }
     csv.into_inner().map_err(|error| error.into_error().into())

@@ -1,9 +1,7 @@
 //! Tags as CSV: UTF-8, a header row, a tag a row.
 
-mod cell;
 mod column;
 mod table;
 
-pub(super) use cell::encode;
 pub(super) use column::Column;
 pub(super) use table::{Row, Table};

@@ -10,11 +10,11 @@ use axum::response::{IntoResponse, Response};
 use csv::{Terminator, WriterBuilder};
 use http_body_util::channel::{Channel, Sender};
 
-use super::csv::encode;
 use super::filter::Filter;
 use crate::http::admin::query::Query;
 use crate::http::error::{ApiError, Common, Conflicting, Invalid};
 use crate::service::Service;
+use crate::spreadsheet::encode;
 use crate::storage::{StorageError, TagFilter, TagList, TagOrder};
 use crate::tag::TagColumn;
 use crate::world::World;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
-use super::cell;
 use super::column::Column;
+use crate::spreadsheet;
 
 /// Most columns in a file.
 const COLUMNS_MAX: usize = 1_000;
@@ -92,7 +92,7 @@ fn decode(record: &ByteRecord, name: impl Fn(usize) -> String) -> Cells {
     let cells = record.iter().enumerate().map(|(index, bytes)| {
         let text = std::str::from_utf8(bytes)
             .map_err(|_| format!("{} is not UTF-8 text.", name(index + 1)))?;
-        Ok(cell::decode(text).map(str::to_owned))
+        Ok(spreadsheet::decode(text).map(str::to_owned))
     });
     cells.collect()
 }
