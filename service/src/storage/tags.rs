@@ -168,6 +168,11 @@ impl TagOrder {
         )
     }
 
+    /// Whether names are looked at first.
+    pub const fn is_by_name(self) -> bool {
+        matches!(self, Self::Name | Self::NameDescending)
+    }
+
     /// Where `tag` stands in this order.
     pub fn place(self, tag: &Tag) -> TagPlace {
         match self {

@@ -4,6 +4,7 @@ mod change;
 mod import;
 mod list;
 mod save;
+mod select;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -24,6 +24,7 @@ const AT_ONCE: usize = 1_000;
 /// One change of many tags.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "action", rename_all = "lowercase", deny_unknown_fields)]
+#[schema(as = TagBulkChange)]
 pub(crate) enum BulkChange {
     /// Assign to an experience, or with `null` to none.
     Assign {
@@ -56,6 +57,7 @@ pub(crate) enum BulkChange {
 /// Which tags.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[schema(as = TagSelection)]
 pub(crate) enum Selection {
     /// Ids, and ranges of them; those that do not exist are passed over.
     Ids(Vec<Ids>),
@@ -66,6 +68,7 @@ pub(crate) enum Selection {
 /// One id, or `[first, last]` for all from the first to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged, expecting = "ids are numbers, or ranges as [first, last]")]
+#[schema(as = TagIds)]
 pub(crate) enum Ids {
     /// One id.
     One(TagId),
@@ -75,6 +78,7 @@ pub(crate) enum Ids {
 
 /// What a bulk change did.
 #[derive(Serialize, ToSchema)]
+#[schema(as = TagBulkResult)]
 pub(crate) struct BulkResult {
     /// How many tags were selected.
     selected: usize,

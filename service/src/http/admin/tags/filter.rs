@@ -13,6 +13,7 @@ use crate::world::World;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
+#[schema(as = TagFilter)]
 pub(crate) struct Filter {
     /// Part of the name, the slug or the title, in either case.
     #[param(max_length = 200)]

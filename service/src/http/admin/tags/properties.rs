@@ -21,6 +21,7 @@ use crate::tag::{PropertyClass, PropertyKey, check_value};
 
 /// A property of a tag.
 #[derive(Serialize, ToSchema)]
+#[schema(as = TagProperty)]
 pub(crate) struct Property {
     /// Its key.
     key: PropertyKey,
@@ -31,6 +32,7 @@ pub(crate) struct Property {
 /// A property's new value.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = TagPropertyValue)]
 pub(crate) struct NewValue {
     /// Any text without NUL characters, of at most 4096 bytes.
     value: String,

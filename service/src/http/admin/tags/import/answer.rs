@@ -7,6 +7,7 @@ use crate::id::{InlayId, TagId};
 
 /// What became of an import.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
+#[schema(as = TagImportResult)]
 pub(crate) struct ImportResult {
     /// How many rows the file has, the header and empty rows not counted.
     pub(super) rows: usize,
@@ -28,6 +29,7 @@ pub(crate) struct ImportResult {
 
 /// What became of a row.
 #[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = TagImportRow)]
 pub(crate) struct RowResult {
     /// Its number as a spreadsheet shows it; the header is row 1.
     pub(super) row: u32,
@@ -38,6 +40,7 @@ pub(crate) struct RowResult {
 /// What became of a row.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
+#[schema(as = TagImportOutcome)]
 pub(crate) enum Outcome {
     /// There is a new tag.
     Created(Saved),
@@ -54,6 +57,7 @@ pub(crate) enum Outcome {
 
 /// The tag of a row. A dry run has no ids, and no slug that would be made up.
 #[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = ImportedTag)]
 pub(crate) struct Saved {
     /// Its id.
     #[serde(skip_serializing_if = "Option::is_none")]

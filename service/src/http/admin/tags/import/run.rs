@@ -135,6 +135,8 @@ impl Import {
             };
             let row = row.and_then(|row| self.first_of_its_name(number, row));
             rows.push((number, row.map(Arc::new)));
+            // Others have their turn: there may be a million rows.
+            tokio::task::coop::consume_budget().await;
         }
         rows
     }

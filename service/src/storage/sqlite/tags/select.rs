@@ -1,0 +1,268 @@
+//! Selecting tags, in SQL that is put together from what is asked for.
+//!
+//! There are two ways to the tags. A *walk* goes along the index of the order
+//! and skips what does not match; it is fast where much matches. A *search*
+//! takes the candidates of the index of pieces of text; it is fast where little
+//! matches, and where the order is that of ids, in which the candidates come.
+
+use rusqlite::types::Value;
+
+use crate::clock::Timestamp;
+use crate::id::TagId;
+use crate::storage::sqlite::search;
+use crate::storage::{Conflict, StorageError, TagFilter, TagList, TagOrder, TagPlace};
+
+/// Stands for the last tap of a tag that was never tapped.
+const NEVER: i64 = -1;
+
+/// Where tags come from.
+pub(super) enum Source {
+    /// A walk along ids.
+    ById,
+    /// A walk along names.
+    ByName,
+    /// A walk along the ids of deleted tags.
+    Deleted,
+    /// The candidates of the index of pieces.
+    Search { pieces: String },
+}
+
+impl Source {
+    /// The candidates of a search where there is one that the index can do; else a walk along ids.
+    pub(super) fn of(filter: &TagFilter) -> Self {
+        match filter.q.as_deref().and_then(search::pieces) {
+            Some(pieces) => Self::Search { pieces },
+            None if filter.deleted => Self::Deleted,
+            None => Self::ById,
+        }
+    }
+
+    /// A walk along names, as far as there is one.
+    pub(super) fn names(filter: &TagFilter) -> Self {
+        if filter.deleted {
+            Self::Deleted
+        } else {
+            Self::ByName
+        }
+    }
+
+    /// The column of the id.
+    pub(super) const fn id(&self) -> &'static str {
+        match self {
+            Self::Search { .. } => "s.rowid",
+            _ => "t.id",
+        }
+    }
+}
+
+/// A `SELECT` in the making.
+pub(super) struct Select {
+    pub(super) source: Source,
+    conditions: Vec<String>,
+    pub(super) values: Vec<Value>,
+}
+
+impl Select {
+    pub(super) fn new(filter: &TagFilter, source: Source) -> Self {
+        let mut select = Self {
+            source,
+            conditions: Vec::new(),
+            values: Vec::new(),
+        };
+        if let Source::Search { pieces } = &select.source {
+            let pieces = pieces.clone();
+            let pieces = select.bind(pieces);
+            select
+                .conditions
+                .push(format!("tags_search MATCH {pieces}"));
+        }
+        let deleted = if filter.deleted { "NOT NULL" } else { "NULL" };
+        select.conditions.push(format!("t.deleted_at IS {deleted}"));
+        let equal = [
+            ("simulated", filter.world.simulated().map(Value::from)),
+            (
+                "status",
+                filter
+                    .status
+                    .map(|status| status.as_str().to_owned().into()),
+            ),
+            ("verifier_enabled", filter.verifier_enabled.map(Value::from)),
+            ("experience_id", filter.experience_id.map(|id| id.0.into())),
+        ];
+        for (column, value) in equal {
+            if let Some(value) = value {
+                let value = select.bind(value);
+                select.conditions.push(format!("t.{column} = {value}"));
+            }
+        }
+        if let Some(q) = &filter.q {
+            let folded = select.bind(search::fold(q));
+            select
+                .conditions
+                .push(format!("holds({folded}, t.name, t.slug, t.title)"));
+        }
+        select
+    }
+
+    /// The ids of a piece of the list: a statement and its values.
+    pub(super) fn page(
+        list: &TagList,
+        source: Source,
+    ) -> Result<(String, Vec<Value>), StorageError> {
+        let mut select = Self::new(&list.filter, source);
+        let id = select.source.id();
+        let key = match list.order {
+            TagOrder::Created | TagOrder::CreatedDescending => id,
+            TagOrder::Name | TagOrder::NameDescending => "t.name COLLATE NOCASE",
+            TagOrder::Scans | TagOrder::ScansDescending => "coalesce(v.scans, 0)",
+            TagOrder::LastScan | TagOrder::LastScanDescending => "coalesce(v.last_at, -1)",
+        };
+        let (beyond, direction) = if list.order.descends() {
+            ("<", "DESC")
+        } else {
+            (">", "ASC")
+        };
+        if let Some(after) = &list.after {
+            match place(list.order, after)? {
+                (None, after) => {
+                    let after = select.bind(after.0);
+                    select.conditions.push(format!("{id} {beyond} {after}"));
+                }
+                (Some(value), after) => {
+                    let value = select.bind(value);
+                    let after = select.bind(after.0);
+                    // The first term is what the index can seek; a row value is not.
+                    select.conditions.push(format!(
+                    "{key} {beyond}= {value} AND ({key} {beyond} {value} OR {id} {beyond} {after})"
+                ));
+                }
+            }
+        }
+        let order = if key == id {
+            format!("{id} {direction}")
+        } else {
+            format!("{key} {direction}, {id} {direction}")
+        };
+        let limit = select.bind(i64::try_from(list.limit).unwrap_or(i64::MAX));
+        let clauses = select.clauses();
+        let sql = format!("SELECT {id} FROM {clauses} ORDER BY {order} LIMIT {limit}");
+        Ok((sql, select.values))
+    }
+
+    /// Keeps a value, and answers its place in the statement.
+    fn bind(&mut self, value: impl Into<Value>) -> String {
+        self.values.push(value.into());
+        format!("?{}", self.values.len())
+    }
+
+    /// What follows `FROM`, up to the order.
+    pub(super) fn clauses(&self) -> String {
+        let source = match self.source {
+            Source::ById => "tags t INDEXED BY tags_by_id",
+            Source::ByName => "tags t INDEXED BY tags_by_name",
+            Source::Deleted => "tags t INDEXED BY tags_deleted",
+            Source::Search { .. } => "tags_search s CROSS JOIN tags t ON t.id = s.rowid",
+        };
+        let conditions = self.conditions.join(" AND ");
+        format!(
+            "{source} LEFT JOIN visits v ON v.tag_id = t.id AND v.client = x'' WHERE {conditions}"
+        )
+    }
+}
+
+/// What `order` looks at in `place`, and the id.
+fn place(order: TagOrder, place: &TagPlace) -> Result<(Option<Value>, TagId), StorageError> {
+    match (order, place) {
+        (TagOrder::Created | TagOrder::CreatedDescending, TagPlace::Created(id)) => Ok((None, *id)),
+        (TagOrder::Name | TagOrder::NameDescending, TagPlace::Name(name, id)) => {
+            Ok((Some(name.clone().into()), *id))
+        }
+        (TagOrder::Scans | TagOrder::ScansDescending, TagPlace::Scans(scans, id)) => {
+            Ok((Some(scans.cast_signed().into()), *id))
+        }
+        (TagOrder::LastScan | TagOrder::LastScanDescending, TagPlace::LastScan(at, id)) => {
+            Ok((Some(at.map_or(NEVER, Timestamp::millis).into()), *id))
+        }
+        _ => Err(Conflict::Invalid("after is a place in another order.".to_owned()).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::{Connection, params_from_iter};
+
+    use super::*;
+    use crate::tag::Status;
+
+    fn plan(connection: &Connection, list: &TagList, source: Source) -> String {
+        let (sql, values) = Select::page(list, source).unwrap();
+        let mut explain = connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+            .unwrap();
+        let steps = explain.query_map(params_from_iter(values), |row| row.get::<_, String>(3));
+        let steps: Vec<_> = steps.unwrap().map(Result::unwrap).collect();
+        steps.join("; ")
+    }
+
+    #[test]
+    fn a_page_begins_at_its_place_in_the_index_and_is_not_sorted() {
+        let connection = Connection::open_in_memory().unwrap();
+        let schema = include_str!("../../../../migrations/sqlite/V1__initial.sql");
+        connection.execute_batch(schema).unwrap();
+        search::add_function(&connection).unwrap();
+        let id = TagId(1);
+        for (order, after, index) in [
+            (
+                TagOrder::Created,
+                TagPlace::Created(id),
+                "USING INDEX tags_by_id (id>?)",
+            ),
+            (
+                TagOrder::CreatedDescending,
+                TagPlace::Created(id),
+                "USING INDEX tags_by_id (id<?)",
+            ),
+            (
+                TagOrder::Name,
+                TagPlace::Name(String::new(), id),
+                "USING INDEX tags_by_name (name>?)",
+            ),
+            (
+                TagOrder::NameDescending,
+                TagPlace::Name(String::new(), id),
+                "USING INDEX tags_by_name (name<?)",
+            ),
+        ] {
+            let list = TagList {
+                filter: TagFilter {
+                    status: Some(Status::Archived),
+                    ..TagFilter::default()
+                },
+                order,
+                after: Some(after),
+                limit: 51,
+            };
+            let source = if order.is_by_name() {
+                Source::ByName
+            } else {
+                Source::ById
+            };
+            let plan = plan(&connection, &list, source);
+            assert!(plan.contains(index), "{plan}");
+            assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+        }
+        let found = TagList {
+            filter: TagFilter {
+                q: Some("bottle".to_owned()),
+                ..TagFilter::default()
+            },
+            order: TagOrder::Created,
+            after: Some(TagPlace::Created(id)),
+            limit: 51,
+        };
+        let source = Source::of(&found.filter);
+        let plan = plan(&connection, &found, source);
+        assert!(plan.contains("SCAN s VIRTUAL TABLE INDEX"), "{plan}");
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    }
+}
