@@ -32,6 +32,7 @@ pub(crate) struct InlayQuery {
     /// Those of the simulated world, or those of the real one.
     simulated: Option<bool>,
     #[serde(default)]
+    #[param(inline, required = false)]
     limit: Limit,
     /// The `next` of the page before.
     #[param(value_type = Option<String>)]

@@ -21,6 +21,7 @@ use crate::sheet::Sheet;
 pub(crate) struct SheetQuery {
     /// How many.
     #[serde(default)]
+    #[param(inline, required = false)]
     limit: Limit,
     /// The `next` of the page before.
     #[param(value_type = Option<String>)]
