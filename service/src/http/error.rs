@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -31,6 +31,8 @@ pub enum ApiError {
     NotFound(&'static str),
     /// The request is in order, the present state is not. A sentence for people.
     Conflict(String),
+    /// The route has no such method.
+    NoSuchMethod(Method),
     /// The body is too large.
     TooLarge,
     /// The body is of another type than it must be.
@@ -67,6 +69,7 @@ impl ApiError {
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::Conflict(_) => StatusCode::CONFLICT,
+            Self::NoSuchMethod(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TimedOut => StatusCode::REQUEST_TIMEOUT,
@@ -86,6 +89,7 @@ impl ApiError {
                 "The admin API needs \"Authorization: Bearer TOKEN\" with a valid token.".into()
             }
             Self::NotFound(noun) => format!("There is no such {noun}."),
+            Self::NoSuchMethod(method) => format!("This route has no method {method}."),
             Self::TooLarge => "The body is too large.".into(),
             Self::UnsupportedMediaType(expected) => {
                 format!("The body must be of the type {expected}.")
@@ -191,33 +195,34 @@ impl IntoResponse for TapError {
 
 /// An error of the two public operations, in their envelope (specification 7).
 pub(super) fn public_error(error: StorageError) -> Response {
-    let error = ApiError::from(error);
+    in_envelope(&ApiError::from(error))
+}
+
+fn in_envelope(error: &ApiError) -> Response {
     public_answer(error.status(), &Envelope::error(&error.detail()))
 }
 
 /// The answer to a path that is no route, in the envelope of its part of the service.
 pub(super) async fn no_such_route(State(_): State<Arc<Service>>, request: Request) -> Response {
-    by_part(
-        request.uri().path(),
-        StatusCode::NOT_FOUND,
-        ApiError::NotFound("route"),
-    )
+    by_part(request.uri().path(), ApiError::NotFound("route"))
 }
 
 /// The answer to a method that its route does not have.
 pub(super) async fn no_such_method(State(_): State<Arc<Service>>, request: Request) -> Response {
-    let error = ApiError::Invalid(format!("This route has no method {}.", request.method()));
-    by_part(request.uri().path(), StatusCode::METHOD_NOT_ALLOWED, error)
+    let error = ApiError::NoSuchMethod(request.method().clone());
+    by_part(request.uri().path(), error)
 }
 
-fn by_part(path: &str, status: StatusCode, error: ApiError) -> Response {
+fn by_part(path: &str, error: ApiError) -> Response {
     if path.starts_with("/v2/") {
-        public_answer(status, &Envelope::error(&error.detail()))
+        in_envelope(&error)
     } else if path.starts_with("/admin/") {
-        let mut response = error.into_response();
-        *response.status_mut() = status;
-        response
+        error.into_response()
     } else {
-        pages::message(status, "Nothing here", "This address leads nowhere.")
+        pages::message(
+            error.status(),
+            "Nothing here",
+            "This address leads nowhere.",
+        )
     }
 }

@@ -9,8 +9,7 @@ pub(super) mod tap;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Method, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use serde::Serialize;
+use axum::response::Response;
 use utoipa::ToSchema;
 
 pub(super) use data::data;
@@ -23,11 +22,9 @@ pub(super) use tap::{respond, tap};
 const BODY_MAX: usize = 64 * 1024;
 
 /// The envelope of the update operation (specification 4.2).
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
 pub(super) struct Envelope<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
     success: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<bool>,
     message: &'a str,
 }
@@ -48,15 +45,23 @@ impl<'a> Envelope<'a> {
             message,
         }
     }
+
+    /// The envelope to the byte as the specification writes it, spaces included.
+    fn to_json(&self) -> String {
+        let outcome = if self.success.is_some() {
+            "success"
+        } else {
+            "error"
+        };
+        let message = serde_json::Value::from(self.message);
+        format!(r#"{{"{outcome}": true, "message": {message}}}"#)
+    }
 }
 
 /// An answer of one of the two public operations: JSON, never stored, readable
 /// from any origin.
-pub(super) fn public_answer(status: StatusCode, body: &impl Serialize) -> Response {
-    match serde_json::to_string(body) {
-        Ok(json) => public_json(status, json),
-        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-    }
+pub(super) fn public_answer(status: StatusCode, body: &Envelope<'_>) -> Response {
+    public_json(status, body.to_json())
 }
 
 fn public_json(status: StatusCode, json: impl Into<Body>) -> Response {

@@ -110,8 +110,8 @@ async fn update(service: &Service, request: Request) -> Result<(), Failure> {
         ));
     }
     let body = read(body).await?;
-    let record: Record = serde_json::from_slice(&body)
-        .map_err(|error| malformed(format!("The body is not an update: {error}")))?;
+    let record: Record =
+        serde_json::from_slice(&body).map_err(|error| malformed(not_an_update(&error)))?;
     let data = variables(record.data)?;
     let request = idempotency(&parts.headers, &body)?;
     let invalid = || malformed(INVALID);
@@ -137,6 +137,17 @@ async fn update(service: &Service, request: Request) -> Result<(), Failure> {
             Err(invalid())
         }
     }
+}
+
+/// Says where a body goes wrong. serde's own words would quote it, a key perhaps.
+fn not_an_update(error: &serde_json::Error) -> String {
+    let what = if error.is_data() {
+        "it needs rolling_key, a string, and data, an object, each once"
+    } else {
+        "it is not JSON"
+    };
+    let (line, column) = (error.line(), error.column());
+    format!("The body is not an update: {what} (line {line}, column {column})")
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
