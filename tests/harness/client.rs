@@ -238,6 +238,14 @@ impl Client {
         self.admin(Method::PATCH, path, changes).await.expect(200)
     }
 
+    /// How many taps were recorded with this reason, as the metrics count them.
+    pub async fn taps(&self, reason: &str) -> u64 {
+        let metrics = self.get("/metrics").answer().await.body;
+        let start = format!("tapdesk_taps_total{{reason=\"{reason}\"}} ");
+        let line = metrics.lines().find_map(|line| line.strip_prefix(&start));
+        line.map_or(0, |count| count.parse().expect("a count"))
+    }
+
     /// A tap: opens a tag's URL, given whole or as its path and query.
     pub async fn tap(&self, url: &str) -> TapResult {
         TapResult::of(self.get(url).answer().await)
@@ -262,8 +270,13 @@ impl Client {
 
     /// Updates variables with a rolling key as received.
     pub async fn update(&self, rk: &str, data: Value) -> Answer {
-        self.update_record(&json!({"rolling_key": base64(rk), "data": data}))
-            .await
+        self.update_request(rk, &data).answer().await
+    }
+
+    /// The request of an [update](Self::update).
+    pub fn update_request(&self, rk: &str, data: &Value) -> RequestBuilder {
+        self.post("/v2/interactions/data")
+            .json(&json!({"rolling_key": base64(rk), "data": data}))
     }
 
     /// Sends this record to the update operation.

@@ -5,27 +5,32 @@
 //! | [`service`] | a service of the test's own, in this process |
 //! | [`process`] | the real binary as a process of its own |
 //! | [`client`] | whoever calls a service: visitor, owner's domain, administrator |
+//! | [`raw`] | whoever calls it against the rules of HTTP |
 //! | [`fixtures`] | experiences, tags and inlays to call it about |
 //! | [`injection`] | what strangers may write |
 //! | [`length`](mod@length) | how long the long tests are |
 //!
-//! Nothing here reads the database: what a test sees, a user could see.
+//! Nothing here reads the database: what a test sees, a user could see. Files are
+//! searched only for what must not be in them.
 
 pub mod client;
 pub mod fixtures;
 pub mod injection;
 pub mod length;
 pub mod process;
+pub mod raw;
 pub mod service;
 
-pub use client::{Answer, Answering, Client, TapResult};
+pub use client::{Answer, Answering, Client, TapResult, TryAnswering};
 pub use fixtures::{TestInlay, TestTag};
 pub use injection::injections;
 pub use length::{cases, length};
-pub use process::ServiceProcess;
+pub use process::{Launch, ServiceProcess};
+pub use raw::RawClient;
 pub use service::{Options, TestService};
 
 use std::future::Future;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Asks `question` again and again until it answers something, for at most 30 seconds.
@@ -44,4 +49,43 @@ pub async fn eventually<T, F: Future<Output = Option<T>>>(
         tokio::time::sleep(PAUSE).await;
     }
     panic!("waited in vain: {what}");
+}
+
+/// What `count` tasks answer that run at once, in the order in which they were made.
+///
+/// # Panics
+/// When one of them does.
+pub async fn at_once<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+    count: usize,
+    mut task: impl FnMut(usize) -> F,
+) -> Vec<T> {
+    let tasks: Vec<_> = (0..count).map(|i| tokio::spawn(task(i))).collect();
+    let mut answers = Vec::with_capacity(count);
+    for task in tasks {
+        answers.push(task.await.expect("a task does not panic"));
+    }
+    answers
+}
+
+/// The files anywhere in `folder` that contain `needle`, whatever they are.
+///
+/// # Panics
+/// When a file cannot be read, or `needle` is empty.
+pub fn files_containing(folder: &Path, needle: &[u8]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("the folder can be read") {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let bytes = std::fs::read(&path).expect("the file can be read");
+                if bytes.windows(needle.len()).any(|window| window == needle) {
+                    found.push(path);
+                }
+            }
+        }
+    }
+    found
 }

@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tapdesk_service::admin_token::AdminToken;
@@ -39,6 +39,8 @@ pub struct Options {
     pub exposure: Exposure,
     /// The database: `sqlite` for a file in the service's own folder.
     pub database: String,
+    /// A MMDB file with the countries of addresses.
+    pub countries: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -49,6 +51,7 @@ impl Default for Options {
             exposure: Exposure::WithAdmin,
             database: std::env::var("TAPDESK_TEST_DATABASE")
                 .unwrap_or_else(|_| "sqlite".to_owned()),
+            countries: None,
         }
     }
 }
@@ -100,7 +103,12 @@ impl TestService {
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             entropy: Arc::new(OsEntropy),
             keyring,
-            countries: Countries::default(),
+            countries: options
+                .countries
+                .as_deref()
+                .map_or_else(Countries::default, |file| {
+                    Countries::open(file).expect("the MMDB file can be read")
+                }),
             admin_token: AdminToken::parse(ADMIN_TOKEN).ok(),
             layers: Layers {
                 defaults: options.settings.clone(),

@@ -1,0 +1,167 @@
+//! Clients that do not keep to HTTP, or to anybody's time.
+
+use tapdesk_tests::client::base64;
+use tapdesk_tests::raw::statuses;
+use tapdesk_tests::{Answering as _, RawClient, length};
+
+use crate::unchanged::Unchanged;
+
+/// What the service says to these bytes before it closes the connection.
+async fn said_to(service: &Unchanged, bytes: impl AsRef<[u8]>) -> String {
+    let mut client = RawClient::connect(service.authority()).await;
+    client.send(bytes).await;
+    client.read_to_end().await
+}
+
+#[tokio::test]
+async fn what_is_not_http_is_400_or_a_closed_connection() {
+    let service = Unchanged::start().await;
+    for bytes in [
+        &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..],
+        b"SSH-2.0-OpenSSH_9.9\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"\x00\x00\x00\x00\r\n\r\n",
+        b"GET / HTTP/1.1\r\nno colon\r\n\r\n",
+        b"GET / HTTP/1.1\r\nx: \x00\r\n\r\n",
+        b"GET / HTTP/1.1\r\ncontent-length: x\r\n\r\n",
+        b"POST / HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx",
+    ] {
+        let said = said_to(&service, bytes).await;
+        assert!(
+            matches!(statuses(&said)[..], [] | [400]),
+            "{bytes:?}: {said}"
+        );
+    }
+    service.assert_unchanged().await;
+}
+
+#[tokio::test]
+async fn too_many_headers_or_a_head_too_large_is_431() {
+    let service = Unchanged::start().await;
+    for headers in [
+        "x: y\r\n".repeat(1_000),
+        format!("x: {}\r\n", "y".repeat(1_000_000)),
+    ] {
+        let said = said_to(&service, format!("GET /health HTTP/1.1\r\n{headers}\r\n")).await;
+        assert!(matches!(statuses(&said)[..], [] | [431]), "{said}");
+    }
+    service.assert_unchanged().await;
+}
+
+#[tokio::test]
+async fn garbage_pipelined_behind_a_request_is_an_error_of_its_own() {
+    let service = Unchanged::start().await;
+    let said = said_to(
+        &service,
+        "GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n\u{1}\u{2}garbage\r\n\r\n",
+    )
+    .await;
+    assert_eq!(statuses(&said), [200, 400], "{said}");
+    service.assert_unchanged().await;
+}
+
+#[tokio::test]
+async fn pipelined_requests_are_answered_in_their_order() {
+    let service = Unchanged::start().await;
+    let get =
+        |path: &str, more: &str| format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n{more}\r\n");
+    let requests = [
+        get("/health", ""),
+        get("/t/nobody-knows", ""),
+        get("/v2/interactions/rk_payload?rk=x", "connection: close\r\n"),
+    ];
+    let said = said_to(&service, requests.concat()).await;
+    assert_eq!(statuses(&said), [200, 404, 200], "{said}");
+    service.assert_unchanged().await;
+}
+
+fn update_head(length: usize) -> String {
+    format!(
+        "POST /v2/interactions/data HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+    )
+}
+
+#[tokio::test]
+async fn a_body_that_ends_early_updates_nothing() {
+    let service = Unchanged::start().await;
+    let body = format!(
+        r#"{{"rolling_key": "{}", "data": {{"registered": "true"}}}}"#,
+        base64(&"A".repeat(44))
+    );
+    let mut client = RawClient::connect(service.authority()).await;
+    client.send(update_head(body.len() + 1)).await;
+    client.send(&body).await;
+    client.finish().await;
+    let said = client.read_to_end().await;
+    assert!(matches!(statuses(&said)[..], [] | [400]), "{said}");
+    service.assert_unchanged().await;
+}
+
+#[tokio::test]
+async fn a_chunked_body_without_end_is_413() {
+    let service = Unchanged::start().await;
+    let mut client = RawClient::connect(service.authority()).await;
+    client
+        .send(
+            "POST /v2/interactions/data HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+             content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n",
+        )
+        .await;
+    for _ in 0..80 {
+        client
+            .send(format!("400\r\n{}\r\n", " ".repeat(1024)))
+            .await;
+    }
+    let said = client.read_to_end().await;
+    assert_eq!(statuses(&said), [413], "{said}");
+    service.assert_unchanged().await;
+}
+
+#[tokio::test]
+async fn a_compressed_body_is_not_unpacked() {
+    let service = Unchanged::start().await;
+    let request = service
+        .post("/v2/interactions/data")
+        .header("content-type", "application/json")
+        .header("content-encoding", "gzip")
+        .body(b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03".to_vec());
+    assert_eq!(request.answer().await.status, 400);
+    service.assert_unchanged().await;
+}
+
+#[tokio::test]
+async fn a_head_that_does_not_come_ends_its_connection() {
+    let service = Unchanged::start().await;
+    let said = said_to(&service, "GET /health HTTP/1.1\r\nhost: loc").await;
+    assert!(matches!(statuses(&said)[..], [] | [408]), "{said}");
+    service.assert_unchanged().await;
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_come_is_408_in_the_envelope() {
+    let service = Unchanged::start().await;
+    let said = said_to(&service, format!("{}{{", update_head(100))).await;
+    assert_eq!(statuses(&said), [408], "{said}");
+    assert!(said.contains(r#"{"error": true, "#), "{said}");
+    service.assert_unchanged().await;
+}
+
+#[tokio::test]
+async fn slow_clients_keep_nobody_else_waiting() {
+    let service = Unchanged::start().await;
+    let mut slow = Vec::new();
+    for i in 0..length(200, 2_000) {
+        let mut client = RawClient::connect(service.authority()).await;
+        if i % 2 == 0 {
+            client.send("GET /t/slow HTTP/1.1\r\nho").await;
+        } else {
+            client.send(update_head(60_000)).await;
+        }
+        slow.push(client);
+    }
+    assert_eq!(service.get("/health").answer().await.status, 200);
+    drop(slow);
+    service.assert_unchanged().await;
+}

@@ -1,0 +1,60 @@
+//! A service of which everything that input could change is known.
+
+use std::ops::Deref;
+
+use serde_json::{Value, json};
+use tapdesk_tests::{Answering as _, TestInlay, TestService, TestTag};
+
+/// A service with a tag and its inlay, as they were at the start.
+pub struct Unchanged {
+    service: TestService,
+    pub tag: TestTag,
+    pub inlay: TestInlay,
+    before: Value,
+}
+
+impl Deref for Unchanged {
+    type Target = TestService;
+
+    fn deref(&self) -> &TestService {
+        &self.service
+    }
+}
+
+impl Unchanged {
+    /// A service without a limit on refusals: each is to be seen as it is.
+    pub async fn start() -> Self {
+        let service = TestService::start_with(|options| options.settings.rate_limit = None).await;
+        let (tag, inlay) = service.bottle().await;
+        let before = everything(&service).await;
+        Self {
+            service,
+            tag,
+            inlay,
+            before,
+        }
+    }
+
+    /// Nothing was written since the start, and the service works.
+    pub async fn assert_unchanged(mut self) {
+        assert_eq!(everything(&self.service).await, self.before);
+        let url = self.inlay.url(&self.tag);
+        let tap = self.service.tap(&url).await;
+        let payload = self.service.payload(tap.key()).await;
+        assert_eq!(payload["tag_verified"], json!(true));
+    }
+}
+
+async fn everything(service: &TestService) -> Value {
+    let metrics = service.get("/metrics").answer().await.body;
+    let taps: Vec<_> = metrics
+        .lines()
+        .filter(|line| line.starts_with("tapdesk_taps_total"))
+        .collect();
+    json!({
+        "taps": taps,
+        "tags": service.admin_get("/tags").await,
+        "inlays": service.admin_get("/inlays").await,
+        "experiences": service.admin_get("/experiences").await,
+    })
+}

@@ -1,0 +1,165 @@
+//! Who may call what, and by which name.
+
+use serde_json::Value;
+use tapdesk_service::Exposure;
+use tapdesk_tests::{Answer, Answering as _, Client, TestService};
+
+/// Asks for a tag by a `Host`, with the token.
+async fn by_host(service: &Client, host: &str) -> Answer {
+    service
+        .get("/admin/v1/tags/1")
+        .bearer_auth(service.admin_token())
+        .header("host", host)
+        .answer()
+        .await
+}
+
+#[tokio::test]
+async fn the_admin_api_answers_a_host_that_is_not_ours_with_421() {
+    let service = TestService::start().await;
+    for host in [
+        "evil.example",
+        "evil.example:80",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+        "192.0.2.1",
+        "[2001:db8::1]",
+        "notlocalhost",
+    ] {
+        let answer = by_host(&service, host).await;
+        assert_eq!(answer.status, 421, "{host}");
+        assert_eq!(
+            answer.header("content-type"),
+            Some("application/problem+json")
+        );
+    }
+}
+
+#[tokio::test]
+async fn loopback_names_the_tag_urls_host_and_configured_hosts_are_ours() {
+    let service = TestService::start_with(|options| {
+        options.settings.hosts = vec!["tags.example".to_owned()];
+    })
+    .await;
+    for host in [
+        "localhost",
+        "localhost:1234",
+        "LOCALHOST.",
+        "app.localhost",
+        "127.0.0.1",
+        "127.1.2.3:80",
+        "[::1]:8787",
+        "tags.example",
+        "Tags.Example:443",
+    ] {
+        // No such tag: but it was looked for.
+        assert_eq!(by_host(&service, host).await.status, 404, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn the_host_is_asked_for_before_the_token() {
+    let service = TestService::start().await;
+    for path in ["/admin/v1/tags/1", "/openapi.json", "/metrics"] {
+        let request = service.get(path).header("host", "evil.example");
+        assert_eq!(request.answer().await.status, 421, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn taps_and_the_two_operations_answer_to_any_host() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    for (path, status) in [
+        (tag.path().as_str(), 302),
+        ("/v2/interactions/rk_payload?rk=x", 200),
+        ("/v2/interactions/data", 405),
+        ("/health", 200),
+        ("/ready", 200),
+    ] {
+        let request = service.get(path).header("host", "any.example");
+        assert_eq!(request.answer().await.status, status, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_admin_api_needs_its_token() {
+    let service = TestService::start().await;
+    let token = service.admin_token();
+    for authorization in [
+        String::new(),
+        token.to_owned(),
+        format!("Basic {token}"),
+        "Bearer".to_owned(),
+        "Bearer ".to_owned(),
+        format!("Bearer {}", &token[1..]),
+        format!("Bearer {token}x"),
+        format!("Bearer {}", token.to_uppercase()),
+    ] {
+        let request = service.get("/admin/v1/tags/1");
+        let answer = request
+            .header("authorization", &authorization)
+            .answer()
+            .await;
+        assert_eq!(answer.status, 401, "{authorization}");
+        assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
+        assert_eq!(
+            answer.header("content-type"),
+            Some("application/problem+json")
+        );
+        assert!(!answer.body.contains(token));
+    }
+    let lower = service.get("/admin/v1/tags/1");
+    let lower = lower.header("authorization", format!("bearer {token}"));
+    assert_eq!(lower.answer().await.status, 404);
+}
+
+#[tokio::test]
+async fn a_cookie_gives_no_right() {
+    let service = TestService::start().await;
+    let request = service.get("/admin/v1/tags/1").header(
+        "cookie",
+        format!("token={0}; authorization=Bearer {0}", service.admin_token()),
+    );
+    assert_eq!(request.answer().await.status, 401);
+}
+
+#[tokio::test]
+async fn no_origin_may_read_the_admin_api() {
+    let service = TestService::start().await;
+    let preflight = service
+        .request(reqwest::Method::OPTIONS, "/admin/v1/tags")
+        .header("origin", "https://evil.example")
+        .header("access-control-request-method", "POST")
+        .header(
+            "access-control-request-headers",
+            "authorization,content-type",
+        );
+    let answers = [
+        preflight.answer().await,
+        service
+            .get("/admin/v1/tags/1")
+            .bearer_auth(service.admin_token())
+            .header("origin", "https://evil.example")
+            .answer()
+            .await,
+    ];
+    for answer in answers {
+        assert_eq!(answer.header("access-control-allow-origin"), None);
+        assert!(answer.status >= 400);
+    }
+}
+
+#[tokio::test]
+async fn a_listener_for_the_public_serves_public_routes_only() {
+    let mut service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let public = service.listen(Exposure::PublicOnly).await;
+    for path in ["/admin/v1/tags/1", "/openapi.json", "/metrics", "/docs"] {
+        let request = public.get(path).bearer_auth(service.admin_token());
+        assert_eq!(request.answer().await.status, 404, "{path}");
+    }
+    let tap = public.tap(&tag.path()).await;
+    assert!(public.payload(tap.key()).await.is_object());
+    assert_eq!(public.get("/health").answer().await.status, 200);
+}

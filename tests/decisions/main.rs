@@ -1,0 +1,15 @@
+//! Where the specification is silent: each row of the project's decisions that
+//! can be seen from outside a test, named after it.
+
+mod answers;
+mod bystanders;
+mod exposure;
+mod inlays;
+mod limits;
+mod macros;
+mod payload;
+mod repeats;
+mod rolling_key;
+mod tag_urls;
+mod update;
+mod verification;
