@@ -1,0 +1,150 @@
+//! A full disk: a tmpfs of 2 MB in a mount namespace of the process's own.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use reqwest::Method;
+use serde_json::json;
+use tapdesk_tests::{Answering as _, Launch, ServiceProcess, TapResult, TestTag};
+
+use crate::launch;
+
+/// A launch whose folder is a small disk. `None` where such a disk cannot be had.
+fn on_a_small_disk() -> Option<Launch> {
+    const MOUNT: &str = r#"mount -t tmpfs -o size=2m,mode=700 tapdesk "$0" && exec "$@""#;
+    let mut launch = launch();
+    let folder = launch.folder.path().to_string_lossy().into_owned();
+    let apart = [
+        "unshare",
+        "--mount",
+        "--propagation",
+        "private",
+        "sh",
+        "-c",
+        MOUNT,
+        &folder,
+    ];
+    let possible = std::process::Command::new(apart[0])
+        .args(&apart[1..])
+        .arg("true")
+        .output();
+    if !possible.is_ok_and(|output| output.status.success()) {
+        println!("skipped: only root can mount a small disk, in a mount namespace of its own");
+        return None;
+    }
+    launch.command.splice(0..0, apart.map(str::to_owned));
+    Some(launch)
+}
+
+/// A file that takes all the room there is on the process's disk.
+struct Filler(PathBuf);
+
+impl Filler {
+    fn fill(service: &ServiceProcess) -> Self {
+        let folder = service
+            .folder()
+            .strip_prefix("/")
+            .expect("an absolute path");
+        let root = PathBuf::from(format!("/proc/{}/root", service.pid()));
+        let filler = Self(root.join(folder).join("filler"));
+        let mut file = File::create(&filler.0).expect("the file can be created");
+        // To the last byte: a page that is half free is room.
+        for size in [65_536, 4_096, 1] {
+            while file.write_all(&vec![0; size]).is_ok() {}
+        }
+        filler
+    }
+
+    fn free(self) {
+        std::fs::remove_file(self.0).expect("the file can be removed");
+    }
+}
+
+/// Taps until there is no room for one more; the URL and answer of the first such tap.
+async fn tap_until_full(
+    service: &ServiceProcess,
+    mut url: impl FnMut() -> String,
+) -> (String, TapResult) {
+    for _ in 0..2_000 {
+        let url = url();
+        let tap = service.tap(&url).await;
+        assert!(
+            tap.status == 302 || tap.status == 507,
+            "{}",
+            tap.answer.body
+        );
+        if tap.rk.is_none() {
+            return (url, tap);
+        }
+    }
+    panic!("the disk is never full");
+}
+
+#[tokio::test]
+async fn on_a_full_disk_reads_and_redirects_go_on_writes_get_507_and_it_recovers_by_itself() {
+    let Some(launch) = on_a_small_disk() else {
+        return;
+    };
+    let service = launch.start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let studio = studio(&service).await;
+    let held = service.tap(&inlay.url(&tag)).await;
+    let data = json!({"registered": "true"});
+
+    let filler = Filler::fill(&service);
+    let (unrecorded, answer) = tap_until_full(&service, || inlay.url(&tag)).await;
+
+    assert_eq!(answer.status, 302, "the tap redirects without rk");
+    assert_eq!(
+        answer.location.as_deref(),
+        Some("https://owner.example/landing")
+    );
+    assert_eq!(answer.cookie, None);
+    let page = service.tap(&studio.path()).await;
+    assert_eq!((page.status, page.cookie), (507, None));
+    assert!(
+        page.answer.body.contains("tap again"),
+        "{}",
+        page.answer.body
+    );
+    assert!(service.payload(held.key()).await.is_object());
+    let update = service.update(held.key(), data.clone()).await;
+    assert_eq!(update.status, 507, "{}", update.body);
+    assert_eq!(update.json()["error"], json!(true));
+    let create = service
+        .admin(Method::POST, "/tags", json!({"name": "More"}))
+        .await;
+    assert_eq!(create.status, 507, "{}", create.body);
+    assert_eq!(
+        create.header("content-type"),
+        Some("application/problem+json")
+    );
+    assert_eq!(service.get("/health").answer().await.status, 200);
+    // Ready it stays: what it can still do is wanted.
+    assert_eq!(service.get("/ready").answer().await.status, 200);
+    let shown = service.admin_get(&tag.admin_path()).await;
+    assert_eq!(shown["variables"], json!({"registered": "false"}));
+
+    filler.free();
+    service.update(held.key(), data).await.expect(200);
+    let tap = service.tap(&unrecorded).await;
+    let payload = service.payload(tap.key()).await;
+    assert_eq!(
+        payload["tag_verified"],
+        json!(true),
+        "its counter had not moved"
+    );
+    assert_eq!(service.tap(&studio.path()).await.status, 200);
+}
+
+async fn studio(service: &ServiceProcess) -> TestTag {
+    let studio = service
+        .experience(json!({
+            "name": "Welcome", "kind": "studio", "blocks": [{"type": "text", "text": "Hello"}],
+        }))
+        .await;
+    service
+        .redirecting_tag(json!({"experience_id": studio, "variables": {}}))
+        .await
+}
