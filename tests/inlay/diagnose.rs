@@ -475,7 +475,7 @@ fn each_finding_names_the_setting_and_what_to_set() {
                 configured: uid(0x40),
                 actual: uid(0x41),
             },
-            "set its uid to 04DE5F1EACC041",
+            "create an inlay with the uid 04DE5F1EACC041",
         ),
         (
             Finding::Mirror {

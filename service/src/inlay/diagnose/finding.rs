@@ -134,7 +134,7 @@ impl fmt::Display for Finding {
             ),
             Self::OtherUid { configured, actual } => write!(
                 f,
-                "The code is of the chip {actual} with the keys of the inlay {configured}: set its uid to {actual}, or add {actual} as an inlay with these keys if it is another chip."
+                "The code is of the chip {actual} with the keys of the inlay {configured}: create an inlay with the uid {actual} and these keys, and delete {configured} if there is no such chip."
             ),
             Self::Mirror { sent } => {
                 write!(f, "The code uses the {sent} mirror: set mirror to \"{sent}\"")?;
