@@ -80,6 +80,19 @@ impl Keyring {
         }
     }
 
+    /// The keyring of a database that holds `wrapped` among its keys. Locked
+    /// where its key is not the one that wrapped them: no key is to be stored
+    /// under another.
+    #[must_use]
+    pub fn for_stored(self, wrapped: Option<&[u8]>) -> Self {
+        match wrapped.map(|wrapped| self.unwrap(wrapped)) {
+            Some(Err(KeyringError::OtherKey)) => {
+                Self::locked("the present key is not the one they were stored under.")
+            }
+            _ => self,
+        }
+    }
+
     /// Why it is locked, if it is.
     pub fn why_locked(&self) -> Option<&str> {
         match &self.0 {
@@ -208,6 +221,14 @@ mod tests {
             Keyring::open(&[1; 32]).unwrap(&wrapped[..20]).unwrap_err(),
             KeyringError::OtherKey
         );
+        let stored = Some(wrapped.as_slice());
+        for (keyring, stored, locked) in [
+            (Keyring::open(&[1; 32]), stored, false),
+            (Keyring::open(&[2; 32]), stored, true),
+            (Keyring::open(&[2; 32]), None, false),
+        ] {
+            assert_eq!(keyring.for_stored(stored).why_locked().is_some(), locked);
+        }
         let locked = Keyring::locked("there is none.")
             .unwrap(&wrapped)
             .unwrap_err();

@@ -99,13 +99,12 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
         .map_err(|error| OpenError::Io(start.database.clone(), error))?;
     // The files beside the database are touched only by who owns it.
     let storage = SqliteStorage::open(&start.database, Arc::clone(&clock), &OsEntropy)?;
+    let wrapped_key = storage.any_wrapped_key().await?;
     let keyring = match start.wrapping_key {
         WrappingKey::Given(keyring) => keyring,
-        WrappingKey::File(file) => {
-            let create = !storage.holds_inlay_keys().await?;
-            Keyring::from_file(&file, create, &OsEntropy)?
-        }
+        WrappingKey::File(file) => Keyring::from_file(&file, wrapped_key.is_none(), &OsEntropy)?,
     };
+    let keyring = keyring.for_stored(wrapped_key.as_deref());
     if let Some(why) = keyring.why_locked() {
         tracing::warn!("inlay keys are locked, and their codes cannot be verified: {why}");
     }

@@ -188,7 +188,7 @@ async fn another_key_that_is_there_is_kept_unless_it_may_be_replaced() {
     assert!(!other.database().exists());
     let without = [&restore[..], &["--without-key"]].concat();
     let said = run(&other.database(), &without).await.good();
-    assert!(said.contains("does not bring the key"), "{said}");
+    assert!(said.contains("the backup did not bring it"), "{said}");
     assert_eq!(
         fs::read_to_string(file(&other, "inlay.key")).unwrap(),
         "ab".repeat(32)

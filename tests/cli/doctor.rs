@@ -78,8 +78,11 @@ async fn a_missing_inlay_key_is_bad_once_an_inlay_needs_it() {
     assert!(report.contains("ok    Inlay key"), "{report}");
     service.bottle().await;
     let report = run_at(&service, &["doctor"]).await;
+    assert!(report.stdout.contains("is missing"), "{}", report.stdout);
+    fs::write(&key, "ab".repeat(32)).unwrap();
+    let report = run_at(&service, &["doctor"]).await;
     assert!(
-        report.stdout.contains("FAIL  Inlay key"),
+        report.stdout.contains("is not the one"),
         "{}",
         report.stdout
     );

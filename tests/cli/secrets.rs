@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use reqwest::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tapdesk_tests::Client;
 
 use super::launch;
@@ -83,4 +83,34 @@ async fn nothing_but_the_ready_line_is_on_stdout_and_no_secret_is_in_the_log() {
     for secret in [launch.admin_token().as_str(), key.trim(), &rolling_key] {
         assert!(!log.contains(secret));
     }
+}
+
+#[tokio::test]
+async fn without_the_right_inlay_key_nothing_is_stored_under_a_wrong_one() {
+    let launch = launch();
+    let service = launch.start().await;
+    let (tag, _) = service.bottle().await;
+    service.terminate().await;
+    let file = launch.folder.path().join("inlay.key");
+    let right = fs::read(&file).unwrap();
+    for wrong in [Some("ab".repeat(32)), None] {
+        match &wrong {
+            Some(key) => fs::write(&file, key).unwrap(),
+            None => fs::remove_file(&file).unwrap(),
+        }
+        let service = launch.start().await;
+        let inlay = json!({
+            "uid": "04112233445566", "technology": "ntag424dna", "mirror": "plain",
+            "file_key": "00112233445566778899AABBCCDDEEFF",
+        });
+        let refused = service.admin(Method::POST, "/inlays", inlay).await;
+        let detail = refused.expect(409)["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains("Inlay keys are locked"), "{detail}");
+        service.admin_get(&tag.admin_path()).await;
+        assert!(launch.log().contains("inlay keys are locked"));
+        service.terminate().await;
+        assert_eq!(file.exists(), wrong.is_some(), "no new key is made");
+    }
+    fs::write(&file, right).unwrap();
+    launch.start().await.bottle().await;
 }

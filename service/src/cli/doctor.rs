@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use clap::Args;
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
-use tapdesk_service::keyring;
+use tapdesk_service::keyring::{self, Keyring};
 use tapdesk_service::private_file;
 use tapdesk_service::storage::sqlite::{self, Examination};
 use url::Url;
@@ -56,12 +56,12 @@ pub(super) fn run(options: &Options) -> Result<()> {
             "SQLite",
             sqlite::check_sqlite().map_or_else(bad, |version| Good(version.to_owned())),
         ),
-        ("Clock", clock(now, examination)),
+        ("Clock", clock(now, examination.as_ref())),
         ("Database", database),
         ("Admin token", admin_token(&options.connection)),
         (
             "Inlay key",
-            inlay_key(&options.key_file.path(&path), examination),
+            inlay_key(&options.key_file.path(&path), examination.as_ref()),
         ),
     ];
     match running {
@@ -102,7 +102,7 @@ fn bad(error: impl Display) -> Finding {
 }
 
 /// The clock decides about rolling keys: it must not be far off.
-fn clock(now: Timestamp, examination: Option<Examination>) -> Finding {
+fn clock(now: Timestamp, examination: Option<&Examination>) -> Finding {
     /// 2026-01-01T00:00:00Z, before which this program was not there.
     const EARLIEST: Timestamp = Timestamp::from_millis(1_767_225_600_000);
     let newest = examination.and_then(|examination| examination.newest_at);
@@ -162,16 +162,26 @@ fn admin_token(connection: &Connection) -> Finding {
     }
 }
 
-fn inlay_key(file: &Path, examination: Option<Examination>) -> Finding {
+fn inlay_key(file: &Path, examination: Option<&Examination>) -> Finding {
     let shown = file.display();
-    let needed = examination.is_some_and(|examination| examination.holds_inlay_keys);
+    let wrapped = examination.and_then(|examination| examination.wrapped_key.as_deref());
+    let way_out = "Put the right one there, or restore a backup that carries it.";
     match keyring::file::read(file) {
         Err(error) => bad(error),
-        Ok(None) if needed => Bad(format!(
-            "{shown} is missing, and the database holds inlays that need it. Put it back, or restore a backup \
-             that carries it."
+        Ok(None) if wrapped.is_some() => Bad(format!(
+            "{shown} is missing, and the database holds inlays that need it. {way_out}"
         )),
         Ok(None) => Good("there is none, and no inlay needs one yet".to_owned()),
+        Ok(Some(key))
+            if Keyring::open(&key)
+                .for_stored(wrapped)
+                .why_locked()
+                .is_some() =>
+        {
+            Bad(format!(
+                "The key in {shown} is not the one of the database's inlays. {way_out}"
+            ))
+        }
         Ok(Some(_)) if private_file::is_open_to_others(file).unwrap_or(false) => {
             Bad(format!("Others can read {shown}. Run: chmod 600 {shown}"))
         }

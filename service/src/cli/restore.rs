@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::Args;
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
-use tapdesk_service::keyring::{Passphrase, SealedKey, file as key_file};
+use tapdesk_service::keyring::{Keyring, Passphrase, SealedKey, file as key_file};
 use tapdesk_service::storage::sqlite::Restore;
 use zeroize::Zeroizing;
 
@@ -63,7 +63,15 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let now = SystemClock::start().now();
     let mut out = io::stdout().lock();
     let (tags, interactions) = (restore.tags, restore.interactions);
-    let needs_key = restore.holds_inlay_keys && key.is_none();
+    let in_use = key.as_ref().or(present.as_ref());
+    let wrapped = restore.wrapped_key.as_deref();
+    let opens = in_use.is_some_and(|key| {
+        Keyring::open(key)
+            .for_stored(wrapped)
+            .why_locked()
+            .is_none()
+    });
+    let needs_key = wrapped.is_some() && !opens;
     if let Some(aside) = restore.finish(now)? {
         writeln!(
             out,
@@ -89,7 +97,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     if needs_key {
         writeln!(
             out,
-            "The backup does not bring the key of its inlays: {} must be the one they were stored under.",
+            "Its inlays verify once {} is the key they were stored under: the backup did not bring it.",
             key_path.display()
         )?;
     }

@@ -27,9 +27,9 @@ pub trait Administration: Send + Sync {
     /// Applies `edit` to the stored settings, and answers what is stored then.
     async fn edit_settings(&self, edit: SettingsEdit) -> Result<Overrides, StorageError>;
 
-    /// Whether any inlay's or master key is stored: then the key that wraps
-    /// them must not be made anew.
-    async fn holds_inlay_keys(&self) -> Result<bool, StorageError>;
+    /// Any inlay's or master key in its stored form. Where there is one, the key
+    /// that wraps them must not be made anew, and must be the one that opens it.
+    async fn any_wrapped_key(&self) -> Result<Option<Vec<u8>>, StorageError>;
 
     /// At most `limit` stored admin tokens, the oldest first, beginning behind `after`.
     async fn tokens(

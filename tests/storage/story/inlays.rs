@@ -176,9 +176,9 @@ pub async fn a_master_key_goes_when_no_inlay_uses_it<B: Backend>(db: Database<B>
         input: "00112233{uid}".parse().unwrap(),
         diversify_meta: true,
     };
-    assert!(!db.holds_inlay_keys().await.unwrap());
+    assert!(db.any_wrapped_key().await.unwrap().is_none());
     let id = db.insert_master_key(key.clone()).await.unwrap();
-    assert!(db.holds_inlay_keys().await.unwrap());
+    assert!(db.any_wrapped_key().await.unwrap().is_some());
     let stored = db.master_key(id).await.unwrap().unwrap();
     assert_eq!(stored.fields.name, key.name);
     assert_eq!(stored.fields.key, key.key);

@@ -46,15 +46,8 @@ impl Administration for SqliteStorage {
         .await
     }
 
-    async fn holds_inlay_keys(&self) -> Result<bool, StorageError> {
-        self.read(|connection| {
-            Ok(connection.query_row(
-                "SELECT EXISTS (SELECT 1 FROM master_keys)
-                     OR EXISTS (SELECT 1 FROM inlays WHERE file_key IS NOT NULL)",
-                [],
-                |row| row.get(0),
-            )?)
-        })
+    async fn any_wrapped_key(&self) -> Result<Option<Vec<u8>>, StorageError> {
+        self.read(|connection| Ok(any_wrapped_key(connection)?))
     }
 
     async fn tokens(
@@ -119,6 +112,18 @@ impl Administration for SqliteStorage {
             Ok(find.exists([hash.0])?)
         })
     }
+}
+
+/// Any inlay's or master key in its stored form.
+pub(super) fn any_wrapped_key(connection: &Connection) -> rusqlite::Result<Option<Vec<u8>>> {
+    connection
+        .query_row(
+            "SELECT key FROM master_keys
+             UNION ALL SELECT file_key FROM inlays WHERE file_key IS NOT NULL LIMIT 1",
+            [],
+            |row| row.get(0),
+        )
+        .optional()
 }
 
 /// The row that holds what the operator decided.

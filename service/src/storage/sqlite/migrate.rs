@@ -5,8 +5,9 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
+use super::administration::any_wrapped_key;
 use super::connection::{self, APPLICATION_ID, SQLITE_AT_LEAST};
 use crate::clock::Timestamp;
 use crate::entropy::{self, Entropy};
@@ -105,13 +106,13 @@ pub(super) fn open(
 }
 
 /// What can be seen of a database without opening it for writing.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Examination {
     /// The version of its schema.
     pub format: u32,
-    /// Whether it holds keys of inlays, for which the wrapping key is needed.
-    pub holds_inlay_keys: bool,
-    /// The time of its newest interaction.
+    /// Any inlay's key in its stored form: what the wrapping key must open.
+    pub wrapped_key: Option<Vec<u8>>,
+    /// The time of its newest interaction that is not simulated.
     pub newest_at: Option<Timestamp>,
 }
 
@@ -156,21 +157,21 @@ pub fn examine(path: &Path) -> Result<Examination, OpenError> {
             known,
         });
     }
+    Ok(Examination {
+        format,
+        wrapped_key: any_wrapped_key(&connection).map_err(unlike_ours)?,
+        newest_at: newest_interaction(&connection).map_err(unlike_ours)?,
+    })
+}
+
+fn newest_interaction(connection: &Connection) -> rusqlite::Result<Option<Timestamp>> {
     connection
         .query_row(
-            "SELECT EXISTS (SELECT 1 FROM master_keys)
-                    OR EXISTS (SELECT 1 FROM inlays WHERE file_key IS NOT NULL),
-                    (SELECT at FROM interactions ORDER BY id DESC LIMIT 1)",
+            "SELECT at FROM interactions WHERE NOT simulated ORDER BY id DESC LIMIT 1",
             [],
-            |row| {
-                Ok(Examination {
-                    format,
-                    holds_inlay_keys: row.get(0)?,
-                    newest_at: row.get::<_, Option<i64>>(1)?.map(Timestamp::from_millis),
-                })
-            },
+            |row| row.get(0).map(Timestamp::from_millis),
         )
-        .map_err(unlike_ours)
+        .optional()
 }
 
 /// Largest database that is checked page by page at every start.

@@ -28,8 +28,8 @@ pub struct Restore {
     pub tags: u64,
     /// How many interactions it holds.
     pub interactions: u64,
-    /// Whether it holds keys of inlays, for which the wrapping key is needed.
-    pub holds_inlay_keys: bool,
+    /// Any inlay's key in its stored form: what the wrapping key must open.
+    pub wrapped_key: Option<Vec<u8>>,
     _lock: Lock,
 }
 
@@ -72,7 +72,7 @@ impl Restore {
             note,
             tags,
             interactions,
-            holds_inlay_keys: examination.holds_inlay_keys,
+            wrapped_key: examination.wrapped_key,
             _lock: lock,
         })
     }
