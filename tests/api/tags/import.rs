@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::fixtures::chip;
-use tapdesk_tests::{Answering as _, TestService};
+use tapdesk_tests::{Answering as _, TestService, length};
 
 use super::{all, import, import_answer, names};
 use tapdesk_service::inlay::{MacFrom, Mirror};
@@ -24,13 +24,18 @@ fn refused(result: &Value) -> Vec<(u64, &str)> {
         .collect()
 }
 
-/// 10,000 rows of which rows 11, 5000 and 10001 are bad.
-fn ten_thousand_rows() -> String {
-    (2..=10_001).fold("name,slug,status\n".to_owned(), |mut file, row| {
+/// How many rows a large file has: 100,000 in a soak.
+fn many() -> u64 {
+    length(10_000, 100_000)
+}
+
+/// That many rows, of which row 11, row 5000 and the last one are bad.
+fn many_rows() -> String {
+    (2..=many() + 1).fold("name,slug,status\n".to_owned(), |mut file, row| {
         let line = match row {
             11 => format!(",tag-{row:06},active\n"),
             5_000 => format!("Tag {row},tag-000012,active\n"),
-            10_001 => format!("Tag {row},tag-{row:06},broken\n"),
+            row if row > many() => format!("Tag {row},tag-{row:06},broken\n"),
             _ => format!("Tag {row},tag-{row:06},active\n"),
         };
         file.push_str(&line);
@@ -38,11 +43,13 @@ fn ten_thousand_rows() -> String {
     })
 }
 
-const BAD_ROWS: [(u64, &str); 3] = [
-    (11, "A tag needs a name of 1 to 200 characters."),
-    (5_000, "Row 12 has the same slug."),
-    (10_001, "status is active or archived."),
-];
+fn bad_rows() -> [(u64, &'static str); 3] {
+    [
+        (11, "A tag needs a name of 1 to 200 characters."),
+        (5_000, "Row 12 has the same slug."),
+        (many() + 1, "status is active or archived."),
+    ]
+}
 
 async fn count(service: &TestService) -> u64 {
     let page = service.admin_get("/tags?limit=1&count=true").await;
@@ -52,41 +59,37 @@ async fn count(service: &TestService) -> u64 {
 #[tokio::test]
 async fn bad_rows_are_named_and_the_others_go_in() {
     let service = TestService::start().await;
-    let result = import(&service, "", ten_thousand_rows()).await;
-    assert_eq!(refused(&result), BAD_ROWS);
-    assert_eq!(result["rows"], 10_000);
-    assert_eq!(result["created"], 9_997);
+    let result = import(&service, "", many_rows()).await;
+    assert_eq!(refused(&result), bad_rows());
+    assert_eq!(result["rows"], many());
+    assert_eq!(result["created"], many() - 3);
     assert_eq!(result["refused"], 3);
     let results = result["results"].as_array().unwrap();
     let rows: Vec<_> = results
         .iter()
         .map(|result| result["row"].as_u64().unwrap())
         .collect();
-    assert!(rows.into_iter().eq(2..=10_001));
-    let last = &results[9_998];
-    assert_eq!(last["slug"], "tag-010000");
+    assert!(rows.into_iter().eq(2..=many() + 1));
+    let last = &results[results.len() - 2];
+    assert_eq!(last["slug"], format!("tag-{:06}", many()));
     let tag = service.admin_get(&format!("/tags/{}", last["id"])).await;
-    assert_eq!(tag["name"], "Tag 10000");
-    assert_eq!(count(&service).await, 9_997);
+    assert_eq!(tag["name"], format!("Tag {}", many()));
+    assert_eq!(count(&service).await, many() - 3);
     assert_eq!(all(&service, "/tags?q=tag-009999", 50).await.len(), 1);
 }
 
 #[tokio::test]
 async fn bad_rows_are_named_and_nothing_goes_in_where_that_is_asked() {
     let service = TestService::start().await;
-    let result = import(&service, "?on_error=abort", ten_thousand_rows()).await;
-    assert_eq!(refused(&result), BAD_ROWS);
+    let result = import(&service, "?on_error=abort", many_rows()).await;
+    assert_eq!(refused(&result), bad_rows());
     assert_eq!(
         (&result["created"], &result["left_out"]),
-        (&json!(0), &json!(9_997))
+        (&json!(0), &json!(many() - 3))
     );
     assert_eq!(count(&service).await, 0);
 
-    let good = ten_thousand_rows()
-        .lines()
-        .take(10)
-        .collect::<Vec<_>>()
-        .join("\n");
+    let good = many_rows().lines().take(10).collect::<Vec<_>>().join("\n");
     let result = import(&service, "?on_error=abort", good).await;
     assert_eq!(
         (&result["created"], &result["left_out"]),

@@ -58,6 +58,8 @@ impl Source {
 /// A `SELECT` in the making.
 pub(super) struct Select {
     pub(super) source: Source,
+    /// Whether the order looks at taps, which lie in a table of their own.
+    by_taps: bool,
     conditions: Vec<String>,
     pub(super) values: Vec<Value>,
 }
@@ -66,6 +68,7 @@ impl Select {
     pub(super) fn new(filter: &TagFilter, source: Source) -> Self {
         let mut select = Self {
             source,
+            by_taps: false,
             conditions: Vec::new(),
             values: Vec::new(),
         };
@@ -111,12 +114,13 @@ impl Select {
     ) -> Result<(String, Vec<Value>), StorageError> {
         let mut select = Self::new(&list.filter, source);
         let id = select.source.id();
-        let key = match list.order {
-            TagOrder::Created | TagOrder::CreatedDescending => id,
-            TagOrder::Name | TagOrder::NameDescending => "t.name COLLATE NOCASE",
-            TagOrder::Scans | TagOrder::ScansDescending => "coalesce(v.scans, 0)",
-            TagOrder::LastScan | TagOrder::LastScanDescending => "coalesce(v.last_at, -1)",
+        let (key, by_taps) = match list.order {
+            TagOrder::Created | TagOrder::CreatedDescending => (id, false),
+            TagOrder::Name | TagOrder::NameDescending => ("t.name COLLATE NOCASE", false),
+            TagOrder::Scans | TagOrder::ScansDescending => ("coalesce(v.scans, 0)", true),
+            TagOrder::LastScan | TagOrder::LastScanDescending => ("coalesce(v.last_at, -1)", true),
         };
+        select.by_taps = by_taps;
         let (beyond, direction) = if list.order.descends() {
             ("<", "DESC")
         } else {
@@ -164,9 +168,12 @@ impl Select {
             Source::Search { .. } => "tags_search s CROSS JOIN tags t ON t.id = s.rowid",
         };
         let conditions = self.conditions.join(" AND ");
-        format!(
-            "{source} LEFT JOIN visits v ON v.tag_id = t.id AND v.client = x'' WHERE {conditions}"
-        )
+        let taps = if self.by_taps {
+            "LEFT JOIN visits v ON v.tag_id = t.id AND v.client = x''"
+        } else {
+            ""
+        };
+        format!("{source} {taps} WHERE {conditions}")
     }
 }
 
