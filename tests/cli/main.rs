@@ -9,6 +9,7 @@ mod secrets;
 mod settings;
 mod shutdown;
 mod token;
+mod tour;
 
 use std::path::Path;
 use std::process::Stdio;

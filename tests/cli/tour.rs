@@ -1,0 +1,57 @@
+//! The tour in the README, as it stands there.
+
+use tapdesk_tests::service::ADMIN_TOKEN;
+use tokio::process::Command;
+
+use super::{BINARY, launch, run_at};
+
+const README: &str = include_str!("../../README.md");
+
+/// The first block of shell commands in the README.
+fn tour() -> &'static str {
+    let (_, rest) = README.split_once("```bash\n").expect("a block begins");
+    let (block, _) = rest.split_once("```\n").expect("the block ends");
+    block
+}
+
+#[tokio::test]
+async fn the_tour_works_when_pasted_into_a_shell() {
+    let service = launch().start().await;
+    run_at(&service, &["demo"]).await.good();
+
+    // The folder of a clone, as far as the tour looks into it.
+    let clone = service.folder();
+    let data = clone.join("data");
+    std::fs::create_dir_all(clone.join("target/debug")).unwrap();
+    std::os::unix::fs::symlink(BINARY, clone.join("target/debug/tapdesk-service")).unwrap();
+    std::os::unix::fs::symlink(clone, &data).unwrap();
+    std::fs::write(data.join("admin.token"), ADMIN_TOKEN).unwrap();
+
+    let output = Command::new("bash")
+        .args(["-euo", "pipefail", "-c"])
+        .arg(tour().replace("127.0.0.1:8787", service.authority()))
+        .env("TAPDESK_URL", service.base())
+        .current_dir(clone)
+        .kill_on_drop(true)
+        .output()
+        .await
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+
+    let mut said = std::str::from_utf8(&output.stdout).unwrap();
+    for expected in [
+        "/t/demo-bottle?uid=",
+        "/stand-in?for=",
+        r#""tag_verified":true"#,
+        r#"{"success": true, "message": "User Data updated"}"#,
+        r#""tag_verified":false"#,
+        r#""reason":"replayed""#,
+        r#""slug":"bottle-41""#,
+        "https://example.com/register?sn=A-1&rk=",
+    ] {
+        let (_, rest) = said
+            .split_once(expected)
+            .unwrap_or_else(|| panic!("{expected} does not follow: {output:?}"));
+        said = rest;
+    }
+}
