@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::id::{InteractionId, TagId};
-use crate::interaction::Change;
+use crate::interaction::{Change, Reason};
 
 /// Something that happened, committed before it is told.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -22,8 +22,8 @@ pub enum Event {
         at: Timestamp,
         /// Its `tag_verified`.
         tag_verified: Option<bool>,
-        /// Why, by name.
-        reason: &'static str,
+        /// Why.
+        reason: Reason,
         /// Whether it is simulated.
         simulated: bool,
     },

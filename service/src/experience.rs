@@ -22,7 +22,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 pub use block::{Block, BlockError, FieldKind, FormField, TableRow};
-pub use condition::{Verification, When};
+pub use condition::When;
 pub use link::{Link, LinkError};
 pub use stored::{Experience, ExperienceFields, Image, ImageType, InvalidName, Version};
 

@@ -1,7 +1,15 @@
 //! An interaction: one tap of a physical tag, and what came of it.
 
+mod history;
+mod reason;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+pub use history::{
+    Interaction, NamedInlay, RecordedReads, RecordedUpdate, TagName, TracedInteraction,
+};
+pub use reason::{Reason, Verification};
 
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
@@ -84,19 +92,29 @@ impl Verdict {
         }
     }
 
-    /// A stable name for the reason, in the API and in storage.
-    pub const fn reason(self) -> &'static str {
+    /// Why.
+    pub const fn reason(self) -> Reason {
         match self {
-            Self::Verified { .. } => "verified",
-            Self::NotVerified(Refusal::NoCode) => "no_code",
-            Self::NotVerified(Refusal::Malformed) => "malformed",
-            Self::NotVerified(Refusal::UnknownInlay { .. }) => "unknown_inlay",
-            Self::NotVerified(Refusal::WrongMac { .. }) => "wrong_mac",
-            Self::NotVerified(Refusal::Replayed { .. }) => "replayed",
-            Self::NotVerified(Refusal::OutOfOrder { .. }) => "out_of_order",
-            Self::NotVerified(Refusal::KeysReplaced { .. }) => "keys_replaced",
-            Self::NotChecked(Unchecked::VerifierOff) => "verifier_off",
-            Self::NotChecked(Unchecked::NoCode) => "static",
+            Self::Verified { .. } => Reason::Verified,
+            Self::NotVerified(Refusal::NoCode) => Reason::NoCode,
+            Self::NotVerified(Refusal::Malformed) => Reason::Malformed,
+            Self::NotVerified(Refusal::UnknownInlay { .. }) => Reason::UnknownInlay,
+            Self::NotVerified(Refusal::WrongMac { .. }) => Reason::WrongMac,
+            Self::NotVerified(Refusal::Replayed { .. }) => Reason::Replayed,
+            Self::NotVerified(Refusal::OutOfOrder { .. }) => Reason::OutOfOrder,
+            Self::NotVerified(Refusal::KeysReplaced { .. }) => Reason::KeysReplaced,
+            Self::NotChecked(Unchecked::VerifierOff) => Reason::VerifierOff,
+            Self::NotChecked(Unchecked::NoCode) => Reason::Static,
+        }
+    }
+
+    /// How many reads of the inlay before an accepted one never reached the service.
+    pub const fn missed_reads(self) -> u32 {
+        match self {
+            Self::Verified { counter, previous } => {
+                counter.saturating_sub(previous).saturating_sub(1)
+            }
+            Self::NotVerified(_) | Self::NotChecked(_) => 0,
         }
     }
 
@@ -117,30 +135,33 @@ impl Verdict {
     /// The verdict that storage kept as its reason, counters and presented
     /// UID; `None` where they are no verdict's.
     pub fn from_parts(
-        reason: &str,
+        reason: Reason,
         counter: Option<u32>,
         last: Option<u32>,
         uid: Option<Uid>,
     ) -> Option<Self> {
-        Some(match (reason, counter, last) {
-            ("verified", Some(counter), Some(previous)) => Self::Verified { counter, previous },
-            ("no_code", ..) => Self::NotVerified(Refusal::NoCode),
-            ("malformed", ..) => Self::NotVerified(Refusal::Malformed),
-            ("unknown_inlay", ..) => Self::NotVerified(Refusal::UnknownInlay { uid }),
-            ("wrong_mac", Some(counter), _) => Self::NotVerified(Refusal::WrongMac { counter }),
-            ("replayed", Some(counter), Some(last)) => {
-                Self::NotVerified(Refusal::Replayed { counter, last })
+        let refusal = match reason {
+            Reason::Verified => {
+                let (counter, previous) = counter.zip(last)?;
+                return Some(Self::Verified { counter, previous });
             }
-            ("out_of_order", Some(counter), Some(last)) => {
-                Self::NotVerified(Refusal::OutOfOrder { counter, last })
+            Reason::VerifierOff => return Some(Self::NotChecked(Unchecked::VerifierOff)),
+            Reason::Static => return Some(Self::NotChecked(Unchecked::NoCode)),
+            Reason::NoCode => Refusal::NoCode,
+            Reason::Malformed => Refusal::Malformed,
+            Reason::UnknownInlay => Refusal::UnknownInlay { uid },
+            Reason::WrongMac => Refusal::WrongMac { counter: counter? },
+            Reason::Replayed => {
+                let (counter, last) = counter.zip(last)?;
+                Refusal::Replayed { counter, last }
             }
-            ("keys_replaced", Some(counter), _) => {
-                Self::NotVerified(Refusal::KeysReplaced { counter })
+            Reason::OutOfOrder => {
+                let (counter, last) = counter.zip(last)?;
+                Refusal::OutOfOrder { counter, last }
             }
-            ("verifier_off", ..) => Self::NotChecked(Unchecked::VerifierOff),
-            ("static", ..) => Self::NotChecked(Unchecked::NoCode),
-            _ => return None,
-        })
+            Reason::KeysReplaced => Refusal::KeysReplaced { counter: counter? },
+        };
+        Some(Self::NotVerified(refusal))
     }
 }
 

@@ -37,7 +37,7 @@ pub async fn payload(service: &Service, presented: &str) -> Result<Option<String
     else {
         return Ok(None);
     };
-    service.storage.note_payload_read(id);
+    service.storage.note_payload_read(id, now);
     let payload = Payload::new(&service.settings(), &tag, &interaction, &key);
     serde_json::to_string(&payload)
         .map(Some)

@@ -10,8 +10,10 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use hmac::{Hmac, KeyInit, Mac};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use utoipa::ToSchema;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::clock::Timestamp;
@@ -153,6 +155,26 @@ pub struct Consumed {
     pub request: Option<[u8; 32]>,
 }
 
+/// The state of an interaction's key (specification 3), for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum KeyState {
+    /// No key was issued.
+    None,
+    /// It can read the payload and update variables.
+    Valid {
+        /// How much longer, in milliseconds.
+        remaining_ms: i64,
+    },
+    /// Its five minutes are over.
+    Expired,
+    /// It updated variables.
+    Consumed {
+        /// When.
+        consumed_at: Timestamp,
+    },
+}
+
 /// What a presented key may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presented {
@@ -173,6 +195,17 @@ pub const fn is_live(issued_at: Timestamp, now: Timestamp) -> bool {
 }
 
 impl IssuedKey {
+    /// Its state at `now`.
+    pub fn state(&self, now: Timestamp) -> KeyState {
+        match &self.consumed {
+            Some(Consumed { at, .. }) => KeyState::Consumed { consumed_at: *at },
+            None if is_live(self.issued_at, now) => KeyState::Valid {
+                remaining_ms: LIFETIME_MILLIS - now.millis_since(self.issued_at),
+            },
+            None => KeyState::Expired,
+        }
+    }
+
     /// What a request with a key of the hash `presented` may do at `now`;
     /// `request` is its own idempotency digest.
     pub fn present(

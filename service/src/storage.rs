@@ -8,6 +8,7 @@
 mod administration;
 mod experiences;
 mod inlays;
+mod interactions;
 mod sheets;
 mod tags;
 mod taps;
@@ -21,6 +22,9 @@ pub use administration::{Administration, BackupNote, Secrets, SettingsEdit};
 pub use experiences::{ExperienceEdit, ExperienceFilter, Experiences};
 pub use inlays::{
     InlayEdit, InlayFilter, Inlays, MasterKeys, OtherInlays, SimulatedTag, Simulator,
+};
+pub use interactions::{
+    InteractionFilter, Interactions, LOOKED_AT_MAX, Overview, SAMPLE_MAX, Stretch,
 };
 pub use sheets::{SheetEdit, Sheets};
 pub use tags::{
@@ -41,7 +45,7 @@ use crate::settings::InvalidSetting;
 /// A database: all operations, by noun.
 #[async_trait]
 pub trait Storage:
-    Taps + Tags + Experiences + Inlays + MasterKeys + Simulator + Sheets + Administration
+    Taps + Tags + Experiences + Inlays + MasterKeys + Simulator + Interactions + Sheets + Administration
 {
     /// The time that decides.
     async fn now(&self) -> Result<Timestamp, StorageError>;

@@ -152,7 +152,7 @@ pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
     });
     let facts = match recorded.await {
         Ok(recorded) => {
-            service.metrics.tap(recorded.verdict.reason());
+            service.metrics.tap(recorded.verdict.reason().as_str());
             Facts {
                 id,
                 at: recorded.at,

@@ -1,8 +1,12 @@
 //! A tap's way in steps, each with its verdict and the reason in words. Every
 //! place that shows a tap shows these, so that people learn one picture.
 
+mod recorded;
+
 use serde::Serialize;
 use utoipa::ToSchema;
+
+pub use recorded::of;
 
 use crate::inlay::{MacFrom, Uid};
 use crate::interaction::{Refusal, Unchecked, Verdict};

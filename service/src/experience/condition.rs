@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::block::BlockProblem;
+use crate::interaction::Verification;
 use crate::tag::{PropertyKey, check_value};
 
 /// Most languages of a condition.
@@ -58,18 +59,6 @@ pub enum When {
         #[schema(min_items = 1)]
         any_of: Vec<String>,
     },
-}
-
-/// What verification came to: `tag_verified` (specification 2.2) in words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Verification {
-    /// `true`.
-    Verified,
-    /// `false`.
-    NotVerified,
-    /// `null`.
-    NotChecked,
 }
 
 impl When {

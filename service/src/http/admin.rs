@@ -7,6 +7,7 @@ mod clock;
 mod events;
 mod experiences;
 mod inlays;
+mod interactions;
 mod master_keys;
 mod page;
 mod path;
@@ -14,6 +15,7 @@ mod query;
 mod settings;
 mod sheets;
 mod simulator;
+mod stats;
 mod tags;
 mod tokens;
 mod verification;
@@ -45,6 +47,10 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
             .routes(routes!(tokens::delete))
             .routes(routes!(clock::get, clock::advance))
             .routes(routes!(events::listen))
+            .routes(routes!(stats::stats))
+            .routes(routes!(interactions::list))
+            .routes(routes!(interactions::get))
+            .routes(routes!(interactions::erase_traces))
             .routes(routes!(experiences::list, experiences::create))
             .routes(routes!(
                 experiences::get,

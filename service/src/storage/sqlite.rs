@@ -10,6 +10,7 @@ mod connection;
 mod experiences;
 mod images;
 mod inlays;
+mod interactions;
 mod lock;
 mod master_keys;
 mod migrate;

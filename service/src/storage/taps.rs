@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::StorageError;
+use crate::clock::Timestamp;
 use crate::experience::Content;
 use crate::id::{InlayId, InteractionId, MasterKeyId, TagId};
 use crate::inlay::diversify::DiversificationInput;
@@ -45,9 +46,9 @@ pub trait Taps: Send + Sync {
         id: InteractionId,
     ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError>;
 
-    /// Notes that a payload was read, for the trace. It is written with later
+    /// Notes that a payload was read at `at`, for the trace. It is written with later
     /// commits: a crash may lose it, and nobody waits for it.
-    fn note_payload_read(&self, id: InteractionId);
+    fn note_payload_read(&self, id: InteractionId, at: Timestamp);
 
     /// Consumes a key and writes its variables, or does neither.
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError>;

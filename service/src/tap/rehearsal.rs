@@ -5,9 +5,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{CachedTag, Facts, Presented, Scope, now_for, texts};
-use crate::experience::{Content, Verification};
+use crate::experience::Content;
 use crate::id::{InteractionId, TagId};
-use crate::interaction::{Refusal, Tech, Unchecked, Verdict};
+use crate::interaction::{Refusal, Tech, Unchecked, Verdict, Verification};
 use crate::service::Service;
 use crate::storage::{StorageError, TagKey};
 

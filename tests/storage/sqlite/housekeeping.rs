@@ -33,7 +33,7 @@ async fn what_is_told_of_an_interaction_goes_with_it_even_with_the_last() {
     let db = Database::<Sqlite>::create().await;
     let tag = db.tag(json!({})).await;
     let tapped = db.tap(Tap::of(tag)).await;
-    db.note_payload_read(tapped.id);
+    db.note_payload_read(tapped.id, db.now());
     db.sweep(START).await.unwrap();
     assert_eq!(rows(&db, "payload_reads"), 1);
 

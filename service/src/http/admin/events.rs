@@ -97,6 +97,7 @@ mod tests {
     use super::*;
     use crate::clock::Timestamp;
     use crate::id::{InteractionId, TagId};
+    use crate::interaction::Reason;
 
     fn tap(id: i64, simulated: bool) -> Event {
         Event::Interaction {
@@ -104,7 +105,7 @@ mod tests {
             tag_id: TagId(1),
             at: Timestamp::from_millis(0),
             tag_verified: None,
-            reason: "static",
+            reason: Reason::Static,
             simulated,
         }
     }

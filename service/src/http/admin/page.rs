@@ -39,6 +39,15 @@ impl<T> Page<T> {
         }
     }
 
+    /// A page of all `items`, which goes on at `next`.
+    pub(crate) fn up_to<C: Serialize>(items: Vec<T>, next: Option<C>) -> Self {
+        Self {
+            items,
+            next: next.map(|next| Cursor(next).encode()),
+            count: None,
+        }
+    }
+
     /// The page with `count`, where it was asked for.
     pub(crate) fn with_count(self, count: Option<u64>) -> Self {
         Self { count, ..self }

@@ -86,7 +86,9 @@ impl From<DryRun> for Verification {
             tag_id: run.tag_id,
             inlay_id: run.inlay_id,
             tag_verified: run.verdict.and_then(Verdict::tag_verified),
-            reason: run.verdict.map_or("no_such_tag", Verdict::reason),
+            reason: run
+                .verdict
+                .map_or("no_such_tag", |verdict| verdict.reason().as_str()),
             findings: findings.collect(),
             steps: run.steps,
         }

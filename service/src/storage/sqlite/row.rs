@@ -2,12 +2,13 @@
 //! database, not a client's mistake.
 
 use rusqlite::Row;
+use rusqlite::types::ValueRef;
 
 use crate::clock::Timestamp;
 use crate::experience::Content;
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
-use crate::interaction::{Returning, Tech, Verdict, VersionRef};
+use crate::interaction::{Interaction, Reason, Returning, Tech, Verdict, VersionRef};
 use crate::storage::StorageError;
 use crate::tag::{Properties, Slug, Status, Tag, TagFields};
 
@@ -82,20 +83,10 @@ pub(super) fn content(json: &str) -> Result<Content, StorageError> {
     Content::from_json(json).map_err(|_| unreadable("experience"))
 }
 
-/// What a tap left in its row of `interactions`.
-pub(super) struct InteractionRow {
-    pub(super) id: InteractionId,
-    pub(super) at: Timestamp,
-    pub(super) tag_id: TagId,
-    pub(super) inlay_id: Option<InlayId>,
-    pub(super) verdict: Verdict,
-    pub(super) tech: Tech,
-    pub(super) experience: Option<VersionRef>,
-    pub(super) country: String,
-    pub(super) returning: Returning,
-    pub(super) key_issued: bool,
-    pub(super) simulated: bool,
-    pub(super) previous: Option<InteractionId>,
+/// A verdict's reason.
+pub(super) fn reason(name: ValueRef<'_>) -> Result<Reason, StorageError> {
+    let name = name.as_str().unwrap_or_default();
+    Reason::from_name(name).ok_or_else(|| unreadable("reason"))
 }
 
 /// Columns of [`interaction`], of a table or alias `i`.
@@ -104,11 +95,15 @@ pub(super) const INTERACTION_COLUMNS: &str = "i.id, i.at, i.tag_id, i.inlay_id, 
     i.returning_month, i.returning_day, i.key_issued, i.simulated, i.previous";
 
 /// An interaction from its [`INTERACTION_COLUMNS`].
-pub(super) fn interaction(row: &Row<'_>) -> Result<InteractionRow, StorageError> {
+pub(super) fn interaction(row: &Row<'_>) -> Result<Interaction, StorageError> {
     let uid = row.get::<_, Option<[u8; 7]>>(4)?.map(Uid::from_bytes);
-    let reason = row.get_ref(5)?.as_str().map_err(|_| unreadable("reason"))?;
-    let verdict = Verdict::from_parts(reason, row.get(6)?, row.get(7)?, uid)
-        .ok_or_else(|| unreadable("verdict"))?;
+    let verdict = Verdict::from_parts(
+        self::reason(row.get_ref(5)?)?,
+        row.get(6)?,
+        row.get(7)?,
+        uid,
+    )
+    .ok_or_else(|| unreadable("verdict"))?;
     let tech = row
         .get_ref(8)?
         .as_str()
@@ -116,7 +111,7 @@ pub(super) fn interaction(row: &Row<'_>) -> Result<InteractionRow, StorageError>
     let experience = row
         .get::<_, Option<i64>>(9)?
         .zip(row.get::<_, Option<u32>>(10)?);
-    Ok(InteractionRow {
+    Ok(Interaction {
         id: InteractionId(row.get(0)?),
         at: Timestamp::from_millis(row.get(1)?),
         tag_id: TagId(row.get(2)?),

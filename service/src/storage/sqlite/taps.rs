@@ -55,6 +55,12 @@ impl PayloadReads {
         }
     }
 
+    /// What was noted of one payload.
+    pub(super) fn pending(&self, id: InteractionId) -> Option<PayloadRead> {
+        let reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        reads.get(&id.0).copied()
+    }
+
     /// Everything noted so far, to be written.
     pub(super) fn take(&self) -> Vec<(i64, PayloadRead)> {
         let mut reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,8 +106,8 @@ impl Taps for SqliteStorage {
         self.read(|connection| issued_key(connection, id))
     }
 
-    fn note_payload_read(&self, id: InteractionId) {
-        self.payload_reads.note(id, self.clock.now());
+    fn note_payload_read(&self, id: InteractionId, at: Timestamp) {
+        self.payload_reads.note(id, at);
     }
 
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
@@ -223,7 +229,7 @@ fn current_version(
     }
 }
 
-fn published(
+pub(super) fn published(
     connection: &Connection,
     version: VersionRef,
 ) -> Result<Option<PublishedExperience>, StorageError> {

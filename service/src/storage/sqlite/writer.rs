@@ -15,6 +15,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::clock::{Clock, Timestamp};
 use crate::event::Event;
+use crate::interaction::Reason;
 use crate::storage::StorageError;
 
 /// Most commands in one commit.
@@ -40,7 +41,7 @@ struct Effects {
 }
 
 /// Taps of one commit are counted together: one row an hour and reason.
-type TapCount = (i64, &'static str, bool);
+type TapCount = (i64, Reason, bool);
 
 impl Write<'_> {
     /// Tells `event` after the commit.
@@ -54,7 +55,7 @@ impl Write<'_> {
     }
 
     /// Counts a tap for the overview, in this commit.
-    pub(super) fn count_tap(&mut self, at: Timestamp, reason: &'static str, simulated: bool) {
+    pub(super) fn count_tap(&mut self, at: Timestamp, reason: Reason, simulated: bool) {
         self.effects
             .taps
             .push((at.unix_seconds().div_euclid(3600), reason, simulated));
@@ -241,7 +242,7 @@ fn count_taps(connection: &Connection, taps: &[TapCount]) -> Result<(), StorageE
                 "INSERT INTO tap_counts (hour, reason, simulated, taps) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT DO UPDATE SET taps = taps + excluded.taps",
             )?
-            .execute((hour, reason, simulated, taps))?;
+            .execute((hour, reason.as_str(), simulated, taps))?;
     }
     Ok(())
 }

@@ -7,11 +7,11 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::experience::Verification;
 use crate::http::admin::body::Body;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound};
 use crate::id::{ExperienceId, TagId};
+use crate::interaction::Verification;
 use crate::service::Service;
 use crate::storage::Conflict;
 use crate::tap::{Rehearsal, rehearse};
@@ -19,6 +19,7 @@ use crate::tap::{Rehearsal, rehearse};
 /// The tap to preview.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = PreviewedTap)]
 pub(crate) struct Tap {
     /// Whose properties the macros get. It need not lead to this experience.
     tag_id: TagId,

@@ -19,6 +19,7 @@ use crate::id::{InteractionId, VirtualInlayId};
 use crate::inlay::Uid;
 use crate::inlay::code::COUNTER_MAX;
 use crate::inlay::virtual_inlay::{OneTimeCode, VirtualInlay};
+use crate::interaction::Reason;
 use crate::inventory::SimulatedInlay;
 use crate::payload;
 use crate::rolling_key::RollingKey;
@@ -63,7 +64,7 @@ pub(crate) struct Followed {
     /// Its `tag_verified`.
     tag_verified: Option<bool>,
     /// Why, by name; null where nothing was recorded.
-    reason: Option<&'static str>,
+    reason: Option<Reason>,
     /// The rolling key as received in the redirect; null where none was issued.
     rk: Option<String>,
     /// The rolling key as clients send it.

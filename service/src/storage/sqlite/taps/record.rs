@@ -169,7 +169,7 @@ fn insert_interaction(
             visit.previous,
             inlay_id,
             uid,
-            verdict.reason(),
+            verdict.reason().as_str(),
             counter,
             last,
             tap.tech.value(),

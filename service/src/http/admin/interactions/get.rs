@@ -1,0 +1,71 @@
+//! `GET /admin/v1/interactions/{id}`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::view::InteractionView;
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, Common, NotFound};
+use crate::id::InteractionId;
+use crate::interaction::{Interaction, RecordedReads, RecordedUpdate};
+use crate::rolling_key::KeyState;
+use crate::service::Service;
+use crate::storage::StorageError;
+use crate::tap::now_for;
+use crate::trace::{self, Step};
+
+/// A tap with its trace.
+#[derive(Serialize, ToSchema)]
+#[schema(as = TracedInteraction)]
+pub(crate) struct TracedView {
+    #[serde(flatten)]
+    interaction: InteractionView,
+    /// Its way in steps, each with its verdict and the reason in words.
+    steps: Vec<Step>,
+    /// Its rolling key, which is not kept itself.
+    key: KeyState,
+    /// The update made with its key.
+    update: Option<RecordedUpdate>,
+    /// The reads of its payload.
+    payload_reads: Option<RecordedReads>,
+}
+
+/// Get an interaction with its trace
+#[utoipa::path(
+    get, path = "/interactions/{id}", tag = "interactions", params(("id" = InteractionId, Path)),
+    responses((status = OK, body = TracedView), NotFound, Common)
+)]
+pub(crate) async fn get(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<InteractionId>,
+) -> Result<Json<TracedView>, ApiError> {
+    let traced = service.storage.interaction(id).await?;
+    let traced = traced.ok_or(ApiError::NotFound("interaction"))?;
+    let key = match &traced.update {
+        Some(update) => KeyState::Consumed {
+            consumed_at: update.at,
+        },
+        None => key_state(&service, &traced.interaction).await?,
+    };
+    Ok(Json(TracedView {
+        steps: trace::of(&traced, key),
+        key,
+        interaction: InteractionView::new(traced.interaction, traced.tag),
+        update: traced.update,
+        payload_reads: traced.payload_reads,
+    }))
+}
+
+/// The state of a key that updated nothing. Its row goes when it has expired.
+async fn key_state(service: &Service, interaction: &Interaction) -> Result<KeyState, StorageError> {
+    if !interaction.key_issued {
+        return Ok(KeyState::None);
+    }
+    let issued = service.storage.issued_key(interaction.id).await?;
+    let now = now_for(service, interaction.simulated).await?;
+    Ok(issued.map_or(KeyState::Expired, |(key, _)| key.state(now)))
+}

@@ -1,0 +1,85 @@
+//! `GET /admin/v1/interactions`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::view::InteractionView;
+use crate::clock::Timestamp;
+use crate::http::admin::page::{Cursor, Limit, Page};
+use crate::http::admin::query::Query;
+use crate::http::error::{ApiError, Common, Invalid};
+use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
+use crate::interaction::{Reason, Verification};
+use crate::service::Service;
+use crate::storage::{InteractionFilter, Stretch};
+use crate::world::World;
+
+/// Which interactions, and which page of them.
+#[derive(Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListInteractions {
+    /// Those of this tag.
+    tag_id: Option<TagId>,
+    /// Those that led to this experience.
+    experience_id: Option<ExperienceId>,
+    /// Those with an authentic code of this inlay.
+    inlay_id: Option<InlayId>,
+    /// Those whose verification came to this.
+    #[param(inline)]
+    verification: Option<Verification>,
+    /// Those with this reason.
+    #[param(inline)]
+    reason: Option<Reason>,
+    /// Those at this time or later.
+    since: Option<Timestamp>,
+    /// Those before this time.
+    until: Option<Timestamp>,
+    /// `false` for real ones, `true` for simulated ones, `all` for both.
+    #[param(inline)]
+    simulated: World,
+    /// How many on a page at the most.
+    #[param(inline, required = false)]
+    limit: Limit,
+    /// The `next` of the page before.
+    #[param(value_type = Option<String>)]
+    after: Option<Cursor<InteractionId>>,
+}
+
+/// List interactions
+///
+/// The newest first. Those of one tag are found directly; everything else is
+/// looked for from the newest interaction on, and after 20,000 that were looked
+/// at a page ends, however few it has: with filters, go on while there is a
+/// `next`.
+#[utoipa::path(
+    get, path = "/interactions", tag = "interactions", params(ListInteractions),
+    responses((status = OK, body = Page<InteractionView>), Invalid, Common)
+)]
+pub(crate) async fn list(
+    State(service): State<Arc<Service>>,
+    Query(query): Query<ListInteractions>,
+) -> Result<Json<Page<InteractionView>>, ApiError> {
+    let filter = InteractionFilter {
+        tag_id: query.tag_id,
+        experience_id: query.experience_id,
+        inlay_id: query.inlay_id,
+        verification: query.verification,
+        reason: query.reason,
+        since: query.since,
+        until: query.until,
+        world: query.simulated,
+    };
+    let from = query.after.map(|Cursor(id)| id);
+    let Stretch { found, next } = service
+        .storage
+        .interactions(filter, from, query.limit.items())
+        .await?;
+    let items = found.into_iter();
+    let items = items.map(|(interaction, tag)| InteractionView::new(interaction, tag));
+    Ok(Json(Page::up_to(items.collect(), next)))
+}

@@ -1,0 +1,86 @@
+//! An interaction as the admin API shows it.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::id::{ExperienceId, InlayId, InteractionId};
+use crate::inlay::Uid;
+use crate::interaction::{Interaction, Reason, Refusal, TagName, Tech, Verdict};
+
+/// A tap, and what came of it.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a member of the answer"
+)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Interaction)]
+pub(crate) struct InteractionView {
+    /// Its identifier.
+    id: InteractionId,
+    /// When it was.
+    at: Timestamp,
+    #[serde(flatten)]
+    tag: TagName,
+    /// Whether the code proved a tap; `null` where it was not checked.
+    tag_verified: Option<bool>,
+    /// Why.
+    reason: Reason,
+    /// The code's read counter.
+    counter: Option<u32>,
+    /// The highest counter accepted before it; 0 for none.
+    last_counter: Option<u32>,
+    /// How many reads of the inlay before this one never reached the service.
+    missed_reads: u32,
+    /// The inlay that made an authentic code.
+    inlay_id: Option<InlayId>,
+    /// The UID that a code of no inlay of this tag names.
+    uid: Option<Uid>,
+    /// How the visitor came: `n` NFC, `q` QR code, `u` bare URL.
+    tech: Tech,
+    /// The experience it led to.
+    experience_id: Option<ExperienceId>,
+    /// The version of that experience.
+    experience_version: Option<u32>,
+    /// Two-letter country of the visitor; empty where it is not known or was erased.
+    country: String,
+    /// Whether this visitor had come to the tag in the 30 days before.
+    returning_month: bool,
+    /// Whether this visitor had come to the tag in the 24 hours before.
+    returning_day: bool,
+    /// Whether the answer carried a rolling key.
+    key_issued: bool,
+    /// Whether it is simulated.
+    simulated: bool,
+}
+
+impl InteractionView {
+    pub(super) fn new(interaction: Interaction, tag: TagName) -> Self {
+        let verdict = interaction.verdict;
+        let (counter, last_counter) = verdict.counters();
+        let uid = match verdict {
+            Verdict::NotVerified(Refusal::UnknownInlay { uid }) => uid,
+            _ => None,
+        };
+        Self {
+            id: interaction.id,
+            at: interaction.at,
+            tag,
+            tag_verified: verdict.tag_verified(),
+            reason: verdict.reason(),
+            counter,
+            last_counter,
+            missed_reads: verdict.missed_reads(),
+            inlay_id: interaction.inlay_id,
+            uid,
+            tech: interaction.tech,
+            experience_id: interaction.experience.map(|version| version.experience_id),
+            experience_version: interaction.experience.map(|version| version.version),
+            country: interaction.country,
+            returning_month: interaction.returning.month,
+            returning_day: interaction.returning.day,
+            key_issued: interaction.key_issued,
+            simulated: interaction.simulated,
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! `GET /admin/v1/stats`: what a stretch of time came to.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::query::Query;
+use crate::clock::Timestamp;
+use crate::http::error::{ApiError, Common, Invalid};
+use crate::interaction::{Reason, TagName, Verification};
+use crate::service::Service;
+use crate::storage::Overview;
+use crate::tap::now_for;
+use crate::world::World;
+
+/// Most buckets of an answer.
+const BUCKETS_MAX: i64 = 1_000;
+/// The range where none is asked for, in milliseconds: seven days.
+const RANGE: i64 = 7 * 24 * 60 * 60 * 1000;
+
+/// Which stretch of time, and how it is divided.
+#[derive(Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct StatsQuery {
+    /// From this time on; seven days before `until` where it is not given.
+    since: Option<Timestamp>,
+    /// Up to this time; now where it is not given.
+    until: Option<Timestamp>,
+    /// How long each bucket is. Days are those of UTC.
+    #[param(inline)]
+    bucket: Bucket,
+    /// `false` for the real world, `true` for the simulated one, `all` for both.
+    #[param(inline)]
+    simulated: World,
+}
+
+/// The length of a bucket.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Bucket {
+    /// An hour.
+    #[default]
+    Hour,
+    /// A day of UTC.
+    Day,
+}
+
+impl Bucket {
+    const fn millis(self) -> i64 {
+        match self {
+            Self::Hour => 60 * 60 * 1000,
+            Self::Day => 24 * 60 * 60 * 1000,
+        }
+    }
+
+    /// Which bucket a moment is in, counted from the Unix epoch.
+    const fn of(self, at: Timestamp) -> i64 {
+        at.millis().div_euclid(self.millis())
+    }
+
+    const fn begin(self, bucket: i64) -> Timestamp {
+        Timestamp::from_millis(bucket.saturating_mul(self.millis()))
+    }
+}
+
+/// Taps by what verification came to.
+#[derive(Clone, Copy, Default, Serialize, ToSchema)]
+pub(crate) struct Taps {
+    verified: u64,
+    not_verified: u64,
+    not_checked: u64,
+}
+
+impl Taps {
+    fn add(&mut self, reason: Reason, taps: u64) {
+        let sum = match reason.verification() {
+            Verification::Verified => &mut self.verified,
+            Verification::NotVerified => &mut self.not_verified,
+            Verification::NotChecked => &mut self.not_checked,
+        };
+        *sum += taps;
+    }
+}
+
+/// The taps of one bucket.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct BucketTaps {
+    /// When the bucket begins.
+    at: Timestamp,
+    #[serde(flatten)]
+    taps: Taps,
+}
+
+/// The taps of one tag.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TagTaps {
+    #[serde(flatten)]
+    tag: TagName,
+    taps: u64,
+}
+
+/// The taps of one reason.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ReasonTaps {
+    reason: Reason,
+    taps: u64,
+}
+
+/// What needs attention. Zero is good.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Attention {
+    /// Taps with a one-time URL that was used before.
+    replays: u64,
+    /// Verified taps before which reads of their inlay never reached the service.
+    counter_gaps: u64,
+    /// Tags in use that were tapped and lead to no experience.
+    unset_tags: u64,
+    /// Inlays with factory keys, whose codes prove nothing.
+    factory_keys: u64,
+    /// Inlays whose counter is at its end.
+    used_up: u64,
+}
+
+/// What a stretch of time came to.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Stats {
+    /// Where the first bucket begins.
+    since: Timestamp,
+    /// Where the last bucket ends.
+    until: Timestamp,
+    /// How long each bucket is.
+    bucket: Bucket,
+    /// Every bucket, the oldest first.
+    buckets: Vec<BucketTaps>,
+    /// All buckets together.
+    totals: Taps,
+    /// The same by reason; reasons without a tap are left out.
+    reasons: Vec<ReasonTaps>,
+    /// The ten tags that were tapped most.
+    top_tags: Vec<TagTaps>,
+    /// What needs attention.
+    attention: Attention,
+    /// Whether `top_tags`, `counter_gaps` and `unset_tags` are of the whole
+    /// stretch; otherwise they are of the newest 50,000 interactions alone.
+    complete: bool,
+}
+
+/// Get taps over time
+///
+/// Taps in buckets of an hour or a day, in all, by reason and by tag, and what
+/// needs attention. The stretch of time is widened to whole buckets, at most 1,000.
+#[utoipa::path(
+    get, path = "/stats", tag = "stats", params(StatsQuery),
+    responses((status = OK, body = Stats), Invalid, Common)
+)]
+pub(crate) async fn stats(
+    State(service): State<Arc<Service>>,
+    Query(query): Query<StatsQuery>,
+) -> Result<Json<Stats>, ApiError> {
+    let bucket = query.bucket;
+    let until = match query.until {
+        Some(until) => until,
+        None => now_for(&service, query.simulated != World::Real).await?,
+    };
+    let since = query.since.unwrap_or_else(|| until.plus_millis(-RANGE));
+    if since >= until {
+        return Err(ApiError::Invalid("since must be before until.".to_owned()));
+    }
+    let (first, last) = (bucket.of(since), bucket.of(until.plus_millis(-1)));
+    if last - first >= BUCKETS_MAX {
+        return Err(ApiError::Invalid(format!(
+            "This stretch of time has more than {BUCKETS_MAX} buckets. Ask for days, or for less."
+        )));
+    }
+    let (since, until) = (bucket.begin(first), bucket.begin(last + 1));
+    let overview = service
+        .storage
+        .overview(since, until, query.simulated)
+        .await?;
+    let buckets = (first..=last).map(|number| BucketTaps {
+        at: bucket.begin(number),
+        taps: Taps::default(),
+    });
+    let mut stats = Stats {
+        since,
+        until,
+        bucket,
+        buckets: buckets.collect(),
+        totals: Taps::default(),
+        reasons: Vec::new(),
+        top_tags: Vec::new(),
+        attention: Attention {
+            replays: 0,
+            counter_gaps: overview.counter_gaps,
+            unset_tags: overview.unset_tags,
+            factory_keys: overview.factory_keys,
+            used_up: overview.used_up,
+        },
+        complete: overview.complete,
+    };
+    stats.count(&overview);
+    Ok(Json(stats))
+}
+
+impl Stats {
+    fn count(&mut self, overview: &Overview) {
+        for (at, reason, taps) in &overview.counts {
+            let place = self.bucket.of(*at) - self.bucket.of(self.since);
+            let place = usize::try_from(place).unwrap_or(usize::MAX);
+            if let Some(bucket) = self.buckets.get_mut(place) {
+                bucket.taps.add(*reason, *taps);
+            }
+            self.totals.add(*reason, *taps);
+            if *reason == Reason::Replayed {
+                self.attention.replays += taps;
+            }
+            match self.reasons.iter_mut().find(|sum| sum.reason == *reason) {
+                Some(sum) => sum.taps += taps,
+                None => self.reasons.push(ReasonTaps {
+                    reason: *reason,
+                    taps: *taps,
+                }),
+            }
+        }
+        let top_tags = overview.top_tags.iter().cloned();
+        self.top_tags = top_tags.map(|(tag, taps)| TagTaps { tag, taps }).collect();
+    }
+}

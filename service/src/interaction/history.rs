@@ -1,0 +1,96 @@
+//! Interactions as they are looked at later.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{Change, Returning, Tech, Verdict, VersionRef};
+use crate::clock::Timestamp;
+use crate::id::{InlayId, InteractionId, TagId};
+use crate::storage::PublishedExperience;
+use crate::trace::CodeInlay;
+
+/// A recorded interaction.
+#[derive(Clone, Debug)]
+pub struct Interaction {
+    /// Its id.
+    pub id: InteractionId,
+    /// Its time.
+    pub at: Timestamp,
+    /// The tag.
+    pub tag_id: TagId,
+    /// The inlay that made an authentic code.
+    pub inlay_id: Option<InlayId>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How the visitor came.
+    pub tech: Tech,
+    /// Where the tap led.
+    pub experience: Option<VersionRef>,
+    /// Country code; empty where it is not known or was erased.
+    pub country: String,
+    /// Whether the client came before.
+    pub returning: Returning,
+    /// Whether the answer carried a rolling key.
+    pub key_issued: bool,
+    /// Whether it is simulated.
+    pub simulated: bool,
+    /// The tag's interaction before it.
+    pub previous: Option<InteractionId>,
+}
+
+/// How a tag is called.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct TagName {
+    /// The tag.
+    pub tag_id: TagId,
+    /// The last part of its URL.
+    pub slug: String,
+    /// What its owner calls it.
+    pub tag_name: String,
+}
+
+/// An interaction with everything that is kept of it.
+#[derive(Clone, Debug)]
+pub struct TracedInteraction {
+    /// The interaction.
+    pub interaction: Interaction,
+    /// Its tag.
+    pub tag: TagName,
+    /// The inlay that made an authentic code, as it is now.
+    pub inlay: Option<CodeInlay>,
+    /// Whose inlay it is that the code names, where it is none of this tag.
+    pub named: Option<NamedInlay>,
+    /// Where the tap led.
+    pub experience: Option<PublishedExperience>,
+    /// The update made with its key.
+    pub update: Option<RecordedUpdate>,
+    /// The reads of its payload.
+    pub payload_reads: Option<RecordedReads>,
+}
+
+/// An inlay that a code names, found when the interaction is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NamedInlay {
+    /// It is on this tag.
+    OfTag(TagName),
+    /// It is on no tag.
+    Unbound,
+}
+
+/// An update of variables.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct RecordedUpdate {
+    /// When.
+    pub at: Timestamp,
+    /// What changed. Empty where it was erased.
+    pub changes: Vec<Change>,
+}
+
+/// Reads of a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct RecordedReads {
+    /// When the first one was.
+    pub first_at: Timestamp,
+    /// How many there were.
+    pub reads: u32,
+}

@@ -1,0 +1,118 @@
+//! The names of verdicts.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What verification came to: `tag_verified` (specification 2.2) in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = VerificationState)]
+pub enum Verification {
+    /// `true`.
+    Verified,
+    /// `false`.
+    NotVerified,
+    /// `null`.
+    NotChecked,
+}
+
+impl Verification {
+    /// Of the value of `tag_verified`.
+    pub const fn of(tag_verified: Option<bool>) -> Self {
+        match tag_verified {
+            Some(true) => Self::Verified,
+            Some(false) => Self::NotVerified,
+            None => Self::NotChecked,
+        }
+    }
+}
+
+/// Why a tap has its verdict: a stable name in the API and in storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// Verified: an authentic code, for the first time, in its order.
+    Verified,
+    /// Not verified: the tag's inlay makes codes, and none came.
+    NoCode,
+    /// Not verified: the code is not of a code's shape.
+    Malformed,
+    /// Not verified: the code is of no inlay of this tag.
+    UnknownInlay,
+    /// Not verified: the MAC is not the inlay's.
+    WrongMac,
+    /// Not verified: the code was accepted before.
+    Replayed,
+    /// Not verified: a later code was accepted before.
+    OutOfOrder,
+    /// Not verified: the inlay's keys were replaced while the tap was on its way.
+    KeysReplaced,
+    /// Not checked: the tag's verifier is off.
+    VerifierOff,
+    /// Not checked: a QR code or a static URL carries no code.
+    Static,
+}
+
+impl Reason {
+    const ALL: [Self; 10] = [
+        Self::Verified,
+        Self::NoCode,
+        Self::Malformed,
+        Self::UnknownInlay,
+        Self::WrongMac,
+        Self::Replayed,
+        Self::OutOfOrder,
+        Self::KeysReplaced,
+        Self::VerifierOff,
+        Self::Static,
+    ];
+
+    /// The name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::NoCode => "no_code",
+            Self::Malformed => "malformed",
+            Self::UnknownInlay => "unknown_inlay",
+            Self::WrongMac => "wrong_mac",
+            Self::Replayed => "replayed",
+            Self::OutOfOrder => "out_of_order",
+            Self::KeysReplaced => "keys_replaced",
+            Self::VerifierOff => "verifier_off",
+            Self::Static => "static",
+        }
+    }
+
+    /// The reason with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == name)
+    }
+
+    /// What verification came to.
+    pub const fn verification(self) -> Verification {
+        match self {
+            Self::Verified => Verification::Verified,
+            Self::NoCode
+            | Self::Malformed
+            | Self::UnknownInlay
+            | Self::WrongMac
+            | Self::Replayed
+            | Self::OutOfOrder
+            | Self::KeysReplaced => Verification::NotVerified,
+            Self::VerifierOff | Self::Static => Verification::NotChecked,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_has_one_name_in_storage_and_in_json() {
+        for reason in Reason::ALL {
+            assert_eq!(Reason::from_name(reason.as_str()), Some(reason));
+            assert_eq!(serde_json::to_value(reason).unwrap(), reason.as_str());
+        }
+    }
+}

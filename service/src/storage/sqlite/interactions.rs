@@ -1,0 +1,396 @@
+//! The history of interactions, in SQL.
+
+mod erase;
+mod overview;
+
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::taps::{self, PayloadRead};
+use super::{SqliteStorage, row};
+use crate::clock::Timestamp;
+use crate::id::{InlayId, InteractionId, TagId};
+use crate::inlay::Uid;
+use crate::interaction::{
+    Interaction, NamedInlay, RecordedReads, RecordedUpdate, Refusal, TagName, TracedInteraction,
+    Verdict,
+};
+use crate::storage::{
+    InteractionFilter, Interactions, LOOKED_AT_MAX, Overview, StorageError, Stretch,
+};
+use crate::trace::CodeInlay;
+use crate::world::World;
+
+#[async_trait]
+impl Interactions for SqliteStorage {
+    async fn interactions(
+        &self,
+        filter: InteractionFilter,
+        from: Option<InteractionId>,
+        limit: usize,
+    ) -> Result<Stretch, StorageError> {
+        self.read_long(move |connection| stretch(connection, &filter, from, limit))
+            .await
+    }
+
+    async fn interaction(
+        &self,
+        id: InteractionId,
+    ) -> Result<Option<TracedInteraction>, StorageError> {
+        let pending = self.payload_reads.pending(id);
+        self.read(|connection| traced(connection, id, pending))
+    }
+
+    async fn overview(
+        &self,
+        since: Timestamp,
+        until: Timestamp,
+        world: World,
+    ) -> Result<Overview, StorageError> {
+        self.read_long(move |connection| overview::read(connection, since, until, world))
+            .await
+    }
+
+    async fn erase_visitors(&self, tag: TagId) -> Result<Option<bool>, StorageError> {
+        self.write(move |write| erase::visitors(write.connection, tag))
+            .await
+    }
+
+    async fn erase_history(
+        &self,
+        tag: TagId,
+        from: Option<InteractionId>,
+    ) -> Result<Option<InteractionId>, StorageError> {
+        self.write(move |write| erase::history(write.connection, tag, from))
+            .await
+    }
+}
+
+static BY_ID: LazyLock<String> = LazyLock::new(|| {
+    let columns = row::INTERACTION_COLUMNS;
+    format!("SELECT {columns} FROM interactions i WHERE i.id = ?1")
+});
+
+static NEWEST_FIRST: LazyLock<String> = LazyLock::new(|| {
+    let columns = row::INTERACTION_COLUMNS;
+    format!("SELECT {columns} FROM interactions i WHERE i.id <= ?1 ORDER BY i.id DESC")
+});
+
+/// Hands over the history from `from` on, the newest first, until `f` says no.
+fn newest_first(
+    connection: &Connection,
+    from: Option<InteractionId>,
+    mut f: impl FnMut(Interaction) -> bool,
+) -> Result<(), StorageError> {
+    let mut statement = connection.prepare_cached(&NEWEST_FIRST)?;
+    let mut rows = statement.query([from.map_or(i64::MAX, |id| id.0)])?;
+    while let Some(row) = rows.next()? {
+        if !f(row::interaction(row)?) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Hands over a tag's history from `from` on, the newest first, until `f` says no.
+fn tag_history(
+    connection: &Connection,
+    tag: TagId,
+    from: Option<InteractionId>,
+    mut f: impl FnMut(Interaction) -> bool,
+) -> Result<(), StorageError> {
+    let mut find = connection.prepare_cached(&BY_ID)?;
+    let mut next = match from {
+        Some(id) => Some(id),
+        None => newest_of(connection, tag)?,
+    };
+    while let Some(id) = next {
+        let found = find.query_row([id.0], |row| Ok(row::interaction(row)));
+        // The chain ends where older interactions were removed.
+        let Some(interaction) = found.optional()?.transpose()? else {
+            break;
+        };
+        next = interaction.previous;
+        if interaction.tag_id != tag || !f(interaction) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn newest_of(connection: &Connection, tag: TagId) -> Result<Option<InteractionId>, StorageError> {
+    let newest = connection
+        .prepare_cached("SELECT last_interaction FROM visits WHERE tag_id = ?1 AND client = x''")?
+        .query_row([tag.0], |row| row.get(0).map(InteractionId))
+        .optional()?;
+    Ok(newest)
+}
+
+/// How far interactions may stand out of their order in time, in milliseconds:
+/// an id is reserved before the interaction's time is decided.
+const DISORDER: i64 = 60_000;
+
+/// Whether no interaction of `world` before this one is at `since` or later.
+/// Simulated time runs ahead and begins anew with each start: it tells nothing.
+fn is_before(interaction: &Interaction, since: Timestamp, world: World) -> bool {
+    world == World::Real && !interaction.simulated && interaction.at.plus_millis(DISORDER) < since
+}
+
+fn stretch(
+    connection: &Connection,
+    filter: &InteractionFilter,
+    from: Option<InteractionId>,
+    limit: usize,
+) -> Result<Stretch, StorageError> {
+    let mut looked_at = 0;
+    let mut found = Vec::new();
+    let mut next = None;
+    let look = |interaction: Interaction| {
+        if filter
+            .since
+            .is_some_and(|since| is_before(&interaction, since, filter.world))
+        {
+            return false;
+        }
+        if found.len() == limit || looked_at == LOOKED_AT_MAX {
+            next = Some(interaction.id);
+            return false;
+        }
+        looked_at += 1;
+        if filter.selects(&interaction) {
+            found.push(interaction);
+        }
+        true
+    };
+    match filter.tag_id {
+        Some(tag) => tag_history(connection, tag, from, look)?,
+        None => newest_first(connection, from, look)?,
+    }
+    let found = found.into_iter().map(|interaction| {
+        let tag = tag_name(connection, interaction.tag_id)?;
+        Ok((interaction, tag))
+    });
+    Ok(Stretch {
+        found: found.collect::<Result<_, StorageError>>()?,
+        next,
+    })
+}
+
+/// How a tag is called, deleted ones included.
+fn tag_name(connection: &Connection, tag: TagId) -> Result<TagName, StorageError> {
+    let name = connection
+        .prepare_cached("SELECT slug, name FROM tags WHERE id = ?1")?
+        .query_row([tag.0], |row| {
+            Ok(TagName {
+                tag_id: tag,
+                slug: row.get(0)?,
+                tag_name: row.get(1)?,
+            })
+        })
+        .optional()?;
+    name.ok_or_else(|| row::unreadable("tag"))
+}
+
+fn traced(
+    connection: &Connection,
+    id: InteractionId,
+    pending: Option<PayloadRead>,
+) -> Result<Option<TracedInteraction>, StorageError> {
+    let found = connection
+        .prepare_cached(&BY_ID)?
+        .query_row([id.0], |row| Ok(row::interaction(row)))
+        .optional()?;
+    let Some(interaction) = found.transpose()? else {
+        return Ok(None);
+    };
+    let named = match interaction.verdict {
+        Verdict::NotVerified(Refusal::UnknownInlay { uid: Some(uid) }) => named(connection, uid)?,
+        _ => None,
+    };
+    Ok(Some(TracedInteraction {
+        tag: tag_name(connection, interaction.tag_id)?,
+        inlay: match interaction.inlay_id {
+            Some(inlay) => code_inlay(connection, inlay)?,
+            None => None,
+        },
+        named,
+        experience: match interaction.experience {
+            Some(version) => taps::published(connection, version)?,
+            None => None,
+        },
+        update: update(connection, id)?,
+        payload_reads: payload_reads(connection, id, pending)?,
+        interaction,
+    }))
+}
+
+fn code_inlay(connection: &Connection, id: InlayId) -> Result<Option<CodeInlay>, StorageError> {
+    let inlay: Option<([u8; 7], String)> = connection
+        .prepare_cached("SELECT uid, mac_from FROM inlays WHERE id = ?1")?
+        .query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let inlay = inlay.map(|(uid, mac_from)| {
+        Ok(CodeInlay {
+            uid: Uid::from_bytes(uid),
+            mac_from: mac_from.parse().map_err(|_| row::unreadable("mac_from"))?,
+        })
+    });
+    inlay.transpose()
+}
+
+/// The inlay with `uid`, and whose it is now.
+fn named(connection: &Connection, uid: Uid) -> Result<Option<NamedInlay>, StorageError> {
+    let tag: Option<Option<i64>> = connection
+        .prepare_cached("SELECT tag_id FROM inlays WHERE uid = ?1 AND deleted_at IS NULL")?
+        .query_row([uid.bytes()], |row| row.get(0))
+        .optional()?;
+    Ok(match tag {
+        Some(Some(tag)) => Some(NamedInlay::OfTag(tag_name(connection, TagId(tag))?)),
+        Some(None) => Some(NamedInlay::Unbound),
+        None => None,
+    })
+}
+
+fn update(
+    connection: &Connection,
+    id: InteractionId,
+) -> Result<Option<RecordedUpdate>, StorageError> {
+    let found: Option<(i64, String)> = connection
+        .prepare_cached("SELECT at, changes FROM updates WHERE interaction_id = ?1")?
+        .query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let update = found.map(|(at, changes)| {
+        Ok(RecordedUpdate {
+            at: Timestamp::from_millis(at),
+            changes: serde_json::from_str(&changes).map_err(|_| row::unreadable("change"))?,
+        })
+    });
+    update.transpose()
+}
+
+/// The reads that are stored, and those that wait to be.
+fn payload_reads(
+    connection: &Connection,
+    id: InteractionId,
+    pending: Option<PayloadRead>,
+) -> Result<Option<RecordedReads>, StorageError> {
+    let stored = connection
+        .prepare_cached("SELECT first_at, reads FROM payload_reads WHERE interaction_id = ?1")?
+        .query_row([id.0], |row| {
+            Ok(RecordedReads {
+                first_at: Timestamp::from_millis(row.get(0)?),
+                reads: row.get(1)?,
+            })
+        })
+        .optional()?;
+    let pending = pending.map(|PayloadRead { first_at, reads }| RecordedReads { first_at, reads });
+    Ok(match (stored, pending) {
+        (Some(stored), Some(pending)) => Some(RecordedReads {
+            reads: stored.reads.saturating_add(pending.reads),
+            ..stored
+        }),
+        (stored, pending) => stored.or(pending),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A history of `taps` interactions, by turns of the tags 1 and 2.
+    fn history(taps: i64) -> Connection {
+        let connection = Connection::open_in_memory().unwrap();
+        let schema = include_str!("../../../migrations/sqlite/V1__initial.sql");
+        connection.execute_batch(schema).unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO tags (slug, name, title, description, language_code, status, verifier_enabled,
+                     updates_require_verified, track_location, has_qr_code, simulated, widget_settings,
+                     created_at, updated_at)
+                 VALUES ('one111', '', '', '', '', 'active', 1, 0, 0, 0, 0, '{}', 0, 0),
+                        ('two222', '', '', '', '', 'active', 1, 0, 0, 0, 0, '{}', 0, 0)",
+            )
+            .unwrap();
+        connection
+            .execute(
+                "WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < ?1)
+                 INSERT INTO interactions (id, at, tag_id, previous, reason, tech, client, country,
+                     returning_month, returning_day, key_issued, simulated)
+                 SELECT id, id, 2 - id % 2, iif(id > 2, id - 2, NULL), 'static', 'u', x'01', 'DE', 1, 1, 0, 0
+                 FROM n",
+                [taps],
+            )
+            .unwrap();
+        connection
+            .execute(
+                "INSERT INTO visits (tag_id, client, scans, last_at, last_interaction)
+                 SELECT tag_id, x'', count(*), max(at), max(id) FROM interactions GROUP BY tag_id",
+                [],
+            )
+            .unwrap();
+        connection
+    }
+
+    fn all(connection: &Connection, filter: InteractionFilter) -> (Vec<usize>, Vec<i64>) {
+        let (mut lengths, mut ids, mut from) = (Vec::new(), Vec::new(), None);
+        loop {
+            let page = stretch(connection, &filter, from, 500).unwrap();
+            lengths.push(page.found.len());
+            ids.extend(page.found.iter().map(|(interaction, _)| interaction.id.0));
+            from = page.next;
+            if from.is_none() {
+                return (lengths, ids);
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_ends_after_as_many_interactions_as_it_may_look_at() {
+        let many = i64::try_from(LOOKED_AT_MAX).unwrap();
+        let connection = history(2 * many + 10);
+        let oldest = InteractionFilter {
+            until: Some(Timestamp::from_millis(4)),
+            ..InteractionFilter::default()
+        };
+        assert_eq!(all(&connection, oldest), (vec![0, 0, 3], vec![3, 2, 1]));
+        let of_one = InteractionFilter {
+            tag_id: Some(TagId(1)),
+            ..oldest
+        };
+        assert_eq!(all(&connection, of_one), (vec![0, 2], vec![3, 1]));
+    }
+
+    #[test]
+    fn a_tags_history_ends_where_older_interactions_were_removed() {
+        let connection = history(10);
+        connection
+            .execute("DELETE FROM interactions WHERE id < 5", [])
+            .unwrap();
+        let of_two = InteractionFilter {
+            tag_id: Some(TagId(2)),
+            ..InteractionFilter::default()
+        };
+        assert_eq!(all(&connection, of_two), (vec![3], vec![10, 8, 6]));
+    }
+
+    #[test]
+    fn a_long_history_is_erased_step_by_step() {
+        let connection = history(5_000);
+        let (mut from, mut steps) = (None, 0);
+        loop {
+            from = erase::history(&connection, TagId(1), from).unwrap();
+            steps += 1;
+            if from.is_none() {
+                break;
+            }
+        }
+        assert_eq!(steps, 3, "2,500 interactions, 1,000 a step");
+        let left: Vec<i64> = connection
+            .prepare("SELECT DISTINCT tag_id FROM interactions WHERE client IS NOT NULL OR country <> ''")
+            .and_then(|mut left| left.query_map([], |row| row.get(0))?.collect())
+            .unwrap();
+        assert_eq!(left, [2]);
+    }
+}

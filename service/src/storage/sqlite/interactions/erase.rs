@@ -1,0 +1,56 @@
+//! Erasing a tag's personal traces, in steps small enough not to be felt by a tap.
+
+use rusqlite::Connection;
+
+use super::tag_history;
+use crate::id::{InteractionId, TagId};
+use crate::storage::StorageError;
+
+/// Rows erased in one step.
+const BATCH: usize = 1_000;
+
+pub(super) fn visitors(connection: &Connection, tag: TagId) -> Result<Option<bool>, StorageError> {
+    let exists = connection
+        .prepare_cached("SELECT 1 FROM tags WHERE id = ?1")?
+        .exists([tag.0])?;
+    if !exists {
+        return Ok(None);
+    }
+    // The row of the empty client stands for all: the tag's counts.
+    let removed = connection
+        .prepare_cached(
+            "DELETE FROM visits WHERE tag_id = ?1 AND client IN
+                (SELECT client FROM visits WHERE tag_id = ?1 AND client <> x'' LIMIT ?2)",
+        )?
+        .execute((tag.0, crate::storage::sqlite::row::limit(BATCH)))?;
+    Ok(Some(removed == BATCH))
+}
+
+pub(super) fn history(
+    connection: &Connection,
+    tag: TagId,
+    from: Option<InteractionId>,
+) -> Result<Option<InteractionId>, StorageError> {
+    let mut ids = Vec::with_capacity(BATCH);
+    let mut next = None;
+    tag_history(connection, tag, from, |interaction| {
+        if ids.len() == BATCH {
+            next = Some(interaction.id);
+            return false;
+        }
+        ids.push(interaction.id.0);
+        true
+    })?;
+    let mut clear = connection.prepare_cached(
+        "UPDATE interactions SET client = NULL, country = '', returning_month = 0, returning_day = 0
+         WHERE id = ?1",
+    )?;
+    // That there was an update stays: it is why the key is consumed.
+    let mut clear_update =
+        connection.prepare_cached("UPDATE updates SET changes = '[]' WHERE interaction_id = ?1")?;
+    for id in ids {
+        clear.execute([id])?;
+        clear_update.execute([id])?;
+    }
+    Ok(next)
+}

@@ -1,0 +1,151 @@
+//! What a stretch of time came to.
+
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::Connection;
+
+use super::{is_before, newest_first, tag_name};
+use crate::clock::Timestamp;
+use crate::id::TagId;
+use crate::inlay::code::COUNTER_MAX;
+use crate::interaction::{Interaction, Reason, TagName};
+use crate::storage::sqlite::row;
+use crate::storage::{Overview, SAMPLE_MAX, StorageError};
+use crate::world::World;
+
+/// Tags that are named.
+const TOP_TAGS: usize = 10;
+const HOUR: i64 = 3_600_000;
+
+pub(super) fn read(
+    connection: &Connection,
+    since: Timestamp,
+    until: Timestamp,
+    world: World,
+) -> Result<Overview, StorageError> {
+    let sample = sample(connection, since, until, world)?;
+    let (factory_keys, used_up) = inlays(connection, world)?;
+    Ok(Overview {
+        counts: counts(connection, since, until, world)?,
+        top_tags: top_tags(connection, &sample.taps)?,
+        counter_gaps: sample.counter_gaps,
+        unset_tags: unset_tags(connection, &sample.without_experience)?,
+        complete: sample.complete,
+        factory_keys,
+        used_up,
+    })
+}
+
+fn counts(
+    connection: &Connection,
+    since: Timestamp,
+    until: Timestamp,
+    world: World,
+) -> Result<Vec<(Timestamp, Reason, u64)>, StorageError> {
+    let hour = |at: Timestamp| at.millis().div_euclid(HOUR);
+    let (first, last) = (hour(since), hour(until.plus_millis(-1)));
+    let mut statement = connection.prepare_cached(
+        "SELECT hour, reason, sum(taps) FROM tap_counts
+         WHERE hour BETWEEN ?1 AND ?2 AND (?3 IS NULL OR simulated = ?3)
+         GROUP BY hour, reason ORDER BY hour",
+    )?;
+    let mut rows = statement.query((first, last, world.simulated()))?;
+    let mut counts = Vec::new();
+    while let Some(row) = rows.next()? {
+        let hour: i64 = row.get(0)?;
+        counts.push((
+            Timestamp::from_millis(hour * HOUR),
+            row::reason(row.get_ref(1)?)?,
+            row.get::<_, i64>(2)?.unsigned_abs(),
+        ));
+    }
+    Ok(counts)
+}
+
+/// The newest part of the history, as far as it is of this stretch and world.
+#[derive(Default)]
+struct Sample {
+    taps: HashMap<TagId, u64>,
+    without_experience: HashSet<TagId>,
+    counter_gaps: u64,
+    complete: bool,
+}
+
+fn sample(
+    connection: &Connection,
+    since: Timestamp,
+    until: Timestamp,
+    world: World,
+) -> Result<Sample, StorageError> {
+    let mut looked_at = 0;
+    let mut sample = Sample {
+        complete: true,
+        ..Sample::default()
+    };
+    newest_first(connection, None, |interaction| {
+        if is_before(&interaction, since, world) {
+            return false;
+        }
+        if looked_at == SAMPLE_MAX {
+            sample.complete = false;
+            return false;
+        }
+        looked_at += 1;
+        let within = since <= interaction.at && interaction.at < until;
+        if within && world.has(interaction.simulated) {
+            sample.take(&interaction);
+        }
+        true
+    })?;
+    Ok(sample)
+}
+
+impl Sample {
+    fn take(&mut self, interaction: &Interaction) {
+        *self.taps.entry(interaction.tag_id).or_default() += 1;
+        if interaction.experience.is_none() {
+            self.without_experience.insert(interaction.tag_id);
+        }
+        if interaction.verdict.missed_reads() > 0 {
+            self.counter_gaps += 1;
+        }
+    }
+}
+
+fn top_tags(
+    connection: &Connection,
+    taps: &HashMap<TagId, u64>,
+) -> Result<Vec<(TagName, u64)>, StorageError> {
+    let mut taps: Vec<_> = taps.iter().map(|(tag, taps)| (*tag, *taps)).collect();
+    taps.sort_unstable_by_key(|(tag, taps)| (std::cmp::Reverse(*taps), *tag));
+    taps.truncate(TOP_TAGS);
+    taps.into_iter()
+        .map(|(tag, taps)| Ok((tag_name(connection, tag)?, taps)))
+        .collect()
+}
+
+fn unset_tags(connection: &Connection, tags: &HashSet<TagId>) -> Result<u64, StorageError> {
+    let mut unset = connection.prepare_cached(
+        "SELECT 1 FROM tags WHERE id = ?1 AND deleted_at IS NULL AND status = 'active'
+            AND experience_id IS NULL",
+    )?;
+    let mut count = 0;
+    for tag in tags {
+        count += u64::from(unset.exists([tag.0])?);
+    }
+    Ok(count)
+}
+
+/// How many inlays have factory keys, and how many are used up.
+fn inlays(connection: &Connection, world: World) -> Result<(u64, u64), StorageError> {
+    let (factory_keys, used_up): (i64, i64) = connection
+        .prepare_cached(
+            "SELECT (SELECT count(*) FROM inlays WHERE factory_keys AND deleted_at IS NULL
+                        AND (?1 IS NULL OR simulated = ?1)),
+                    (SELECT count(*) FROM counters c JOIN inlays i ON i.id = c.inlay_id
+                     WHERE c.last = ?2 AND i.deleted_at IS NULL AND (?1 IS NULL OR i.simulated = ?1))",
+        )?
+        .query_row((world.simulated(), COUNTER_MAX), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (factory_keys, used_up) = (factory_keys.unsigned_abs(), used_up.unsigned_abs());
+    Ok((factory_keys, used_up))
+}

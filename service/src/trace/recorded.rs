@@ -1,0 +1,337 @@
+//! The steps of a tap that was recorded, and of what came after it.
+
+use super::{Step, StepName, StepVerdict, verdict_steps};
+use crate::experience::Content;
+use crate::interaction::{
+    Change, Interaction, NamedInlay, RecordedReads, RecordedUpdate, TracedInteraction,
+};
+use crate::rolling_key::KeyState;
+use crate::storage::PublishedExperience;
+
+/// Longest value of a variable that a step shows, in characters.
+const VALUE_SHOWN: usize = 60;
+
+/// Every step of a recorded tap, in their order. `key` is its key's state now.
+pub fn of(traced: &TracedInteraction, key: KeyState) -> Vec<Step> {
+    let interaction = &traced.interaction;
+    let slug = &traced.tag.slug;
+    let [url, mut mac, counter] = verdict_steps(slug, interaction.verdict, traced.inlay);
+    if let Some(named) = &traced.named {
+        mac.detail += &whose(named);
+    }
+    let record = Step::new(
+        StepName::Record,
+        StepVerdict::Ok,
+        format!("interaction {}", interaction.id),
+    );
+    vec![
+        url,
+        mac,
+        counter,
+        record,
+        key_step(key, interaction),
+        redirect_step(traced.experience.as_ref(), interaction),
+        payload_step(traced.payload_reads, key, interaction),
+        update_step(traced.update.as_ref(), key),
+    ]
+}
+
+fn whose(named: &NamedInlay) -> String {
+    match named {
+        NamedInlay::OfTag(tag) => {
+            format!(
+                ": it is the inlay of the tag {} ({})",
+                tag.tag_name, tag.slug
+            )
+        }
+        NamedInlay::Unbound => ": it is an inlay that is on no tag".to_owned(),
+    }
+}
+
+fn key_step(key: KeyState, interaction: &Interaction) -> Step {
+    let (step, detail) = match key {
+        KeyState::None => (
+            StepVerdict::NotChecked,
+            format!("none: {}", leads_nowhere(interaction)),
+        ),
+        KeyState::Valid { remaining_ms } => (
+            StepVerdict::Ok,
+            format!("valid for {}", minutes(remaining_ms)),
+        ),
+        KeyState::Expired => (StepVerdict::Ok, "expired".to_owned()),
+        KeyState::Consumed { consumed_at } => (
+            StepVerdict::Ok,
+            format!(
+                "consumed {} after the tap",
+                minutes(consumed_at.millis_since(interaction.at))
+            ),
+        ),
+    };
+    Step::new(StepName::Key, step, detail)
+}
+
+fn redirect_step(experience: Option<&PublishedExperience>, interaction: &Interaction) -> Step {
+    let (step, detail) = match experience {
+        Some(experience) if interaction.key_issued => {
+            let to = match &*experience.content {
+                Content::Redirect { target } => target.source(),
+                Content::Studio { .. } => "a page of the service",
+            };
+            let (name, version) = (&experience.name, experience.version.version);
+            (StepVerdict::Ok, format!("{to} · {name}, version {version}"))
+        }
+        _ => (
+            StepVerdict::NotChecked,
+            leads_nowhere(interaction).to_owned(),
+        ),
+    };
+    Step::new(StepName::Redirect, step, detail)
+}
+
+/// Why a tap got no key.
+fn leads_nowhere(interaction: &Interaction) -> &'static str {
+    if interaction.experience.is_some() {
+        "the tag is archived"
+    } else {
+        "the tag leads to no experience that is published"
+    }
+}
+
+fn payload_step(reads: Option<RecordedReads>, key: KeyState, interaction: &Interaction) -> Step {
+    let (step, detail) = match (reads, key) {
+        (Some(RecordedReads { first_at, reads }), _) => {
+            let after = minutes(first_at.millis_since(interaction.at));
+            let detail = match reads {
+                1 => format!("read once, {after} after the tap"),
+                2 => format!("read twice, first {after} after the tap"),
+                _ => format!("read {reads} times, first {after} after the tap"),
+            };
+            (StepVerdict::Ok, detail)
+        }
+        (None, KeyState::None) => (
+            StepVerdict::NotChecked,
+            "there is no key to read it with".to_owned(),
+        ),
+        (None, KeyState::Valid { .. }) => (StepVerdict::Pending, "not read yet".to_owned()),
+        (None, _) => (StepVerdict::NotChecked, "never read".to_owned()),
+    };
+    Step::new(StepName::Payload, step, detail)
+}
+
+fn update_step(update: Option<&RecordedUpdate>, key: KeyState) -> Step {
+    let (step, detail) = match (update, key) {
+        (Some(update), _) if update.changes.is_empty() => (
+            StepVerdict::Ok,
+            "made; what it changed was erased".to_owned(),
+        ),
+        (Some(update), _) => {
+            let changes: Vec<_> = update.changes.iter().map(change).collect();
+            (StepVerdict::Ok, changes.join(", "))
+        }
+        (None, KeyState::None) => (
+            StepVerdict::NotChecked,
+            "there is no key to update with".to_owned(),
+        ),
+        (None, KeyState::Valid { .. }) => (StepVerdict::Pending, "none yet".to_owned()),
+        (None, _) => (StepVerdict::NotChecked, "none".to_owned()),
+    };
+    Step::new(StepName::Update, step, detail)
+}
+
+fn change(Change { key, old, new }: &Change) -> String {
+    format!("{key}: {} → {}", shown(old), shown(new))
+}
+
+/// A value, as far as there is room for it.
+fn shown(value: &str) -> String {
+    if value.is_empty() {
+        return "empty".to_owned();
+    }
+    match value.char_indices().nth(VALUE_SHOWN) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
+    }
+}
+
+/// A length of time as minutes and seconds: `4:12`.
+fn minutes(millis: i64) -> String {
+    let seconds = millis.max(0) / 1000;
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::clock::Timestamp;
+    use crate::id::{ExperienceId, InteractionId, TagId};
+    use crate::inlay::Uid;
+    use crate::interaction::{Refusal, Returning, TagName, Tech, Verdict, VersionRef};
+    use crate::macros::Target;
+    use crate::tag::PropertyKey;
+
+    const AT: Timestamp = Timestamp::from_millis(1_000_000);
+
+    fn traced(verdict: Verdict) -> TracedInteraction {
+        let version = VersionRef {
+            experience_id: ExperienceId(7),
+            version: 2,
+        };
+        let target = Target::parse("https://owner.example/nfc").unwrap();
+        TracedInteraction {
+            interaction: Interaction {
+                id: InteractionId(90_412),
+                at: AT,
+                tag_id: TagId(41),
+                inlay_id: None,
+                verdict,
+                tech: Tech::Nfc,
+                experience: Some(version),
+                country: String::new(),
+                returning: Returning::default(),
+                key_issued: true,
+                simulated: false,
+                previous: None,
+            },
+            tag: tag(),
+            inlay: None,
+            named: None,
+            experience: Some(PublishedExperience {
+                version,
+                name: "Register".to_owned(),
+                content: Arc::new(Content::Redirect { target }),
+            }),
+            update: None,
+            payload_reads: None,
+        }
+    }
+
+    fn tag() -> TagName {
+        TagName {
+            tag_id: TagId(41),
+            slug: "k3v9qa".to_owned(),
+            tag_name: "Bottle 41".to_owned(),
+        }
+    }
+
+    fn verified() -> TracedInteraction {
+        traced(Verdict::Verified {
+            counter: 61,
+            previous: 58,
+        })
+    }
+
+    fn after_counter(traced: &TracedInteraction, key: KeyState) -> Vec<(StepVerdict, String)> {
+        let steps = of(traced, key).into_iter().skip(3);
+        steps.map(|step| (step.verdict, step.detail)).collect()
+    }
+
+    fn expected(steps: [(StepVerdict, &str); 5]) -> Vec<(StepVerdict, String)> {
+        steps
+            .map(|(verdict, detail)| (verdict, detail.to_owned()))
+            .into()
+    }
+
+    #[test]
+    fn a_tap_whose_key_lives_waits_for_payload_and_update() {
+        let key = KeyState::Valid {
+            remaining_ms: 252_999,
+        };
+        let steps = [
+            (StepVerdict::Ok, "interaction 90412"),
+            (StepVerdict::Ok, "valid for 4:12"),
+            (
+                StepVerdict::Ok,
+                "https://owner.example/nfc · Register, version 2",
+            ),
+            (StepVerdict::Pending, "not read yet"),
+            (StepVerdict::Pending, "none yet"),
+        ];
+        assert_eq!(after_counter(&verified(), key), expected(steps));
+    }
+
+    #[test]
+    fn a_tap_says_when_its_payload_was_read_and_what_its_key_changed() {
+        let change = |key: &str, old: &str, new: String| Change {
+            key: PropertyKey::parse(key).unwrap(),
+            old: old.to_owned(),
+            new,
+        };
+        let mut traced = verified();
+        traced.payload_reads = Some(RecordedReads {
+            first_at: AT.plus_millis(3_400),
+            reads: 1,
+        });
+        traced.update = Some(RecordedUpdate {
+            at: AT.plus_millis(75_000),
+            changes: vec![
+                change("registered", "false", "true".to_owned()),
+                change("name", "", "ä".repeat(61)),
+            ],
+        });
+        let consumed_at = AT.plus_millis(75_000);
+        let update = format!(
+            "registered: false → true, name: empty → {}…",
+            "ä".repeat(60)
+        );
+        let steps = [
+            (StepVerdict::Ok, "interaction 90412"),
+            (StepVerdict::Ok, "consumed 1:15 after the tap"),
+            (
+                StepVerdict::Ok,
+                "https://owner.example/nfc · Register, version 2",
+            ),
+            (StepVerdict::Ok, "read once, 0:03 after the tap"),
+            (StepVerdict::Ok, update.as_str()),
+        ];
+        assert_eq!(
+            after_counter(&traced, KeyState::Consumed { consumed_at }),
+            expected(steps)
+        );
+    }
+
+    #[test]
+    fn a_tap_without_a_key_says_why() {
+        for (experience, why) in [
+            (None, "the tag leads to no experience that is published"),
+            (verified().interaction.experience, "the tag is archived"),
+        ] {
+            let mut traced = verified();
+            traced.interaction.key_issued = false;
+            traced.interaction.experience = experience;
+            let steps = after_counter(&traced, KeyState::None);
+            assert_eq!(steps[1], (StepVerdict::NotChecked, format!("none: {why}")));
+            assert_eq!(steps[2], (StepVerdict::NotChecked, why.to_owned()));
+            assert_eq!(steps[3].0, StepVerdict::NotChecked);
+            assert_eq!(steps[4].0, StepVerdict::NotChecked);
+        }
+    }
+
+    #[test]
+    fn an_expired_key_leaves_nothing_to_wait_for() {
+        let steps = after_counter(&verified(), KeyState::Expired);
+        assert_eq!(steps[3], (StepVerdict::NotChecked, "never read".to_owned()));
+        assert_eq!(steps[4], (StepVerdict::NotChecked, "none".to_owned()));
+    }
+
+    #[test]
+    fn a_code_of_another_inlay_says_whose_it_is() {
+        let uid = Some(Uid::from_bytes([4, 1, 2, 3, 4, 5, 6]));
+        let mut traced = traced(Verdict::NotVerified(Refusal::UnknownInlay { uid }));
+        for (named, words) in [
+            (None, "this tag has no such inlay"),
+            (
+                Some(NamedInlay::OfTag(tag())),
+                "this tag has no such inlay: it is the inlay of the tag Bottle 41 (k3v9qa)",
+            ),
+            (
+                Some(NamedInlay::Unbound),
+                "this tag has no such inlay: it is an inlay that is on no tag",
+            ),
+        ] {
+            traced.named = named;
+            assert_eq!(of(&traced, KeyState::Expired)[1].detail, words);
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! `/admin/v1/interactions`, and the erasing of traces.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_service::inlay::{MacFrom, Mirror};
+use tapdesk_tests::{TestService, TestTag};
+
+async fn ids(service: &TestService, query: &str) -> Vec<i64> {
+    let page = service.admin_get(&format!("/interactions{query}")).await;
+    ids_of(&page)
+}
+
+fn ids_of(page: &Value) -> Vec<i64> {
+    let items = page["items"].as_array().expect("a list").iter();
+    items
+        .map(|item| item["id"].as_i64().expect("an id"))
+        .collect()
+}
+
+/// The steps of an interaction, each as its name, verdict and words.
+async fn steps(service: &TestService, id: i64) -> Vec<[String; 3]> {
+    let traced = service.admin_get(&format!("/interactions/{id}")).await;
+    let steps = traced["steps"].as_array().expect("steps").iter();
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    steps
+        .map(|step| [&step["name"], &step["verdict"], &step["detail"]].map(text))
+        .collect()
+}
+
+async fn key(service: &TestService, id: i64) -> Value {
+    service.admin_get(&format!("/interactions/{id}")).await["key"].clone()
+}
+
+#[tokio::test]
+async fn a_tap_is_listed_with_everything_it_came_to() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    service.tap(&inlay.url(&tag)).await;
+    let expected = json!({
+        "id": 1, "at": "2026-01-01T12:00:00Z",
+        "tag_id": tag.id, "slug": tag.slug, "tag_name": "Bottle 41",
+        "tag_verified": true, "reason": "verified", "counter": 1, "last_counter": 0, "missed_reads": 0,
+        "inlay_id": inlay.id, "uid": null, "tech": "n", "experience_id": 1, "experience_version": 1,
+        "country": "", "returning_month": false, "returning_day": false,
+        "key_issued": true, "simulated": false,
+    });
+    let page = service.admin_get("/interactions").await;
+    assert_eq!(page, json!({"items": [expected], "next": null}));
+}
+
+#[tokio::test]
+async fn interactions_are_selected_by_what_they_came_to() {
+    let service = TestService::start().await;
+    let (bottle, mut inlay) = service.bottle().await;
+    let poster = service.tag(json!({"name": "Poster"})).await;
+    let url = inlay.url(&bottle);
+    service.tap(&url).await; // 1: verified
+    service.tap(&url).await; // 2: replayed
+    service.advance(60_000);
+    service.tap(&poster.path()).await; // 3: static
+    service.tap(&bottle.path()).await; // 4: no code
+    let all = "2026-01-01T12:00:00Z";
+    let later = "2026-01-01T12:01:00Z";
+    for (query, expected) in [
+        (String::new(), vec![4, 3, 2, 1]),
+        (format!("?tag_id={}", bottle.id), vec![4, 2, 1]),
+        (format!("?tag_id={}", poster.id), vec![3]),
+        ("?tag_id=99".to_owned(), vec![]),
+        ("?experience_id=1".to_owned(), vec![4, 2, 1]),
+        (format!("?inlay_id={}", inlay.id), vec![2, 1]),
+        ("?verification=verified".to_owned(), vec![1]),
+        ("?verification=not_verified".to_owned(), vec![4, 2]),
+        ("?verification=not_checked".to_owned(), vec![3]),
+        ("?reason=replayed".to_owned(), vec![2]),
+        (format!("?since={later}"), vec![4, 3]),
+        (format!("?until={later}"), vec![2, 1]),
+        (
+            format!("?since={all}&until={later}&reason=verified"),
+            vec![1],
+        ),
+        (format!("?tag_id={}&since={later}", bottle.id), vec![4]),
+        ("?simulated=true".to_owned(), vec![]),
+        ("?simulated=all".to_owned(), vec![4, 3, 2, 1]),
+    ] {
+        assert_eq!(ids(&service, &query).await, expected, "{query}");
+    }
+    for path in [
+        "/interactions?reason=because",
+        "/interactions?count=true",
+        "/interactions?since=noon",
+    ] {
+        service
+            .admin(Method::GET, path, Value::Null)
+            .await
+            .expect(422);
+    }
+}
+
+#[tokio::test]
+async fn pages_of_the_history_hold_each_interaction_once() {
+    let service = TestService::start().await;
+    let one = service.tag(json!({"name": "One"})).await;
+    let two = service.tag(json!({"name": "Two"})).await;
+    for _ in 0..4 {
+        service.tap(&one.path()).await;
+        service.tap(&two.path()).await;
+    }
+    let of_two = format!("tag_id={}&", two.id);
+    for (filter, expected) in [
+        ("", vec![8, 7, 6, 5, 4, 3, 2, 1]),
+        (&of_two, vec![8, 6, 4, 2]),
+    ] {
+        let mut found = Vec::new();
+        let mut after = String::new();
+        loop {
+            let page = service
+                .admin_get(&format!("/interactions?{filter}limit=2{after}"))
+                .await;
+            found.extend(ids_of(&page));
+            // A tap meanwhile neither repeats nor hides another.
+            service.tap(&one.path()).await;
+            match page["next"].as_str() {
+                Some(next) => after = format!("&after={next}"),
+                None => break,
+            }
+        }
+        found.retain(|id| *id <= 8);
+        assert_eq!(found, expected, "{filter}");
+    }
+}
+
+#[tokio::test]
+async fn a_trace_tells_each_step_of_a_tap_and_what_came_after_it() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    service.tap(&inlay.url(&tag)).await;
+    inlay.code();
+    inlay.code();
+    let tap = service.tap(&inlay.url(&tag)).await;
+    let step =
+        |name: &str, verdict: &str, detail: String| [name.to_owned(), verdict.to_owned(), detail];
+    let uid = inlay.chip.uid.to_string();
+    let before = [
+        step("url", "ok", format!("{} · uid {uid} · counter 4", tag.slug)),
+        step("mac", "ok", "authentic (empty window)".to_owned()),
+        step(
+            "counter",
+            "gap",
+            "4 after 1: 2 reads never reached us".to_owned(),
+        ),
+        step("record", "ok", "interaction 2".to_owned()),
+    ];
+    let redirect = step(
+        "redirect",
+        "ok",
+        "https://owner.example/landing · Redirect, version 1".to_owned(),
+    );
+    service.advance(48_000);
+    let mut expected = before.to_vec();
+    expected.extend([
+        step("key", "ok", "valid for 4:12".to_owned()),
+        redirect.clone(),
+        step("payload", "pending", "not read yet".to_owned()),
+        step("update", "pending", "none yet".to_owned()),
+    ]);
+    assert_eq!(steps(&service, 2).await, expected);
+    assert_eq!(
+        key(&service, 2).await,
+        json!({"state": "valid", "remaining_ms": 252_000})
+    );
+
+    service.payload(tap.key()).await;
+    service.payload(tap.key()).await;
+    service.advance(12_000);
+    let update = service
+        .update(tap.key(), json!({"registered": "true"}))
+        .await;
+    update.expect(200);
+    let mut expected = before.to_vec();
+    expected.extend([
+        step("key", "ok", "consumed 1:00 after the tap".to_owned()),
+        redirect,
+        step(
+            "payload",
+            "ok",
+            "read twice, first 0:48 after the tap".to_owned(),
+        ),
+        step("update", "ok", "registered: false → true".to_owned()),
+    ]);
+    assert_eq!(steps(&service, 2).await, expected);
+    let traced = service.admin_get("/interactions/2").await;
+    assert_eq!(
+        traced["key"],
+        json!({"state": "consumed", "consumed_at": "2026-01-01T12:01:00Z"})
+    );
+    assert_eq!(
+        traced["update"],
+        json!({
+            "at": "2026-01-01T12:01:00Z",
+            "changes": [{"key": "registered", "old": "false", "new": "true"}],
+        })
+    );
+    assert_eq!(
+        traced["payload_reads"],
+        json!({"first_at": "2026-01-01T12:00:48Z", "reads": 2})
+    );
+    service
+        .admin(Method::GET, "/interactions/3", Value::Null)
+        .await
+        .expect(404);
+}
+
+#[tokio::test]
+async fn payload_reads_are_known_before_and_after_a_restart() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let tap = service.tap(&tag.path()).await;
+    service.payload(tap.key()).await;
+    let service = service.restart(1_000).await;
+    service.payload(tap.key()).await;
+    let traced = service.admin_get("/interactions/1").await;
+    assert_eq!(
+        traced["payload_reads"],
+        json!({"first_at": "2026-01-01T12:00:00Z", "reads": 2})
+    );
+}
+
+#[tokio::test]
+async fn a_key_is_valid_until_it_expires_and_none_where_the_tag_leads_nowhere() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let unset = service.tag(json!({"name": "Unset"})).await;
+    service.tap(&tag.path()).await;
+    service.tap(&unset.path()).await;
+    service.advance(299_999);
+    assert_eq!(
+        key(&service, 1).await,
+        json!({"state": "valid", "remaining_ms": 1})
+    );
+    service.advance(1);
+    assert_eq!(key(&service, 1).await, json!({"state": "expired"}));
+    assert_eq!(key(&service, 2).await, json!({"state": "none"}));
+    let detail = &steps(&service, 2).await[4][2];
+    assert_eq!(
+        detail,
+        "none: the tag leads to no experience that is published"
+    );
+}
+
+#[tokio::test]
+async fn a_code_of_another_tags_inlay_says_whose_it_is() {
+    let service = TestService::start().await;
+    let target = service.redirecting_tag(json!({"name": "Target"})).await;
+    service
+        .rolling_inlay(&target, Mirror::Plain, MacFrom::None)
+        .await;
+    let other = service.redirecting_tag(json!({"name": "Other"})).await;
+    let mut inlay = service
+        .rolling_inlay(&other, Mirror::Plain, MacFrom::None)
+        .await;
+    service.tap(&inlay.url(&target)).await;
+    let traced = service.admin_get("/interactions/1").await;
+    assert_eq!(traced["reason"], "unknown_inlay");
+    assert_eq!(traced["uid"], inlay.chip.uid.to_string());
+    let detail = &steps(&service, 1).await[1][2];
+    let expected = format!(
+        "this tag has no such inlay: it is the inlay of the tag Other ({})",
+        other.slug
+    );
+    assert_eq!(*detail, expected);
+}
+
+#[tokio::test]
+async fn simulated_interactions_are_listed_only_where_they_are_asked_for() {
+    let service = TestService::start().await;
+    service
+        .admin_create("/simulator/inlays", json!({"name": "Twin"}))
+        .await;
+    let tapped = service
+        .admin(
+            Method::POST,
+            "/simulator/inlays/1/tap",
+            json!({"follow": true}),
+        )
+        .await
+        .expect(200);
+    assert_eq!(tapped["followed"]["interaction_id"], 1);
+    assert_eq!(ids(&service, "").await, Vec::<i64>::new());
+    assert_eq!(ids(&service, "?simulated=true").await, [1]);
+    assert_eq!(
+        service.admin_get("/interactions/1").await["simulated"],
+        true
+    );
+}
+
+/// A service that knows a visitor's country, with a tag that was tapped twice
+/// and registered by its visitor.
+async fn tapped() -> (TestService, TestTag) {
+    let service =
+        TestService::start_with(|options| options.settings.default_country = "DE".into()).await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    service.tap(&tag.path()).await;
+    let tap = service.tap(&tag.path()).await;
+    let update = service
+        .update(tap.key(), json!({"registered": "by Jo"}))
+        .await;
+    update.expect(200);
+    (service, tag)
+}
+
+#[tokio::test]
+async fn erased_traces_leave_verdicts_and_counts_and_nothing_of_visitors() {
+    let (service, tag) = tapped().await;
+    let before = service.admin_get("/interactions/2").await;
+    assert_eq!(before["country"], "DE");
+    assert_eq!(before["returning_day"], true);
+
+    let traces = format!("/tags/{}/traces", tag.id);
+    let erased = service.admin(Method::DELETE, &traces, Value::Null).await;
+    assert_eq!(erased.status, 204);
+    for id in 1..=2 {
+        let after = service.admin_get(&format!("/interactions/{id}")).await;
+        assert_eq!(after["country"], "");
+        assert_eq!(after["returning_day"], false);
+        assert_eq!(after["returning_month"], false);
+        assert_eq!(after["reason"], "static");
+        assert!(!after.to_string().contains("Jo"), "{after}");
+    }
+    let after = service.admin_get("/interactions/2").await;
+    assert_eq!(after["update"]["changes"], json!([]));
+    assert_eq!(after["key"]["state"], "consumed");
+    assert_eq!(service.scan_count(&tag).await, 2);
+    assert_eq!(
+        service.variable(&tag, "registered").await.as_deref(),
+        Some("by Jo")
+    );
+
+    let tap = service.tap(&tag.path()).await;
+    let payload = service.payload(tap.key()).await;
+    assert_eq!(payload["device"]["r"], false, "nobody has been here before");
+}
+
+#[tokio::test]
+async fn traces_of_another_tag_stay_and_those_of_a_deleted_one_can_be_erased() {
+    let (service, tag) = tapped().await;
+    let other = service.redirecting_tag(Value::Null).await;
+    service.tap(&other.path()).await;
+    let delete = service
+        .admin(Method::DELETE, &tag.admin_path(), Value::Null)
+        .await;
+    assert_eq!(delete.status, 204);
+    let traces = format!("/tags/{}/traces", tag.id);
+    let erased = service.admin(Method::DELETE, &traces, Value::Null).await;
+    assert_eq!(erased.status, 204);
+    assert_eq!(service.admin_get("/interactions/1").await["country"], "");
+    assert_eq!(service.admin_get("/interactions/3").await["country"], "DE");
+    service
+        .admin(Method::DELETE, "/tags/99/traces", Value::Null)
+        .await
+        .expect(404);
+}
