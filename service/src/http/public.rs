@@ -23,38 +23,49 @@ const BODY_MAX: usize = 64 * 1024;
 
 /// The envelope of the update operation (specification 4.2).
 #[derive(ToSchema)]
-pub(super) struct Envelope<'a> {
-    success: Option<bool>,
-    error: Option<bool>,
-    message: &'a str,
+#[serde(untagged)]
+pub(super) enum Envelope<'a> {
+    /// It was done.
+    Success {
+        /// Always `true`.
+        success: bool,
+        /// What was done.
+        message: &'a str,
+    },
+    /// It was refused.
+    Error {
+        /// Always `true`.
+        error: bool,
+        /// What is wrong.
+        message: &'a str,
+    },
 }
 
 impl<'a> Envelope<'a> {
     const fn success(message: &'a str) -> Self {
-        Self {
-            success: Some(true),
-            error: None,
-            message,
-        }
+        let success = true;
+        Self::Success { success, message }
     }
 
     pub(super) const fn error(message: &'a str) -> Self {
-        Self {
-            success: None,
-            error: Some(true),
-            message,
-        }
+        let error = true;
+        Self::Error { error, message }
     }
 
     /// The envelope to the byte as the specification writes it, spaces included.
     fn to_json(&self) -> String {
-        let outcome = if self.success.is_some() {
-            "success"
-        } else {
-            "error"
-        };
-        let message = serde_json::Value::from(self.message);
-        format!(r#"{{"{outcome}": true, "message": {message}}}"#)
+        let quoted = |message: &str| serde_json::Value::from(message).to_string();
+        match self {
+            Self::Success { success, message } => {
+                format!(
+                    r#"{{"success": {success}, "message": {}}}"#,
+                    quoted(message)
+                )
+            }
+            Self::Error { error, message } => {
+                format!(r#"{{"error": {error}, "message": {}}}"#, quoted(message))
+            }
+        }
     }
 }
 
