@@ -157,7 +157,7 @@ fn update(agent: &Agent, service: &Client, key: &str, set: &[(String, String)]) 
     }
     let body: Value = answer.body_mut().read_json()?;
     bail!(
-        "The update was refused: {}",
+        "The update was refused: {}.",
         body["message"].as_str().unwrap_or_default()
     )
 }
