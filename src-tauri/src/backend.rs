@@ -1,0 +1,127 @@
+//! The service that the screens speak to: the one in this process, or one
+//! elsewhere. Either way the admin token is added here, and nowhere nearer to
+//! the page.
+
+mod feed;
+mod remote;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, ORIGIN, REFERER};
+use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
+use serde_json::{Value, json};
+use tapdesk_service::Service;
+use tapdesk_service::admin_token::AdminToken;
+use tokio::sync::mpsc;
+use tower::ServiceExt as _;
+
+pub use remote::{RemoteService, address};
+
+/// Largest answer that is handed to the page.
+const ANSWER_MAX: usize = 1024 * 1024 * 1024;
+
+/// A service to speak to.
+#[derive(Clone)]
+pub enum Backend {
+    /// In this process.
+    Embedded(Embedded),
+    /// On another computer, or in another process.
+    Remote(Arc<RemoteService>),
+}
+
+/// How the embedded service is reached without a socket.
+#[derive(Clone)]
+pub struct Embedded {
+    /// All of its routes.
+    pub router: Router,
+    /// The token of its administrators.
+    pub token: AdminToken,
+    /// The service itself, for its events.
+    pub service: Arc<Service>,
+}
+
+impl Backend {
+    /// Sends a request, of which path, query, method, headers and body count,
+    /// and reads the whole answer.
+    pub async fn request(&self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
+        match self {
+            Self::Embedded(embedded) => embedded.request(request).await,
+            Self::Remote(remote) => {
+                let remote = Arc::clone(remote);
+                tokio::task::spawn_blocking(move || remote.request(request))
+                    .await
+                    .unwrap_or_else(|_| {
+                        problem(StatusCode::BAD_GATEWAY, "The call could not be made.")
+                    })
+            }
+        }
+    }
+
+    /// What happens in the service from now on, until the receiver is dropped or
+    /// the service ends.
+    pub fn events(&self) -> mpsc::Receiver<Value> {
+        match self {
+            Self::Embedded(embedded) => feed::of_storage(embedded.service.storage.events()),
+            Self::Remote(remote) => feed::of_remote(remote),
+        }
+    }
+}
+
+impl Embedded {
+    async fn request(&self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
+        let (mut parts, body) = request.into_parts();
+        parts.headers = forwarded(&parts.headers, &parts.uri, &self.token);
+        parts
+            .headers
+            .insert(HOST, HeaderValue::from_static("localhost"));
+        parts.uri = local_part(&parts.uri);
+        let request = Request::from_parts(parts, Body::from(body));
+        let Ok(response) = self.router.clone().oneshot(request).await;
+        let (parts, body) = response.into_parts();
+        match to_bytes(body, ANSWER_MAX).await {
+            Ok(body) => Response::from_parts(parts, body.into()),
+            Err(_) => problem(
+                StatusCode::BAD_GATEWAY,
+                "The answer is too large to be shown.",
+            ),
+        }
+    }
+}
+
+/// The page's headers without what belongs to the page alone, and with the
+/// token where the admin API is called.
+fn forwarded(headers: &HeaderMap, uri: &Uri, token: &AdminToken) -> HeaderMap {
+    let mut headers = headers.clone();
+    for name in [AUTHORIZATION, COOKIE, ORIGIN, REFERER, HOST] {
+        headers.remove(name);
+    }
+    if uri.path().starts_with("/admin/")
+        && let Ok(mut value) = HeaderValue::try_from(format!("Bearer {}", token.expose()))
+    {
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    headers
+}
+
+/// Path and query, as they stand in a request to a server.
+fn local_part(uri: &Uri) -> Uri {
+    let path = uri.path_and_query().cloned();
+    path.map_or_else(|| Uri::from_static("/"), Uri::from)
+}
+
+/// A refusal of the shell's own, shaped as the admin API's (RFC 9457).
+pub fn problem(status: StatusCode, detail: &str) -> Response<Vec<u8>> {
+    let problem = json!({
+        "title": status.canonical_reason().unwrap_or_default(),
+        "status": status.as_u16(),
+        "detail": detail,
+    });
+    let mut response = Response::new(problem.to_string().into_bytes());
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("application/problem+json");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}

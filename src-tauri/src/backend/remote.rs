@@ -1,0 +1,197 @@
+//! A service elsewhere, over HTTP with its admin token.
+
+use std::fmt;
+use std::io::{BufRead, BufReader};
+use std::time::Duration;
+
+use axum::http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
+use axum::http::{Request, Response, StatusCode};
+use tapdesk_service::admin_token::AdminToken;
+use ureq::tls::{RootCerts, TlsConfig};
+use ureq::{Agent, Body};
+use url::{Host, Url};
+
+use super::{ANSWER_MAX, forwarded, local_part, problem};
+
+/// How long a service may take to be connected to.
+const CONNECT_TIME: Duration = Duration::from_secs(10);
+/// How long it may take to begin an answer.
+const ANSWER_TIME: Duration = Duration::from_secs(120);
+/// How long an event stream may be silent. The service breaks the silence every 15 seconds.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// A service elsewhere, and the token it knows us by. Calls block.
+pub struct RemoteService {
+    agent: Agent,
+    base: String,
+    token: AdminToken,
+}
+
+impl fmt::Debug for RemoteService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RemoteService").field(&self.base).finish()
+    }
+}
+
+impl RemoteService {
+    /// A service at `base` (see [`address`]).
+    pub fn new(base: String, token: AdminToken) -> Self {
+        let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier);
+        let config = Agent::config_builder()
+            .tls_config(tls.build())
+            .http_status_as_error(false)
+            // The token is for this address and no other.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_connect(Some(CONNECT_TIME))
+            .timeout_recv_response(Some(ANSWER_TIME));
+        Self {
+            agent: config.build().new_agent(),
+            base,
+            token,
+        }
+    }
+
+    /// Whether the service answers and accepts the token. An `Err` is a sentence for people.
+    pub fn check(&self) -> Result<(), String> {
+        let request = Request::get("/admin/v1/settings").body(Vec::new());
+        let request = request.map_err(|error| error.to_string())?;
+        let base = &self.base;
+        match self.request(request).status() {
+            StatusCode::OK => Ok(()),
+            StatusCode::UNAUTHORIZED => {
+                Err(format!("The service at {base} does not accept this token."))
+            }
+            StatusCode::MISDIRECTED_REQUEST => Err(format!(
+                "The service at {base} does not answer its admin API under this name. \
+                 It can be allowed there with TAPDESK_HOSTS."
+            )),
+            StatusCode::BAD_GATEWAY => Err(format!("The service at {base} does not answer.")),
+            status => Err(format!(
+                "At {base} is no Tapdesk service with an admin API: it answers {}.",
+                status.as_u16()
+            )),
+        }
+    }
+
+    /// Sends a request and reads the whole answer.
+    pub(super) fn request(&self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
+        match self.send(request) {
+            Ok(response) => whole(response),
+            Err(error) => unreachable(&self.base, &error),
+        }
+    }
+
+    fn send(&self, request: Request<Vec<u8>>) -> Result<Response<Body>, ureq::Error> {
+        let (mut parts, body) = request.into_parts();
+        parts.headers = forwarded(&parts.headers, &parts.uri, &self.token);
+        // What concerns the connection is the client's own to say.
+        for name in [
+            ACCEPT_ENCODING,
+            CONNECTION,
+            CONTENT_LENGTH,
+            TRANSFER_ENCODING,
+        ] {
+            parts.headers.remove(name);
+        }
+        parts.uri = format!("{}{}", self.base, local_part(&parts.uri))
+            .parse()
+            .map_err(|_| ureq::Error::BadUri(self.base.clone()))?;
+        if body.is_empty() {
+            self.agent.run(Request::from_parts(parts, ()))
+        } else {
+            self.agent.run(Request::from_parts(parts, body))
+        }
+    }
+
+    /// The stream of events, line by line.
+    pub(super) fn events(&self, simulated: bool) -> Result<impl BufRead, ureq::Error> {
+        let path = format!("/admin/v1/events?simulated={simulated}");
+        let request = Request::get(path).body(Vec::new())?;
+        let request = self
+            .agent
+            .configure_request(request)
+            .timeout_per_read(Some(SILENCE))
+            .build();
+        let response = self.send(request)?;
+        match response.status() {
+            StatusCode::OK => Ok(BufReader::new(response.into_body().into_reader())),
+            status => Err(ureq::Error::StatusCode(status.as_u16())),
+        }
+    }
+}
+
+fn whole(response: Response<Body>) -> Response<Vec<u8>> {
+    let (parts, body) = response.into_parts();
+    let limit = u64::try_from(ANSWER_MAX).unwrap_or(u64::MAX);
+    match body.into_with_config().limit(limit).read_to_vec() {
+        Ok(body) => Response::from_parts(parts, body),
+        Err(_) => problem(StatusCode::BAD_GATEWAY, "The answer did not arrive whole."),
+    }
+}
+
+fn unreachable(base: &str, error: &ureq::Error) -> Response<Vec<u8>> {
+    let detail = format!("The service at {base} does not answer ({error}).");
+    problem(StatusCode::BAD_GATEWAY, &detail)
+}
+
+/// The address of a remote service as it is kept: `https`, or `http` on this
+/// computer, without a slash at its end. An `Err` is a sentence for people.
+pub fn address(text: &str) -> Result<String, String> {
+    let url = Url::parse(text.trim())
+        .map_err(|_| "An address is written as https://tags.example.com.".to_owned())?;
+    let is_here = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    match url.scheme() {
+        "https" => {}
+        "http" if is_here => {}
+        "http" => {
+            return Err("A service on another computer needs an https address: \
+                        its token would travel in clear otherwise."
+                .to_owned());
+        }
+        _ => return Err("An address begins with https://.".to_owned()),
+    }
+    let is_bare = url.query().is_none() && url.fragment().is_none();
+    if !is_bare || !url.username().is_empty() || url.password().is_some() {
+        return Err("An address has no name, password, query or fragment in it.".to_owned());
+    }
+    Ok(url.as_str().trim_end_matches('/').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_computer_needs_https() {
+        for (text, kept) in [
+            ("https://tags.example.com/", "https://tags.example.com"),
+            (
+                " https://example.com/tapdesk/ ",
+                "https://example.com/tapdesk",
+            ),
+            ("http://localhost:8787", "http://localhost:8787"),
+            ("http://127.0.0.1:8787/", "http://127.0.0.1:8787"),
+            ("http://[::1]:8787/", "http://[::1]:8787"),
+        ] {
+            assert_eq!(address(text).as_deref(), Ok(kept));
+        }
+        for text in [
+            "",
+            "tags.example.com",
+            "http://tags.example.com",
+            "http://192.168.1.4:8787",
+            "http://localhost.example.com",
+            "ftp://localhost/",
+            "https://me:secret@tags.example.com",
+            "https://tags.example.com/?a=b",
+        ] {
+            assert!(address(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What the page may ask of the shell: the contract is `ui/src/lib/desktop.ts`.
+//! Each name stands in `build.rs` and in the capability, too; a test compares
+//! them. An error is a sentence for people.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tauri::ipc::Channel;
+use tauri::{AppHandle, State};
+use url::Url;
+use zeroize::Zeroizing;
+
+use crate::events::{self, Subscriptions};
+use crate::files;
+use crate::shell::Shell;
+use crate::state::{Connection, ShellState};
+use crate::window::Unsaved;
+
+type SharedShell<'a> = State<'a, Arc<Shell>>;
+
+/// The shell's state.
+#[tauri::command]
+pub fn shell_state(shell: SharedShell<'_>) -> ShellState {
+    shell.state()
+}
+
+/// Tells the shell's state now, and whenever it changes.
+#[tauri::command]
+pub fn watch_shell(
+    shell: SharedShell<'_>,
+    page: State<'_, Subscriptions>,
+    channel: Channel<ShellState>,
+) {
+    page.add(events::tell_state(shell.watch(), channel));
+}
+
+/// Tells what happens in the service, as it happens.
+#[tauri::command]
+pub fn live_events(
+    shell: SharedShell<'_>,
+    page: State<'_, Subscriptions>,
+    channel: Channel<Value>,
+) {
+    page.add(events::tell_events(Arc::clone(&shell), channel));
+}
+
+/// Starts the service again, on another port where one is named.
+#[tauri::command]
+pub async fn restart_service(shell: SharedShell<'_>, port: Option<u16>) -> Result<(), String> {
+    match port {
+        Some(port) => shell.start_on(port).await,
+        None => shell.start().await,
+    }
+    Ok(())
+}
+
+/// Starts with a new, empty database; answers what the present one is called now.
+#[tauri::command]
+pub async fn start_afresh(shell: SharedShell<'_>) -> Result<String, String> {
+    shell.start_afresh().await
+}
+
+/// Restores a backup that the person chooses; answers its name, or `None` where
+/// they thought better of it.
+#[tauri::command]
+pub async fn restore_backup(
+    app: AppHandle,
+    shell: SharedShell<'_>,
+    passphrase: String,
+) -> Result<Option<String>, String> {
+    let passphrase = Zeroizing::new(passphrase);
+    match files::choose_backup(&app).await {
+        Some(backup) => shell.restore(backup, passphrase).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Fixes the port, or lets the system choose again.
+#[tauri::command]
+pub async fn fix_port(shell: SharedShell<'_>, port: Option<u16>) -> Result<(), String> {
+    shell.fix_port(port).await
+}
+
+/// Opens the listener to this network, or closes it again.
+#[tauri::command]
+pub async fn allow_phones(shell: SharedShell<'_>, allowed: bool) -> Result<(), String> {
+    shell.allow_phones(allowed).await
+}
+
+/// Shows another service from now on.
+#[tauri::command]
+pub async fn connect(shell: SharedShell<'_>, id: String) -> Result<(), String> {
+    shell.connect(&id).await
+}
+
+/// Adds a service elsewhere. Its token goes to the keychain and is never shown again.
+#[tauri::command]
+pub async fn add_connection(
+    shell: SharedShell<'_>,
+    name: String,
+    url: String,
+    token: String,
+) -> Result<Connection, String> {
+    shell
+        .add_connection(&name, &url, Zeroizing::new(token))
+        .await
+}
+
+/// Forgets a service elsewhere.
+#[tauri::command]
+pub async fn remove_connection(shell: SharedShell<'_>, id: String) -> Result<(), String> {
+    shell.remove_connection(&id).await
+}
+
+/// Says whether closing the window would lose something.
+#[tauri::command]
+pub fn set_unsaved(state: State<'_, Unsaved>, unsaved: bool) {
+    state.set(unsaved);
+}
+
+/// Opens a web address in the system's browser.
+#[tauri::command]
+pub async fn open_external(url: String) -> Result<(), String> {
+    let is_web = Url::parse(&url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+    if !is_web {
+        return Err("Only web addresses are opened.".to_owned());
+    }
+    tauri_plugin_opener::open_url(&url, None::<&str>)
+        .map_err(|error| format!("The browser cannot be opened: {error}."))
+}
+
+/// Saves the bytes of the request where the person says; `false` where they
+/// thought better of it.
+#[tauri::command]
+pub async fn save_file(app: AppHandle, request: tauri::ipc::Request<'_>) -> Result<bool, String> {
+    files::save(&app, &request).await
+}

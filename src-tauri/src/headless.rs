@@ -1,0 +1,39 @@
+//! The service without a window, over the same data.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use crate::shell::Shell;
+use crate::signals;
+use crate::state::ShellState;
+
+/// Runs the service until the process is asked to end.
+pub async fn run(shell: &Shell) -> ExitCode {
+    let asked = match signals::asked_to_end() {
+        Ok(asked) => asked,
+        Err(error) => {
+            tracing::error!("the system does not tell when to end: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    shell.start().await;
+    let said = match shell.state() {
+        ShellState::Ready(ready) => writeln!(
+            io::stdout(),
+            "There is no display here, so Tapdesk runs without its window, on {}.\nlistening on {}",
+            ready.database,
+            ready.address
+        ),
+        ShellState::Failed { problem } => {
+            let _ = writeln!(io::stderr(), "tapdesk: {problem}");
+            return ExitCode::FAILURE;
+        }
+        ShellState::Starting => return ExitCode::FAILURE,
+    };
+    if let Err(error) = said {
+        tracing::warn!("the address cannot be printed: {error}");
+    }
+    asked.await;
+    shell.stop().await;
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,137 @@
+//! The desktop of Tapdesk: a window over the whole service, in one process.
+//!
+//! ```text
+//! window ──► scheme ──► backend ──► the service's router, or a remote service
+//!    │                     ▲
+//!    └────► commands ──► shell ──► embedded ──► listener, keychain, preferences
+//! ```
+//!
+//! Start reading at [`shell`], which knows nothing of windows. Absent by
+//! design: an admin token in the page, remote content in the window, a way to
+//! the service that the service does not offer to scripts as well.
+
+pub mod backend;
+mod commands;
+pub mod embedded;
+mod events;
+mod files;
+pub mod folders;
+mod headless;
+pub mod keychain;
+pub mod listener;
+mod logging;
+pub mod preferences;
+pub mod problem;
+pub mod scheme;
+mod session;
+pub mod shell;
+mod signals;
+pub mod state;
+mod tray;
+mod window;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use tauri::{App, AppHandle, Builder};
+use tauri_plugin_window_state::StateFlags;
+use tokio::runtime::Runtime;
+
+use crate::events::Subscriptions;
+use crate::folders::Folders;
+use crate::keychain::Keychain;
+use crate::shell::Shell;
+use crate::window::Unsaved;
+
+/// How long the service may take to stop once the window is gone.
+const STOP_TIME: Duration = Duration::from_secs(15);
+
+/// Runs the desktop until it is closed. What keeps it from running is one
+/// sentence on stderr.
+pub fn run() -> ExitCode {
+    logging::start();
+    try_run().unwrap_or_else(|error| {
+        eprintln!("tapdesk: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn try_run() -> Result<ExitCode> {
+    let runtime = Runtime::new().context("The system does not let Tapdesk start its threads")?;
+    let shell = Arc::new(Shell::new(Folders::of_user()?, Keychain::of_system()));
+    if !session::has_display() {
+        return Ok(runtime.block_on(headless::run(&shell)));
+    }
+    tauri::async_runtime::set(runtime.handle().clone());
+    let app = build(&shell).context("The window cannot be opened")?;
+    let code = app.run_return(|_, _| {});
+    let stopped = runtime.block_on(async { tokio::time::timeout(STOP_TIME, shell.stop()).await });
+    if stopped.is_err() {
+        tracing::warn!("the service did not stop in time");
+    }
+    // Nobody waits any more for a keychain or a remote service that does not answer.
+    runtime.shutdown_background();
+    Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+}
+
+fn build(shell: &Arc<Shell>) -> tauri::Result<App> {
+    let on_screen = StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED;
+    let starting = Arc::clone(shell);
+    let mut builder = Builder::default();
+    if session::has_bus() {
+        // First: a second start ends here, before it touches anything. Without
+        // a bus it ends at the lock of the database.
+        builder = builder.plugin(tauri_plugin_single_instance::init(|app, _, _| {
+            window::focus(app);
+        }));
+    }
+    builder
+        .plugin(
+            tauri_plugin_window_state::Builder::default()
+                .with_state_flags(on_screen)
+                .build(),
+        )
+        .plugin(tauri_plugin_dialog::init())
+        .manage(Arc::clone(shell))
+        .manage(Subscriptions::default())
+        .manage(Unsaved::default())
+        .register_asynchronous_uri_scheme_protocol(scheme::SCHEME, scheme::handle)
+        .invoke_handler(tauri::generate_handler![
+            commands::shell_state,
+            commands::watch_shell,
+            commands::live_events,
+            commands::restart_service,
+            commands::start_afresh,
+            commands::restore_backup,
+            commands::fix_port,
+            commands::allow_phones,
+            commands::connect,
+            commands::add_connection,
+            commands::remove_connection,
+            commands::set_unsaved,
+            commands::open_external,
+            commands::save_file,
+        ])
+        .setup(move |app| {
+            tauri::async_runtime::spawn(async move { starting.start().await });
+            window::open(app)?;
+            tray::show(app);
+            tauri::async_runtime::spawn(end_when_asked(app.handle().clone()));
+            Ok(())
+        })
+        .build(tauri::generate_context!())
+}
+
+/// Ends the desktop when the system asks for it. The service is stopped once the
+/// window is gone.
+async fn end_when_asked(app: AppHandle) {
+    match signals::asked_to_end() {
+        Ok(asked) => {
+            asked.await;
+            app.exit(0);
+        }
+        Err(error) => tracing::warn!("the system does not tell when to end: {error}"),
+    }
+}

@@ -1,0 +1,144 @@
+//! What keeps the service from starting, in words, with the ways out.
+
+use std::fmt;
+use std::io::ErrorKind;
+
+use tapdesk_service::start::StartError;
+use tapdesk_service::storage::sqlite::OpenError;
+
+use crate::listener::BindError;
+use crate::state::{ProblemKind, StartProblem};
+
+/// Why the embedded service does not run.
+#[derive(Debug)]
+pub enum StartFailure {
+    /// It cannot listen.
+    Bind(BindError),
+    /// It cannot be assembled.
+    Start(StartError),
+}
+
+impl From<BindError> for StartFailure {
+    fn from(error: BindError) -> Self {
+        Self::Bind(error)
+    }
+}
+
+impl From<StartError> for StartFailure {
+    fn from(error: StartError) -> Self {
+        Self::Start(error)
+    }
+}
+
+impl fmt::Display for StartProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.title, self.text)
+    }
+}
+
+impl From<StartFailure> for StartProblem {
+    fn from(failure: StartFailure) -> Self {
+        match failure {
+            StartFailure::Bind(error) => port(&error),
+            StartFailure::Start(StartError::Open(error)) => database(error),
+            StartFailure::Start(StartError::KeyFile(error)) => Self::new(
+                ProblemKind::Keys,
+                "The key of your inlays' keys cannot be used.",
+                format!("{error} Mend the file, or put it back from a backup, and try again."),
+            ),
+            StartFailure::Start(error) => Self::other(error.to_string()),
+        }
+    }
+}
+
+impl StartProblem {
+    fn new(kind: ProblemKind, title: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            kind,
+            title: title.into(),
+            text: text.into(),
+            path: None,
+            free_port: None,
+        }
+    }
+
+    fn other(text: String) -> Self {
+        Self::new(ProblemKind::Other, "The service cannot start.", text)
+    }
+}
+
+fn port(BindError { port, error, free }: &BindError) -> StartProblem {
+    let instead = free.map_or_else(
+        || "Choose another port.".to_owned(),
+        |free| format!("Use {free} instead, or end the other program and try again."),
+    );
+    let problem = match error.kind() {
+        ErrorKind::AddrInUse => StartProblem::new(
+            ProblemKind::PortInUse,
+            format!("Port {port} is used by another program."),
+            instead,
+        ),
+        ErrorKind::PermissionDenied => StartProblem::new(
+            ProblemKind::Other,
+            format!("The system does not let you use port {port}."),
+            "Choose one of 1024 or above.",
+        ),
+        _ => StartProblem::new(
+            ProblemKind::Other,
+            format!("The service cannot listen on port {port}."),
+            error.to_string(),
+        ),
+    };
+    StartProblem {
+        free_port: *free,
+        ..problem
+    }
+}
+
+fn database(error: OpenError) -> StartProblem {
+    use ProblemKind::{Damaged, DatabaseInUse, Foreign, Newer};
+    let (kind, title, text, path) = match error {
+        OpenError::Taken(path) => (
+            DatabaseInUse,
+            "The database is in use by another Tapdesk.".to_owned(),
+            "Close that one, and try again.".to_owned(),
+            path,
+        ),
+        OpenError::Empty(path) => (
+            Damaged,
+            "The database is empty.".to_owned(),
+            "A Tapdesk database is never empty, so something went wrong with this file. \
+             Restore a backup, or start with a new database."
+                .to_owned(),
+            path,
+        ),
+        OpenError::Foreign(path) => (
+            Foreign,
+            "The file is not a Tapdesk database.".to_owned(),
+            "It was left as it is. Restore a backup, or start with a new database.".to_owned(),
+            path,
+        ),
+        OpenError::Damaged(path, what) => (
+            Damaged,
+            "The database is damaged.".to_owned(),
+            format!(
+                "It was left as it is. Restore a backup, or start with a new database. ({what})"
+            ),
+            path,
+        ),
+        OpenError::Newer { path, found, known } => (
+            Newer,
+            "The database was made by a newer Tapdesk.".to_owned(),
+            format!(
+                "It has format {found}, and this version knows {known}. It was left as it is: \
+                 install the newer version, restore an older backup, or start with a new database."
+            ),
+            path,
+        ),
+        other => return StartProblem::other(other.to_string()),
+    };
+    StartProblem {
+        path: Some(path.display().to_string()),
+        ..StartProblem::new(kind, title, text)
+    }
+}

@@ -1,0 +1,28 @@
+//! How the system asks the process to end.
+
+use std::io;
+
+/// Ends with the first SIGTERM, SIGINT or SIGHUP. The handlers are in place when this returns.
+#[cfg(unix)]
+pub fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = hang_up.recv() => {}
+        }
+    })
+}
+
+/// Ends with the first Ctrl-C. The handler is in place when this returns.
+#[cfg(windows)]
+pub fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send> {
+    let mut interrupt = tokio::signal::windows::ctrl_c()?;
+    Ok(async move {
+        interrupt.recv().await;
+    })
+}

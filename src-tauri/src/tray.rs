@@ -1,0 +1,64 @@
+//! The icon in the system's tray, where the system has one.
+
+use tauri::menu::{Menu, MenuItem};
+use tauri::tray::TrayIconBuilder;
+use tauri::{App, AppHandle};
+
+use crate::{session, window};
+
+const OPEN: &str = "open";
+const QUIT: &str = "quit";
+
+/// Shows the icon. Without a tray the window is all there is, and enough.
+pub fn show(app: &App) {
+    if !session::has_bus() || !has_library() {
+        tracing::debug!("this system has no tray");
+        return;
+    }
+    if let Err(error) = build(app) {
+        tracing::warn!("the tray's icon cannot be shown: {error}");
+    }
+}
+
+fn build(app: &App) -> tauri::Result<()> {
+    let open = MenuItem::with_id(app, OPEN, "Open Tapdesk", true, None::<&str>)?;
+    let quit = MenuItem::with_id(app, QUIT, "Quit", true, None::<&str>)?;
+    let menu = Menu::with_items(app, &[&open, &quit])?;
+    let mut tray = TrayIconBuilder::with_id("main")
+        .menu(&menu)
+        .tooltip("Tapdesk")
+        .on_menu_event(chosen);
+    if let Some(icon) = app.default_window_icon() {
+        tray = tray.icon(icon.clone());
+    }
+    tray.build(app).map(drop)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
+fn chosen(app: &AppHandle, event: tauri::menu::MenuEvent) {
+    match event.id().as_ref() {
+        OPEN => window::focus(app),
+        QUIT => window::close(app),
+        _ => {}
+    }
+}
+
+/// Whether the library that shows tray icons is installed. Where it is not, the
+/// attempt to load it would end the program.
+#[cfg(target_os = "linux")]
+fn has_library() -> bool {
+    // What the dynamic linker knows; a list of names, each ending in a NUL.
+    const LINKER_CACHE: &str = "/etc/ld.so.cache";
+    const LIBRARIES: [&[u8]; 2] = [
+        b"libayatana-appindicator3.so.1\0",
+        b"libappindicator3.so.1\0",
+    ];
+    let cache = std::fs::read(LINKER_CACHE).unwrap_or_default();
+    let has = |name: &[u8]| cache.windows(name.len()).any(|window| window == name);
+    LIBRARIES.into_iter().any(has)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_library() -> bool {
+    true
+}

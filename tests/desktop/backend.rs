@@ -1,0 +1,116 @@
+//! The way from the page to the service: who is let in, what is added, what comes back.
+
+use axum::http::{Request, Response};
+use serde_json::{Value, json};
+use tapdesk::backend::Backend;
+use tapdesk::scheme::{BODY_MAX, PAGE_ORIGIN, answer};
+use tapdesk::shell::Shell;
+
+use crate::installation::{Installation, make_tag};
+
+async fn from_page(
+    shell: &Shell,
+    label: &str,
+    request: axum::http::request::Builder,
+    body: Vec<u8>,
+) -> Response<Vec<u8>> {
+    answer(label, request.body(body).unwrap(), shell.backend()).await
+}
+
+fn get(path: &str) -> axum::http::request::Builder {
+    Request::get(format!("tapdesk://localhost{path}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn our_page_in_our_window_is_let_in_and_nobody_else() {
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let ours = get("/admin/v1/tags").header("origin", PAGE_ORIGIN);
+    let response = from_page(&shell, "main", ours, Vec::new()).await;
+    assert_eq!(response.status(), 200);
+    let allowed = &response.headers()["access-control-allow-origin"];
+    assert_eq!(allowed, PAGE_ORIGIN);
+
+    for (label, origin) in [
+        ("main", Some("https://evil.example")),
+        ("main", Some("null")),
+        ("main", Some("tauri://localhost.evil.example")),
+        ("main", None),
+        ("other", Some(PAGE_ORIGIN)),
+    ] {
+        let mut request = get("/admin/v1/tags");
+        if let Some(origin) = origin {
+            request = request.header("origin", origin);
+        }
+        let response = from_page(&shell, label, request, Vec::new()).await;
+        assert_eq!(response.status(), 403, "{label} {origin:?}");
+        let headers = response.headers();
+        assert!(!headers.contains_key("access-control-allow-origin"));
+    }
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_page_says_of_host_and_token_does_not_count() {
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let request = get("/admin/v1/tags")
+        .header("origin", PAGE_ORIGIN)
+        .header("host", "evil.example")
+        .header("authorization", "Bearer of-the-page");
+    let response = from_page(&shell, "main", request, Vec::new()).await;
+    assert_eq!(response.status(), 200);
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_of_64_mib_is_taken_and_more_is_refused_in_words() {
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let post = || Request::post("tapdesk://localhost/no-such-route").header("origin", PAGE_ORIGIN);
+    let response = from_page(&shell, "main", post(), vec![0; BODY_MAX]).await;
+    assert_eq!(response.status(), 404, "it reached the service");
+    let response = from_page(&shell, "main", post(), vec![0; BODY_MAX + 1]).await;
+    assert_eq!(response.status(), 413);
+    let problem: Value = serde_json::from_slice(response.body()).unwrap();
+    assert!(problem["detail"].as_str().unwrap().contains("64 MiB"));
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_service_the_page_is_told_so() {
+    let installation = Installation::new();
+    std::fs::write(installation.folders().database, b"").unwrap();
+    let shell = installation.start().await;
+    let request = get("/admin/v1/tags").header("origin", PAGE_ORIGIN);
+    let response = from_page(&shell, "main", request, Vec::new()).await;
+    assert_eq!(response.status(), 503);
+    assert_eq!(
+        response.headers()["content-type"],
+        "application/problem+json"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn taps_are_heard_as_they_happen() {
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let id = make_tag(&shell, "Bottle 41").await;
+    let backend = shell.backend().await.unwrap();
+    let mut events = backend.events();
+    tap(&backend, id).await;
+    let event = events.recv().await.unwrap();
+    assert_eq!(event["event"], "interaction");
+    assert_eq!(event["tag_id"], json!(id));
+    shell.stop().await;
+}
+
+/// Taps the tag through the backend.
+pub async fn tap(backend: &Backend, id: i64) {
+    let path = format!("/admin/v1/tags/{id}");
+    let request = get(&path).body(Vec::new()).unwrap();
+    let tag: Value = serde_json::from_slice(backend.request(request).await.body()).unwrap();
+    let path = format!("/t/{}", tag["slug"].as_str().unwrap());
+    let request = get(&path).body(Vec::new()).unwrap();
+    assert_eq!(backend.request(request).await.status(), 200);
+}

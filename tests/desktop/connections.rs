@@ -1,0 +1,152 @@
+//! Services on other computers: added, shown, and forgotten.
+
+use axum::http::Method;
+use serde_json::{Value, json};
+use tapdesk_tests::{TestService, eventually};
+use tokio::sync::Mutex;
+use zeroize::Zeroizing;
+
+use crate::backend::tap;
+use crate::installation::{Installation, call, make_tag, ready, tag_names};
+
+fn token(text: &str) -> Zeroizing<String> {
+    Zeroizing::new(text.to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_remote_service_is_shown_in_place_of_the_embedded_one_until_another_is() {
+    let shop = TestService::start().await;
+    shop.tag(json!({"name": "In the shop"})).await;
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    make_tag(&shell, "Here").await;
+
+    let secret = token(shop.admin_token());
+    let added = shell
+        .add_connection("Shop", shop.base(), secret)
+        .await
+        .unwrap();
+    assert_eq!(
+        ready(&shell).connection.id,
+        "embedded",
+        "nothing changes by itself"
+    );
+    shell.connect(&added.id).await.unwrap();
+    assert_eq!(ready(&shell).connection, added);
+    assert_eq!(tag_names(&shell).await, ["In the shop"]);
+    let (status, tag) = call(&shell, Method::POST, "/admin/v1/tags", json!({"name": ""})).await;
+    assert_eq!(status, 422, "refusals arrive as they are: {tag}");
+    let (status, _) = call(&shell, Method::DELETE, "/admin/v1/tags/999", Value::Null).await;
+    assert_eq!(status, 404);
+
+    shell.connect("embedded").await.unwrap();
+    assert_eq!(tag_names(&shell).await, ["Here"]);
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_survives_a_restart_with_its_token_in_no_preference() {
+    let shop = TestService::start().await;
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let secret = token(shop.admin_token());
+    let added = shell
+        .add_connection("Shop", shop.base(), secret)
+        .await
+        .unwrap();
+    shell.stop().await;
+    let preferences = std::fs::read_to_string(installation.folders().preferences).unwrap();
+    assert!(preferences.contains(shop.base()));
+    assert!(!preferences.contains(shop.admin_token()));
+
+    let shell = installation.ready().await;
+    assert_eq!(
+        ready(&shell).connection.id,
+        "embedded",
+        "each start begins here"
+    );
+    shell.connect(&added.id).await.unwrap();
+    assert_eq!(tag_names(&shell).await, [""; 0]);
+    shell.remove_connection(&added.id).await.unwrap();
+    assert_eq!(ready(&shell).connection.id, "embedded");
+    assert_eq!(ready(&shell).connections.len(), 1);
+    assert!(shell.connect(&added.id).await.is_err());
+    let secrets = installation
+        .folders()
+        .secret_file(&format!("connection-{}", added.id));
+    assert!(!secrets.exists());
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_cannot_be_spoken_to_is_not_added() {
+    let shop = TestService::start().await;
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let nobody = format!("http://{}", free.local_addr().unwrap());
+    drop(free);
+    let right = shop.admin_token();
+    let wrong = "another-token-that-nobody-has-ever-given-out";
+    for (url, secret, said) in [
+        (shop.base(), wrong, "does not accept this token"),
+        (shop.base(), "short", "32 characters"),
+        (&nobody, right, "does not answer"),
+        ("http://tags.example.com", right, "https"),
+    ] {
+        let refused = shell.add_connection("Shop", url, token(secret)).await;
+        let refused = refused.unwrap_err();
+        assert!(refused.contains(said), "{refused}");
+        assert!(!refused.contains(secret) || secret == "short", "{refused}");
+    }
+    assert_eq!(ready(&shell).connections.len(), 1);
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_remote_service_that_goes_away_is_said_and_the_embedded_one_is_not_touched() {
+    let shop = TestService::start().await;
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let secret = token(shop.admin_token());
+    let added = shell
+        .add_connection("Shop", shop.base(), secret)
+        .await
+        .unwrap();
+    shell.connect(&added.id).await.unwrap();
+    drop(shop);
+    let gone = eventually("the remote service is gone", async || {
+        let (status, problem) = call(&shell, Method::GET, "/admin/v1/tags", Value::Null).await;
+        (status == 502).then_some(problem)
+    })
+    .await;
+    assert!(gone["detail"].as_str().unwrap().contains("does not answer"));
+    shell.connect("embedded").await.unwrap();
+    assert_eq!(tag_names(&shell).await, [""; 0]);
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn taps_of_a_remote_service_are_heard_as_they_happen() {
+    let shop = TestService::start().await;
+    let tag = shop.tag(json!({"name": "In the shop"})).await;
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let secret = token(shop.admin_token());
+    let added = shell
+        .add_connection("Shop", shop.base(), secret)
+        .await
+        .unwrap();
+    shell.connect(&added.id).await.unwrap();
+    let backend = shell.backend().await.unwrap();
+    let events = Mutex::new(backend.events());
+    // The stream is opened in the background: tap until it is heard.
+    let event = eventually("a tap is heard", async || {
+        tap(&backend, tag.id).await;
+        events.lock().await.try_recv().ok()
+    })
+    .await;
+    assert_eq!(event["event"], "interaction");
+    assert_eq!(event["tag_id"], json!(tag.id));
+    shell.stop().await;
+}

@@ -1,0 +1,146 @@
+//! A shell of the test's own, in its own folder, on a system without a keychain.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::{Method, Request};
+use serde_json::Value;
+use tapdesk::backend::Backend;
+use tapdesk::folders::Folders;
+use tapdesk::keychain::{Keychain, Secret, SecretStore};
+use tapdesk::preferences::Preferences;
+use tapdesk::shell::Shell;
+use tapdesk::state::{Ready, ShellState, StartProblem};
+use tempfile::TempDir;
+
+/// A folder with everything an installation keeps.
+pub struct Installation {
+    folder: TempDir,
+}
+
+/// A system without a keychain.
+struct NoKeychain;
+
+impl SecretStore for NoKeychain {
+    fn get(&self, _: &str) -> Result<Option<Secret>, String> {
+        Err("there is none".to_owned())
+    }
+    fn set(&self, _: &str, _: &str) -> Result<(), String> {
+        Err("there is none".to_owned())
+    }
+    fn remove(&self, _: &str) -> Result<(), String> {
+        Err("there is none".to_owned())
+    }
+}
+
+impl Installation {
+    pub fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a temporary folder can be made"),
+        }
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn folders(&self) -> Folders {
+        Folders {
+            database: self.folder().join("tapdesk.db"),
+            preferences: self.folder().join("desktop.json"),
+        }
+    }
+
+    /// Chooses before the start, as an earlier run would have.
+    pub fn prefer(&self, choice: impl FnOnce(&mut Preferences)) {
+        let mut preferences = Preferences::load(&self.folders().preferences);
+        choice(&mut preferences);
+        preferences
+            .save(&self.folders().preferences)
+            .expect("the choices can be written");
+    }
+
+    /// A shell whose service was started, or could not be.
+    pub async fn start(&self) -> Arc<Shell> {
+        if !self.folders().preferences.exists() {
+            // Tests at the same time would look for the same first port.
+            self.prefer(|preferences| preferences.last_port = Some(0));
+        }
+        let keychain = Keychain::new(NoKeychain, Duration::from_secs(30));
+        let shell = Arc::new(Shell::new(self.folders(), keychain));
+        shell.start().await;
+        shell
+    }
+
+    /// A shell whose service runs.
+    pub async fn ready(&self) -> Arc<Shell> {
+        let shell = self.start().await;
+        ready(&shell);
+        shell
+    }
+}
+
+/// What the screens know of a running service.
+#[track_caller]
+pub fn ready(shell: &Shell) -> Ready {
+    match shell.state() {
+        ShellState::Ready(ready) => *ready,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Why a service does not run.
+#[track_caller]
+pub fn problem(shell: &Shell) -> StartProblem {
+    match shell.state() {
+        ShellState::Failed { problem } => problem,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A call of the page, as it comes out of the scheme.
+pub async fn call(shell: &Shell, method: Method, path: &str, body: Value) -> (u16, Value) {
+    let backend = shell.backend().await.expect("there is a service");
+    call_backend(&backend, method, path, body).await
+}
+
+pub async fn call_backend(
+    backend: &Backend,
+    method: Method,
+    path: &str,
+    body: Value,
+) -> (u16, Value) {
+    let body = if body.is_null() {
+        Vec::new()
+    } else {
+        body.to_string().into_bytes()
+    };
+    let request = Request::builder()
+        .method(method)
+        .uri(format!("tapdesk://localhost{path}"))
+        .header("content-type", "application/json")
+        .body(body)
+        .expect("a request of the test is one");
+    let response = backend.request(request).await;
+    let status = response.status().as_u16();
+    let body = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
+    (status, body)
+}
+
+/// Makes a tag with this name; its id.
+pub async fn make_tag(shell: &Shell, name: &str) -> i64 {
+    let tag = serde_json::json!({"name": name});
+    let (status, tag) = call(shell, Method::POST, "/admin/v1/tags", tag).await;
+    assert_eq!(status, 201, "{tag}");
+    tag["id"].as_i64().expect("a tag has an id")
+}
+
+/// The names of the tags there are.
+pub async fn tag_names(shell: &Shell) -> Vec<String> {
+    let (status, tags) = call(shell, Method::GET, "/admin/v1/tags", Value::Null).await;
+    assert_eq!(status, 200, "{tags}");
+    let tags = tags["items"].as_array().expect("a list has items");
+    let name = |tag: &Value| tag["name"].as_str().expect("a tag has a name").to_owned();
+    tags.iter().map(name).collect()
+}

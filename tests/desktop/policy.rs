@@ -1,0 +1,153 @@
+//! The policy the desktop is built with: what the page may load, and what it may ask for.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn text(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn json_of(path: &str) -> Value {
+    serde_json::from_str(&text(path)).unwrap()
+}
+
+/// What stands between `open` and `close` after `start`, without what is around it.
+fn between(text: &str, start: &str, close: &str) -> String {
+    let from = text.find(start).unwrap_or_else(|| panic!("no {start}")) + start.len();
+    let to = text[from..]
+        .find(close)
+        .unwrap_or_else(|| panic!("no {close}"));
+    text[from..from + to].to_owned()
+}
+
+#[test]
+fn the_page_loads_nothing_but_itself_and_speaks_to_nobody_but_us() {
+    let csp = &json_of("tauri.conf.json")["app"]["security"]["csp"];
+    let ours = "'self' ipc: http://ipc.localhost tapdesk: http://tapdesk.localhost";
+    assert_eq!(
+        *csp,
+        json!({
+            "default-src": "'none'",
+            "script-src": "'self'",
+            "style-src": "'self'",
+            "font-src": "'self'",
+            "img-src": "'self' data: blob: tapdesk: http://tapdesk.localhost",
+            "connect-src": ours,
+            "base-uri": "'none'",
+            "form-action": "'none'",
+            "frame-ancestors": "'none'",
+            "object-src": "'none'"
+        })
+    );
+}
+
+#[test]
+fn the_configuration_gives_the_page_no_way_around() {
+    let config = json_of("tauri.conf.json");
+    assert_eq!(
+        config["build"]["devUrl"],
+        Value::Null,
+        "there is no second origin"
+    );
+    let app = &config["app"];
+    assert_eq!(
+        app["windows"],
+        json!([]),
+        "the window is made in code, with its locks"
+    );
+    assert_eq!(app["withGlobalTauri"], Value::Null);
+    let security = app["security"].as_object().unwrap();
+    let members: BTreeSet<_> = security.keys().map(String::as_str).collect();
+    assert_eq!(members, BTreeSet::from(["capabilities", "csp"]));
+}
+
+#[test]
+fn the_page_may_ask_for_our_commands_and_nothing_of_the_systems() {
+    let capabilities = fs::read_dir(root().join("src-tauri/capabilities")).unwrap();
+    let names: Vec<_> = capabilities.map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(names, ["main.json"]);
+    let capability = json_of("src-tauri/capabilities/main.json");
+    assert_eq!(capability["windows"], json!(["main"]));
+    assert_eq!(capability["remote"], Value::Null);
+    let allowed = capability["permissions"].as_array().unwrap();
+    let command = |permission: &Value| {
+        let name = permission.as_str().unwrap().strip_prefix("allow-");
+        name.expect("a command of ours").replace('-', "_")
+    };
+    let allowed: BTreeSet<_> = allowed.iter().map(command).collect();
+
+    let handled = between(&text("src-tauri/src/lib.rs"), "generate_handler![", "]");
+    let handled: BTreeSet<_> = handled
+        .split(',')
+        .filter_map(|path| path.trim().strip_prefix("commands::").map(str::to_owned))
+        .collect();
+    assert_eq!(allowed, handled);
+
+    let asked = text("ui/src/lib/desktop.ts");
+    for name in &handled {
+        assert!(
+            asked.contains(&format!("\"{name}\"")),
+            "nobody asks for {name}"
+        );
+    }
+}
+
+#[test]
+fn the_page_has_no_inline_styles_or_scripts_that_the_policy_would_drop() {
+    let page = text("ui/index.html");
+    assert!(
+        !page.contains("<style") && !page.contains("style="),
+        "{page}"
+    );
+    let scripts = page.matches("<script").count();
+    assert_eq!(
+        scripts,
+        page.matches("<script type=\"module\" src=").count()
+    );
+    let mut sources = Vec::new();
+    collect(&root().join("ui/src"), &mut sources);
+    assert!(!sources.is_empty());
+    for path in sources {
+        let source = fs::read_to_string(&path).unwrap();
+        for (number, line) in source.lines().enumerate() {
+            // A style that is an expression is set through the CSSOM, which the policy allows.
+            let literal =
+                line.contains(" style=\"") && !line.contains("style=\"{") && !line.contains('{');
+            assert!(!literal, "{}:{}", path.display(), number + 1);
+        }
+    }
+}
+
+fn collect(folder: &Path, sources: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, sources);
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "svelte")
+        {
+            sources.push(path);
+        }
+    }
+}
+
+#[test]
+fn the_package_carries_what_the_program_needs() {
+    let bundle = &json_of("tauri.conf.json")["bundle"];
+    let depends = bundle["linux"]["deb"]["depends"].as_array().unwrap();
+    for library in ["libwebkit2gtk-4.1-0", "libpcsclite1"] {
+        assert!(depends.contains(&json!(library)), "{library}");
+    }
+    for icon in bundle["icon"].as_array().unwrap() {
+        let icon = root().join(icon.as_str().unwrap());
+        assert!(icon.exists(), "{}", icon.display());
+    }
+}

@@ -1,0 +1,115 @@
+//! The program itself on a machine without a display.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use tapdesk_tests::Client;
+use tempfile::TempDir;
+
+/// A home folder, and nothing else of a session.
+fn program(home: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tapdesk"));
+    command.env_clear().env("HOME", home);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// A home folder in which a free port is the last one.
+fn home() -> TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let config = home.path().join(".config/tapdesk");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("desktop.json"), r#"{"last_port": 0}"#).unwrap();
+    home
+}
+
+/// The lines up to the one with the address, and the address.
+fn address(child: &mut Child) -> (String, String) {
+    let mut said = String::new();
+    for line in BufReader::new(child.stdout.as_mut().unwrap()).lines() {
+        let line = line.unwrap();
+        if let Some(address) = line.strip_prefix("listening on ") {
+            return (said, address.to_owned());
+        }
+        said += &line;
+    }
+    let mut why = String::new();
+    child
+        .stderr
+        .as_mut()
+        .unwrap()
+        .read_to_string(&mut why)
+        .unwrap();
+    panic!("it did not start: {why}");
+}
+
+fn end(mut child: Child) {
+    let signal = Command::new("kill").arg(child.id().to_string()).status();
+    assert!(signal.unwrap().success());
+    assert!(child.wait().unwrap().success(), "SIGTERM is a good end");
+}
+
+#[tokio::test]
+async fn without_a_display_it_says_so_and_serves_the_same_data() {
+    let home = home();
+    let mut child = program(home.path()).spawn().unwrap();
+    let (said, address) = address(&mut child);
+    let database = home.path().join(".local/share/tapdesk/tapdesk.db");
+    assert!(said.contains("no display"), "{said}");
+    assert!(said.contains(&database.display().to_string()), "{said}");
+    let token = std::fs::read_to_string(database.with_file_name("admin.token")).unwrap();
+    let client = Client::new(address, token.trim());
+    assert_eq!(
+        client.admin_get("/tags").await["items"],
+        serde_json::json!([])
+    );
+    end(child);
+    assert!(
+        !database.with_file_name("tapdesk.db-wal").exists(),
+        "closed well"
+    );
+}
+
+#[test]
+fn a_display_that_cannot_be_reached_is_none() {
+    let home = home();
+    let mut command = program(home.path());
+    let mut child = command.env("DISPLAY", ":4095").spawn().unwrap();
+    let (said, _) = address(&mut child);
+    assert!(said.contains("no display"), "{said}");
+    end(child);
+}
+
+#[test]
+fn what_keeps_it_from_starting_is_one_sentence() {
+    let home = home();
+    let mut owner = program(home.path()).spawn().unwrap();
+    address(&mut owner);
+    let second = program(home.path()).output().unwrap();
+    assert!(!second.status.success());
+    let said = String::from_utf8(second.stderr).unwrap();
+    assert_eq!(
+        said,
+        "tapdesk: The database is in use by another Tapdesk. Close that one, and try again.\n"
+    );
+    end(owner);
+}
+
+#[test]
+fn a_session_bus_that_never_answers_does_not_keep_it_from_starting() {
+    let home = home();
+    let socket = home.path().join("bus");
+    let _silent = UnixListener::bind(&socket).unwrap();
+    let bus = format!("unix:path={}", socket.display());
+    let mut command = program(home.path());
+    let mut child = command
+        .env("DBUS_SESSION_BUS_ADDRESS", bus)
+        .spawn()
+        .unwrap();
+    address(&mut child);
+    let key = home.path().join(".local/share/tapdesk/inlay.key");
+    assert!(key.exists(), "the key is in a file");
+    end(child);
+}

@@ -1,0 +1,213 @@
+//! What a start can run into, and the ways out.
+
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+
+use rusqlite::Connection;
+use tapdesk::state::{KeyStoreKind, ProblemKind};
+use tapdesk_tests::Client;
+
+use crate::installation::{Installation, make_tag, problem, ready, tag_names};
+
+fn taken_port() -> (TcpListener, u16) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    (listener, port)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_first_start_makes_everything_and_a_second_finds_it() {
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let first = ready(&shell);
+    assert_eq!(first.connection.id, "embedded");
+    assert_eq!(first.tag_url, format!("{}/t", first.address));
+    assert_eq!(first.lan, [""; 0]);
+    make_tag(&shell, "Bottle 41").await;
+    shell.stop().await;
+
+    let shell = installation.ready().await;
+    assert_eq!(ready(&shell), first, "the port with it");
+    assert_eq!(tag_names(&shell).await, ["Bottle 41"]);
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_keychain_the_screens_are_told_of_the_key_file() {
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let store = ready(&shell).key_store;
+    assert_eq!(store.kind, KeyStoreKind::File);
+    let file = installation.folders().key_file();
+    let text = store.text;
+    assert!(text.contains(&file.display().to_string()), "{text}");
+    assert!(text.contains("no keychain"), "{text}");
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fixed_port_in_use_is_said_with_a_free_one_that_then_works() {
+    let installation = Installation::new();
+    let (_other, port) = taken_port();
+    installation.prefer(|preferences| preferences.port = Some(port));
+    let shell = installation.start().await;
+    let problem = problem(&shell);
+    assert_eq!(problem.kind, ProblemKind::PortInUse);
+    assert!(problem.title.contains(&port.to_string()), "{problem}");
+    assert!(shell.backend().await.is_none());
+
+    let free = problem.free_port.unwrap();
+    shell.start_on(free).await;
+    assert_eq!(ready(&shell).port_fixed, Some(free));
+    assert!(ready(&shell).address.ends_with(&format!(":{free}")));
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_port_that_cannot_be_fixed_leaves_everything_as_it_was() {
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let before = ready(&shell);
+    let (_other, port) = taken_port();
+    let refused = shell.fix_port(Some(port)).await.unwrap_err();
+    assert!(refused.contains("is used by another program"), "{refused}");
+    assert_eq!(ready(&shell), before);
+    assert_eq!(tag_names(&shell).await, [""; 0]);
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_go_on_while_the_port_changes() {
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    make_tag(&shell, "Bottle 41").await;
+    let (other, port) = taken_port();
+    drop(other);
+    let (moved, names) = tokio::join!(shell.fix_port(Some(port)), tag_names(&shell));
+    assert_eq!(moved, Ok(()));
+    assert_eq!(names, ["Bottle 41"]);
+    assert_eq!(ready(&shell).address, format!("http://127.0.0.1:{port}"));
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_in_use_is_left_to_its_owner() {
+    let installation = Installation::new();
+    let owner = installation.ready().await;
+    let second = installation.start().await;
+    let refused = problem(&second);
+    assert_eq!(refused.kind, ProblemKind::DatabaseInUse);
+    let database = installation.folders().database;
+    assert_eq!(refused.path, Some(database.display().to_string()));
+    assert_eq!(tag_names(&owner).await, [""; 0]);
+    owner.stop().await;
+
+    second.start().await;
+    assert_eq!(tag_names(&second).await, [""; 0]);
+    second.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_no_database_is_moved_aside_for_a_new_one_never_deleted() {
+    for (content, kind) in [
+        (&b""[..], ProblemKind::Damaged),
+        (b"a letter to grandmother", ProblemKind::Foreign),
+    ] {
+        let installation = Installation::new();
+        let database = installation.folders().database;
+        fs::write(&database, content).unwrap();
+        let shell = installation.start().await;
+        assert_eq!(problem(&shell).kind, kind);
+        assert_eq!(fs::read(&database).unwrap(), content, "left as it is");
+
+        let aside = shell.start_afresh().await.unwrap();
+        assert_eq!(
+            fs::read(installation.folder().join(aside)).unwrap(),
+            content
+        );
+        assert_eq!(tag_names(&shell).await, [""; 0]);
+        shell.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_database_is_named_and_left_as_it_is() {
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    make_tag(&shell, "Bottle 41").await;
+    shell.stop().await;
+    let database = installation.folders().database;
+    let mut content = fs::read(&database).unwrap();
+    // All pages but the first, which says what the file is.
+    content[4096..].fill(0xff);
+    fs::write(&database, &content).unwrap();
+
+    let shell = installation.start().await;
+    let refused = problem(&shell);
+    assert_eq!(refused.kind, ProblemKind::Damaged);
+    assert_eq!(refused.path, Some(database.display().to_string()));
+    assert_eq!(fs::read(&database).unwrap(), content);
+    shell.start_afresh().await.unwrap();
+    assert_eq!(tag_names(&shell).await, [""; 0]);
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_newer_database_is_left_for_the_newer_version() {
+    let installation = Installation::new();
+    installation.ready().await.stop().await;
+    let database = Connection::open(installation.folders().database).unwrap();
+    let newer = "UPDATE refinery_schema_history SET version = 999 \
+                 WHERE version = (SELECT max(version) FROM refinery_schema_history)";
+    database.execute(newer, []).unwrap();
+    drop(database);
+    let shell = installation.start().await;
+    assert_eq!(problem(&shell).kind, ProblemKind::Newer);
+    assert!(problem(&shell).text.contains("999"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_file_that_is_none_is_said_and_left_as_it_is() {
+    let installation = Installation::new();
+    fs::write(installation.folders().key_file(), "not a key").unwrap();
+    let shell = installation.start().await;
+    assert_eq!(problem(&shell).kind, ProblemKind::Keys);
+    let key_file = fs::read_to_string(installation.folders().key_file());
+    assert_eq!(key_file.unwrap(), "not a key");
+    fs::remove_file(installation.folders().key_file()).unwrap();
+    shell.start().await;
+    ready(&shell);
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn phones_reach_taps_alone_and_this_machine_the_admin_api_as_well() {
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    shell.allow_phones(true).await.unwrap();
+    let opened = ready(&shell);
+    let token = fs::read_to_string(installation.folders().token_file()).unwrap();
+    let status = async |base: &str, path: &str| {
+        let client = Client::new(base, token.trim());
+        let answer = client.get(path).bearer_auth(client.admin_token());
+        answer.send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(status(&opened.address, "/admin/v1/tags").await, 200);
+    // A machine without a network has no address to be reached by.
+    for address in &opened.lan {
+        assert_eq!(status(address, "/health").await, 200, "{address}");
+        assert_eq!(status(address, "/admin/v1/tags").await, 404, "{address}");
+        assert_eq!(status(address, "/metrics").await, 404, "{address}");
+    }
+    if let Some(first) = opened.lan.first() {
+        assert_eq!(opened.tag_url, format!("{first}/t"));
+    }
+
+    shell.allow_phones(false).await.unwrap();
+    assert_eq!(ready(&shell).lan, [""; 0]);
+    for address in &opened.lan {
+        let client = Client::new(address.as_str(), "");
+        assert!(client.get("/health").send().await.is_err(), "{address}");
+    }
+    shell.stop().await;
+}

@@ -1,0 +1,354 @@
+//! The real window: the built program under a display of its own, driven over WebDriver.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use fantoccini::elements::Element;
+use fantoccini::{Client, ClientBuilder, Locator};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use tapdesk_tests::eventually;
+use tempfile::TempDir;
+
+/// The program under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_tapdesk");
+
+/// How long anything may take before the test gives up.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A person's session: a home folder and a display, without a session bus
+/// unless one is started. It outlives the windows that are opened in it.
+pub struct Desk {
+    home: TempDir,
+    display: Display,
+    bus: Option<Killed>,
+}
+
+/// An open window. Its WebDriver client is what it derefs to.
+pub struct Window {
+    client: Client,
+    driver: Killed,
+}
+
+/// A process that ends with its value.
+struct Killed(Child);
+
+struct Display {
+    name: String,
+    _server: Killed,
+}
+
+impl Desk {
+    /// A new session with an empty home, in which a free port is chosen at the first start.
+    pub fn new() -> Self {
+        let home = tempfile::tempdir().expect("a temporary folder can be made");
+        let desk = Self {
+            home,
+            display: Display::new(),
+            bus: None,
+        };
+        fs::create_dir(desk.path("run")).expect("the home can be written");
+        desk.prefer(&json!({"last_port": 0}));
+        desk
+    }
+
+    /// A file or folder of the home.
+    pub fn path(&self, part: &str) -> PathBuf {
+        self.home.path().join(part)
+    }
+
+    /// The database.
+    pub fn database(&self) -> PathBuf {
+        self.path(".local/share/tapdesk/tapdesk.db")
+    }
+
+    /// What all windows said on stderr.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.path("stderr.log")).unwrap_or_default()
+    }
+
+    /// Makes choices before a start, as an earlier run would have.
+    pub fn prefer(&self, preferences: &Value) {
+        let file = self.path(".config/tapdesk/desktop.json");
+        fs::create_dir_all(file.parent().expect("it has a folder"))
+            .and_then(|()| fs::write(file, preferences.to_string()))
+            .expect("the home can be written");
+    }
+
+    /// Starts a session bus. Windows opened after it know each other.
+    pub fn start_bus(&mut self) {
+        let address = self.bus_address();
+        let bus = Command::new("dbus-daemon")
+            .args(["--session", "--nofork", "--print-address=1"])
+            .arg(format!("--address={address}"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("dbus-daemon is installed");
+        let mut bus = Killed(bus);
+        first_line(&mut bus.0);
+        self.bus = Some(bus);
+    }
+
+    fn bus_address(&self) -> String {
+        format!("unix:path={}", self.path("run/bus").display())
+    }
+
+    /// A program in this session.
+    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.home.path())
+            .env("XDG_RUNTIME_DIR", self.path("run"))
+            .env("DISPLAY", &self.display.name)
+            .env("GDK_BACKEND", "x11")
+            .env("NO_AT_BRIDGE", "1")
+            .env("TAURI_WEBVIEW_AUTOMATION", "true");
+        if self.bus.is_some() {
+            command.env("DBUS_SESSION_BUS_ADDRESS", self.bus_address());
+        }
+        command
+    }
+
+    /// Opens the window and waits until its page is there.
+    pub async fn open(&self) -> Window {
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.path("stderr.log"))
+            .expect("the home can be written");
+        let port = free_port();
+        let driver = self
+            .command("WebKitWebDriver")
+            .arg(format!("--port={port}"))
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect("WebKitWebDriver is installed");
+        let driver = Killed(driver);
+        let options = json!({"binary": PROGRAM, "args": []});
+        let capabilities =
+            serde_json::Map::from_iter([("webkitgtk:browserOptions".to_owned(), options)]);
+        let address = format!("http://127.0.0.1:{port}");
+        eventually("the driver listens", async || {
+            tokio::net::TcpStream::connect(("127.0.0.1", port))
+                .await
+                .ok()
+        })
+        .await;
+        let mut builder = ClientBuilder::new(HttpConnector::new());
+        let connecting = builder.capabilities(capabilities).connect(&address);
+        let connected = tokio::time::timeout(PATIENCE, connecting).await;
+        let Ok(Ok(client)) = connected else {
+            panic!("the window does not open: {}", self.log());
+        };
+        let window = Window { client, driver };
+        window.find_text("//*[@id='app']/*").await;
+        window
+    }
+
+    /// Opens the window and waits until the service runs.
+    pub async fn open_ready(&self) -> Window {
+        let window = self.open().await;
+        window.see("//nav[@aria-label='Screens']").await;
+        window
+    }
+}
+
+impl Deref for Window {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl Window {
+    /// The element at this XPath, once it is shown.
+    pub async fn see(&self, xpath: &str) -> Element {
+        self.wait_for(xpath, async |element| {
+            // The driver's own idea of what is displayed errs on text that may be cut off.
+            let shown = "return arguments[0].checkVisibility({visibilityProperty: true})";
+            let shown = self.ask(shown, &element).await?;
+            (shown == true).then_some(element)
+        })
+        .await
+    }
+
+    /// The text of the element at this XPath, once there is some.
+    pub async fn find_text(&self, xpath: &str) -> String {
+        self.wait_for(xpath, async |element| {
+            let text = self.ask("return arguments[0].innerText", &element).await?;
+            let text = text.as_str()?.trim().to_owned();
+            (!text.is_empty()).then_some(text)
+        })
+        .await
+    }
+
+    async fn ask(&self, script: &str, element: &Element) -> Option<Value> {
+        let element = serde_json::to_value(element).ok()?;
+        self.execute(script, vec![element]).await.ok()
+    }
+
+    /// Clicks what is at this XPath, once it is shown and can be clicked.
+    pub async fn press(&self, xpath: &str) {
+        self.wait_for(xpath, async |element| element.click().await.ok())
+            .await;
+    }
+
+    /// What `look` makes of the element at this XPath, once it makes something of it.
+    async fn wait_for<T>(&self, xpath: &str, look: impl AsyncFn(Element) -> Option<T>) -> T {
+        let seen = async {
+            loop {
+                if let Ok(element) = self.find(Locator::XPath(xpath)).await
+                    && let Some(seen) = look(element).await
+                {
+                    return seen;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        match tokio::time::timeout(PATIENCE, seen).await {
+            Ok(seen) => seen,
+            Err(_) => {
+                let shown = self.value_of("document.body.innerText").await;
+                panic!("waited in vain for {xpath}: {shown:#}")
+            }
+        }
+    }
+
+    /// Clicks the button or link of this name.
+    pub async fn click_named(&self, name: &str) {
+        self.press(&format!(
+            "//*[self::button or self::a][normalize-space()='{name}' or @aria-label='{name}']"
+        ))
+        .await;
+    }
+
+    /// Writes into the field with this label.
+    pub async fn fill(&self, label: &str, text: &str) {
+        let field = format!("//*[@id=//label[normalize-space()='{label}']/@for]");
+        let field = self.see(&field).await;
+        field.clear().await.expect("the field can be written");
+        field
+            .send_keys(text)
+            .await
+            .expect("the field can be written");
+    }
+
+    /// The value of this JavaScript expression, which may be a promise.
+    pub async fn value_of(&self, expression: &str) -> Value {
+        let script = format!(
+            "const done = arguments[0]; \
+             (async () => ({expression}))().then(done, error => done({{failed: String(error)}}));"
+        );
+        self.execute_async(&script, Vec::new())
+            .await
+            .expect("the script runs")
+    }
+
+    /// A call of the service by the page: status and body.
+    pub async fn call(&self, method: &str, path: &str, body: &Value) -> (u64, Value) {
+        let init = if body.is_null() {
+            json!({"method": method})
+        } else {
+            let headers = json!({"content-type": "application/json"});
+            json!({"method": method, "headers": headers, "body": body.to_string()})
+        };
+        let call = format!(
+            "fetch('tapdesk://localhost{path}', {init}) \
+             .then(async answer => [answer.status, await answer.json().catch(() => null)])"
+        );
+        let answer = self.value_of(&call).await;
+        let status = answer[0].as_u64().unwrap_or_else(|| panic!("{answer}"));
+        (status, answer[1].clone())
+    }
+
+    /// A picture of the window, after what was drawn last is on the screen.
+    pub async fn picture(&self) -> Vec<u8> {
+        let drawn = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))";
+        self.value_of(drawn).await;
+        self.screenshot().await.expect("the window can be seen")
+    }
+
+    /// The process of the program.
+    pub fn process(&self) -> u32 {
+        let driver = self.driver.0.id();
+        let children = fs::read_to_string(format!("/proc/{driver}/task/{driver}/children"));
+        let children = children.expect("the system tells a process' children");
+        let first = children
+            .split_whitespace()
+            .next()
+            .expect("the program runs");
+        first.parse().expect("a process id is a number")
+    }
+
+    /// Asks the program to end, as a logout does, and waits until it has.
+    pub async fn quit(self) {
+        let process = self.process();
+        let asked = Command::new("kill").arg(process.to_string()).status();
+        assert!(asked.expect("a signal can be sent").success());
+        eventually("the program ends", async || is_over(process).then_some(())).await;
+    }
+}
+
+/// Whether a process has ended, whether or not its parent has noticed.
+fn is_over(process: u32) -> bool {
+    match fs::read_to_string(format!("/proc/{process}/stat")) {
+        // The state stands after the name, which is in brackets.
+        Ok(stat) => stat
+            .rsplit(')')
+            .next()
+            .is_some_and(|rest| rest.trim().starts_with('Z')),
+        Err(_) => true,
+    }
+}
+
+impl Display {
+    fn new() -> Self {
+        let server = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", "1280x800x24"])
+            // A server that resets when its last client goes refuses the next one meanwhile.
+            .args(["-nolisten", "tcp", "-noreset"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Xvfb is installed");
+        let mut server = Killed(server);
+        let name = format!(":{}", first_line(&mut server.0).trim());
+        Self {
+            name,
+            _server: server,
+        }
+    }
+}
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn first_line(child: &mut Child) -> String {
+    let mut line = String::new();
+    let stdout = child.stdout.as_mut().expect("stdout is a pipe");
+    BufReader::new(stdout)
+        .read_line(&mut line)
+        .expect("stdout is text");
+    line
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener
+        .local_addr()
+        .expect("a bound socket has an address");
+    address.port()
+}

@@ -1,0 +1,155 @@
+// The only module that knows the host. In the desktop the service is reached
+// in-process, through a custom scheme, and the shell through commands; in a
+// browser (the test harness, which serves this build) through relative URLs.
+
+import { Channel, convertFileSrc, invoke, isTauri } from "@tauri-apps/api/core";
+
+/** What happens in the service, as it happens. */
+export type LiveEvent =
+  | {
+      event: "interaction";
+      interaction_id: number;
+      tag_id: number;
+      at: string;
+      tag_verified: boolean | null;
+      reason: string;
+      simulated: boolean;
+    }
+  | {
+      event: "update";
+      interaction_id: number;
+      tag_id: number;
+      at: string;
+      changes: { key: string; old: string; new: string }[];
+      simulated: boolean;
+    };
+
+/** Something that keeps the service from starting, and the ways out. */
+export interface StartProblem {
+  kind: "port_in_use" | "database_in_use" | "damaged" | "newer" | "foreign" | "keys" | "other";
+  /** One sentence that names the thing. */
+  title: string;
+  /** What can be done. */
+  text: string;
+  /** The database concerned, where it is one. */
+  path: string | null;
+  /** A port that is free, where the wanted one is not. */
+  free_port: number | null;
+}
+
+/** A service that the screens can speak to. */
+export interface Connection {
+  id: string;
+  name: string;
+  kind: "embedded" | "remote";
+  url: string;
+}
+
+export interface Ready {
+  phase: "ready";
+  version: string;
+  connection: Connection;
+  connections: Connection[];
+  /** Where the embedded service listens. */
+  address: string;
+  tag_url: string;
+  /** Addresses by which phones on this network reach it; empty while it listens on loopback alone. */
+  lan: string[];
+  port_fixed: number | null;
+  /** Where the key that wraps inlay keys is kept. */
+  key_store: { kind: "keychain" | "file"; text: string };
+  database: string;
+}
+
+export type ShellState = { phase: "starting" } | { phase: "failed"; problem: StartProblem } | Ready;
+
+export const inDesktop = isTauri();
+
+/** The address before every path of the service. */
+export const serviceBase = inDesktop ? convertFileSrc("", "tapdesk").replace(/\/$/, "") : "";
+
+/** The shell's state. A browser shows the service that served it. */
+export async function shellState(): Promise<ShellState> {
+  if (inDesktop) return invoke<ShellState>("shell_state");
+  const here: Connection = { id: "embedded", name: "This computer", kind: "embedded", url: location.origin };
+  return {
+    phase: "ready",
+    version: "",
+    connection: here,
+    connections: [here],
+    address: location.origin,
+    tag_url: `${location.origin}/t`,
+    lan: [],
+    port_fixed: null,
+    key_store: { kind: "file", text: "" },
+    database: "",
+  };
+}
+
+/** A command of the shell; `undefined` in a browser, which has no shell. */
+async function shell<T>(command: string, payload: Record<string, unknown> = {}): Promise<T | undefined> {
+  return inDesktop ? invoke<T>(command, payload) : undefined;
+}
+
+/** Starts again, on another port where one is named. */
+export const restartService = (port: number | null) => shell<void>("restart_service", { port });
+/** Starts with a new, empty database; the present one is moved aside, not deleted. */
+export const startAfresh = () => shell<string>("start_afresh");
+/** Restores a backup that the person chooses; answers its name. */
+export const restoreBackup = (passphrase: string) => shell<string | null>("restore_backup", { passphrase });
+/** Fixes the port, or lets the system choose again. */
+export const fixPort = (port: number | null) => shell<void>("fix_port", { port });
+/** Opens the listener to this network, or closes it again. */
+export const allowPhones = (allowed: boolean) => shell<void>("allow_phones", { allowed });
+/** Speaks to another service from now on. */
+export const connect = (id: string) => shell<void>("connect", { id });
+export const addConnection = (name: string, url: string, token: string) =>
+  shell<Connection>("add_connection", { name, url, token });
+export const removeConnection = (id: string) => shell<void>("remove_connection", { id });
+/** Tells the shell whether closing the window would lose something. */
+export const setUnsaved = (unsaved: boolean) => shell<void>("set_unsaved", { unsaved });
+
+/** Opens an address in the system's browser. */
+export async function openExternal(url: string): Promise<void> {
+  if (inDesktop) await invoke("open_external", { url });
+  else window.open(url, "_blank", "noopener,noreferrer");
+}
+
+/** Saves a file where the person says; `false` where they thought better of it. */
+export async function saveFile(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
+  if (inDesktop) return invoke<boolean>("save_file", bytes, { headers: { "x-file-name": encodeURIComponent(name) } });
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([bytes]));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+  return true;
+}
+
+/** Hears of every event until the returned function is called. */
+export function onLiveEvent(heard: (event: LiveEvent) => void): () => void {
+  if (!inDesktop) {
+    const source = new EventSource("/admin/v1/events?simulated=all");
+    const hear = (message: MessageEvent<string>) => heard(JSON.parse(message.data) as LiveEvent);
+    source.addEventListener("interaction", hear);
+    source.addEventListener("update", hear);
+    return () => source.close();
+  }
+  let open = true;
+  const channel = new Channel<LiveEvent>();
+  channel.onmessage = (event) => {
+    if (open) heard(event);
+  };
+  void invoke("live_events", { channel });
+  return () => {
+    open = false;
+  };
+}
+
+/** Hears of the shell's state whenever it changes. */
+export function onShellState(heard: (state: ShellState) => void): void {
+  if (!inDesktop) return;
+  const channel = new Channel<ShellState>();
+  channel.onmessage = heard;
+  void invoke("watch_shell", { channel });
+}

@@ -1,0 +1,16 @@
+// Rolling keys of taps that this window made itself, in memory alone: the
+// service keeps their hashes, so a key of any other tap cannot be shown.
+
+class OwnKeys {
+  #keys = new Map<number, string>();
+
+  remember(interaction: number, key: string): void {
+    this.#keys.set(interaction, key);
+  }
+
+  of(interaction: number): string | null {
+    return this.#keys.get(interaction) ?? null;
+  }
+}
+
+export const ownKeys = new OwnKeys();

@@ -1,0 +1,19 @@
+// Names of experiences by id, for lists that show where a tag leads.
+
+import { get, type Page } from "./api/client";
+import type { Experience } from "./api/types";
+
+class Experiences {
+  all = $state<Experience[]>([]);
+
+  async load(): Promise<void> {
+    this.all = (await get<Page<Experience>>("/experiences", { limit: 500 })).items;
+  }
+
+  name(id: number | null): string {
+    if (id === null) return "";
+    return this.all.find((experience) => experience.id === id)?.name ?? `Experience ${id}`;
+  }
+}
+
+export const experiences = new Experiences();

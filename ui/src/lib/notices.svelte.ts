@@ -1,0 +1,57 @@
+// What was done, with its undo; what failed, in words. Notices go away by
+// themselves, failures stay until they are read.
+
+export interface Notice {
+  id: number;
+  text: string;
+  failed: boolean;
+  undo?: () => Promise<void>;
+}
+
+class Notices {
+  shown = $state<Notice[]>([]);
+  #next = 1;
+
+  /** Says that something was done. */
+  done(text: string, undo?: () => Promise<void>): void {
+    const id = this.#show({ text, failed: false, undo });
+    setTimeout(() => this.dismiss(id), undo ? 10_000 : 5_000);
+  }
+
+  /** Says that something failed. */
+  failed(error: unknown): void {
+    this.#show({ text: error instanceof Error ? error.message : String(error), failed: true });
+  }
+
+  dismiss(id: number): void {
+    this.shown = this.shown.filter((notice) => notice.id !== id);
+  }
+
+  async undo(notice: Notice): Promise<void> {
+    this.dismiss(notice.id);
+    try {
+      await notice.undo?.();
+      this.done("Undone.");
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  #show(notice: Omit<Notice, "id">): number {
+    const id = this.#next++;
+    this.shown = [...this.shown.slice(-3), { id, ...notice }];
+    return id;
+  }
+}
+
+export const notices = new Notices();
+
+/** Runs `work` and says in words where it fails. */
+export async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    notices.failed(error);
+    return undefined;
+  }
+}

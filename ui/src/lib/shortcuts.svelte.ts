@@ -1,0 +1,65 @@
+// Keyboard shortcuts: one list, which the keys obey and the sheet shows.
+
+import { router, type Screen } from "./router.svelte";
+
+export interface Shortcut {
+  keys: string;
+  does: string;
+  run: () => void;
+}
+
+class Shortcuts {
+  palette = $state(false);
+  sheet = $state(false);
+  /** What the present screen adds. */
+  here = $state<Shortcut[]>([]);
+
+  readonly everywhere: Shortcut[] = [
+    { keys: "Ctrl K", does: "Search, or run a command", run: () => (this.palette = true) },
+    { keys: "?", does: "Show these shortcuts", run: () => (this.sheet = true) },
+    ...([
+      ["g o", "overview"],
+      ["g t", "tags"],
+      ["g e", "experiences"],
+      ["g i", "interactions"],
+      ["g s", "simulator"],
+      ["g ,", "settings"],
+    ] satisfies [string, Screen][]).map(([keys, screen]) => ({
+      keys,
+      does: `Go to ${screen}`,
+      run: () => router.go(screen),
+    })),
+  ];
+
+  /** Adds shortcuts as long as a screen is shown; for `$effect`. */
+  add(shortcuts: Shortcut[]): () => void {
+    this.here = shortcuts;
+    return () => {
+      this.here = [];
+    };
+  }
+
+  #before = "";
+
+  /** Runs what a key stands for. Keys in a field are text. */
+  press(event: KeyboardEvent): void {
+    const command = event.ctrlKey || event.metaKey;
+    if (command && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      this.palette = true;
+      return;
+    }
+    const target = event.target as HTMLElement;
+    const typing = target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName);
+    if (command || event.altKey || typing || this.palette || this.sheet) return;
+    const chord = this.#before ? `${this.#before} ${event.key}` : event.key;
+    const found = [...this.here, ...this.everywhere].find((shortcut) => shortcut.keys === chord);
+    this.#before = !found && event.key === "g" ? "g" : "";
+    if (found) {
+      event.preventDefault();
+      found.run();
+    }
+  }
+}
+
+export const shortcuts = new Shortcuts();

@@ -1,0 +1,76 @@
+// Enough of CSV to show what a file holds before it is imported. The service
+// reads the file itself; this is for the preview and the mapping of columns.
+
+export interface Table {
+  header: string[];
+  rows: string[][];
+  separator: string;
+}
+
+/** Reads `text`; quotes, line breaks inside them and both separators included. */
+export function parseCsv(text: string, most = Infinity): Table {
+  const plain = text.replace(/^\uFEFF/, "");
+  const firstLine = plain.slice(0, (plain.indexOf("\n") + 1 || plain.length + 1) - 1);
+  const separator = firstLine.split(";").length > firstLine.split(",").length ? ";" : ",";
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let cell = "";
+  let quoted = false;
+  const endCell = () => {
+    row.push(cell);
+    cell = "";
+  };
+  const endRow = () => {
+    endCell();
+    if (row.length > 1 || row[0] !== "") rows.push(row);
+    row = [];
+  };
+  for (let index = 0; index < plain.length && rows.length <= most; index++) {
+    const sign = plain[index];
+    if (quoted) {
+      if (sign !== '"') cell += sign;
+      else if (plain[index + 1] === '"') {
+        cell += '"';
+        index++;
+      } else quoted = false;
+    } else if (sign === '"') quoted = true;
+    else if (sign === separator) endCell();
+    else if (sign === "\n") endRow();
+    else if (sign !== "\r") cell += sign;
+  }
+  if (cell !== "" || row.length > 0) endRow();
+  const [header = [], ...rest] = rows;
+  return { header: header.map((name) => name.trim()), rows: rest, separator };
+}
+
+/** Writes a table back, every cell quoted. */
+export function formatCsv(header: string[], rows: string[][]): string {
+  const line = (cells: string[]) => cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",");
+  return [header, ...rows].map(line).join("\r\n");
+}
+
+/** Columns that Tapdesk knows by name; properties are named as in `variable:KEY`. */
+export const columns = [
+  "slug",
+  "name",
+  "title",
+  "description",
+  "language_code",
+  "status",
+  "experience_id",
+  "verifier_enabled",
+  "updates_require_verified",
+  "has_qr_code",
+  "track_location",
+] as const;
+
+/** What a column of a stranger's file most likely is; empty where it is nothing of ours. */
+export function guess(name: string): string {
+  const plain = name.trim().toLowerCase().replaceAll(/[\s-]+/g, "_");
+  const property = /^(attribute|data|variable):([A-Za-z0-9_.-]{1,64})$/.exec(name.trim());
+  if (property) return name.trim();
+  const known = columns.find((column) => column === plain);
+  if (known) return known;
+  const others: Record<string, string> = { id: "slug", code: "slug", address: "slug", label: "name", language: "language_code", experience: "experience_id" };
+  return others[plain] ?? "";
+}

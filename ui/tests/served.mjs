@@ -1,0 +1,75 @@
+// The built UI, served for tests in a browser: a proxy that adds the admin
+// token, which the page never sees. The product itself has no web UI.
+
+import { spawn } from "node:child_process";
+import { createServer, request } from "node:http";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { extname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ui = fileURLToPath(new URL("..", import.meta.url));
+const root = join(ui, "..");
+const TOKEN = "a token that tests alone use, long enough";
+const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
+
+/** Starts a service of its own on a new database and serves the UI over it. */
+export async function serveUi() {
+  const folder = await mkdtemp(join(tmpdir(), "tapdesk-ui-"));
+  const binary = process.env.TAPDESK_SERVICE ?? join(root, "target/debug/tapdesk-service");
+  const service = spawn(
+    binary,
+    ["serve", "--database", `sqlite:${folder}/tapdesk.db`, "--listen", "127.0.0.1:0"],
+    { env: { ...process.env, TAPDESK_ADMIN_TOKEN: TOKEN }, stdio: ["ignore", "pipe", "inherit"] },
+  );
+  const address = await new Promise((resolve, reject) => {
+    service.once("exit", (code) => reject(new Error(`the service ended with ${code}`)));
+    service.stdout.on("data", (text) => {
+      const found = /listening on (\S+)/.exec(String(text));
+      if (found) resolve(new URL(found[1]));
+    });
+  });
+  const server = createServer((incoming, outgoing) => {
+    const path = new URL(incoming.url, "http://x").pathname;
+    if (/^\/(admin|v2|t|stand-in)\//.test(`${path}/`)) forward(incoming, outgoing, address);
+    else void file(path, outgoing);
+  });
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  return {
+    url: `http://127.0.0.1:${server.address().port}/`,
+    service: address.href.replace(/\/$/, ""),
+    token: TOKEN,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      const ended = new Promise((resolve) => service.once("exit", resolve));
+      service.kill("SIGTERM");
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function forward(incoming, outgoing, address) {
+  const headers = { ...incoming.headers, host: address.host, authorization: `Bearer ${TOKEN}` };
+  const onward = request(
+    { host: address.hostname, port: address.port, path: incoming.url, method: incoming.method, headers },
+    (answer) => {
+      outgoing.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(outgoing);
+    },
+  );
+  onward.on("error", () => outgoing.writeHead(502).end());
+  outgoing.on("close", () => onward.destroy());
+  incoming.pipe(onward);
+}
+
+async function file(path, outgoing) {
+  const name = normalize(path === "/" ? "/index.html" : path);
+  try {
+    const body = await readFile(join(ui, "dist", name));
+    outgoing.writeHead(200, { "content-type": types[extname(name)] ?? "application/octet-stream" }).end(body);
+  } catch {
+    outgoing.writeHead(404).end();
+  }
+}

@@ -1,0 +1,10 @@
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  plugins: [svelte()],
+  // The window's strict content security policy allows no inline module preloads.
+  build: { target: "es2022", modulePreload: false, assetsInlineLimit: 0 },
+  server: { port: 5173, strictPort: true },
+  clearScreen: false,
+});
