@@ -100,9 +100,9 @@ impl Fixture {
                 "INSERT INTO properties (tag_id, class, key, value) VALUES (?1, 'variable', 'registered', 'false')",
             )?;
             let mut inlay = transaction.prepare(
-                "INSERT INTO inlays (id, uid, technology, tag_id, mirror, mac_from, file_key, file_key_check,
+                "INSERT INTO inlays (id, uid, technology, tag_id, mirror, mac_from, file_key, file_key_print,
                      factory_keys, simulated, created_at, updated_at)
-                 VALUES (?1, ?2, 'ntag424dna', ?1, 'plain', 'none', ?3, '000000', 0, 0, ?4, ?4)",
+                 VALUES (?1, ?2, 'ntag424dna', ?1, 'plain', 'none', ?3, zeroblob(16), 0, 0, ?4, ?4)",
             )?;
             let mut counter = transaction.prepare(
                 "INSERT INTO counters (inlay_id, key_version, last, seen) VALUES (?1, 1, 0, 0)",
