@@ -38,9 +38,13 @@ pub struct Start {
 pub enum WrappingKey {
     /// A file. It is made where it is missing and no inlay's key needs it yet.
     File(PathBuf),
-    /// The embedding program has it, or knows why not.
-    Given(Keyring),
+    /// The embedding program keeps it.
+    Kept(KeepsKey),
 }
+
+/// Answers the keyring, or a locked one that knows why. Told whether it may
+/// make a new key: not where an inlay's key needs the one there was. It may block.
+pub type KeepsKey = Box<dyn FnOnce(bool) -> Result<Keyring, KeyFileError> + Send>;
 
 /// Where the installation's own admin token comes from.
 pub enum TokenSource {
@@ -100,9 +104,12 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
     // The files beside the database are touched only by who owns it.
     let storage = SqliteStorage::open(&start.database, Arc::clone(&clock), &OsEntropy)?;
     let wrapped_key = storage.any_wrapped_key().await?;
+    let may_create = wrapped_key.is_none();
     let keyring = match start.wrapping_key {
-        WrappingKey::Given(keyring) => keyring,
-        WrappingKey::File(file) => Keyring::from_file(&file, wrapped_key.is_none(), &OsEntropy)?,
+        WrappingKey::File(file) => Keyring::from_file(&file, may_create, &OsEntropy)?,
+        WrappingKey::Kept(keep) => tokio::task::spawn_blocking(move || keep(may_create))
+            .await
+            .unwrap_or_else(|error| Ok(Keyring::locked(format!("its keeper failed: {error}."))))?,
     };
     let keyring = keyring.for_stored(wrapped_key.as_deref());
     if let Some(why) = keyring.why_locked() {
@@ -139,5 +146,61 @@ fn token_file(file: &Path, entropy: &dyn Entropy) -> Result<AdminToken, StartErr
             Ok(token)
         }
         Err(error) => Err(io(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inlay::key::AesKey;
+    use crate::inlay::{MacFrom, Mirror, Technology, Uid};
+    use crate::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
+
+    /// A start over `database` with the wrapping key 1; whether a new one might have been made.
+    async fn start_with_keeper(database: &Path) -> (Started, bool) {
+        let (tell, told) = std::sync::mpsc::channel();
+        let keep = move |may_create| {
+            tell.send(may_create).unwrap();
+            Ok(Keyring::open(&[1; 32]))
+        };
+        let started = start(Start {
+            database: database.to_owned(),
+            wrapping_key: WrappingKey::Kept(Box::new(keep)),
+            admin_token: TokenSource::Given(AdminToken::generate(&OsEntropy)),
+            layers: Layers::default(),
+            countries: None,
+            test_clock: false,
+        });
+        (started.await.unwrap(), told.recv().unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_keeper_may_make_a_key_until_an_inlays_key_needs_the_one_there_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("tapdesk.db");
+        let (Started { service, .. }, may_create) = start_with_keeper(&database).await;
+        assert!(may_create);
+        let key = AesKey::from_bytes([7; 16]);
+        let inlay = NewInlay {
+            uid: Uid::from_bytes([4; 7]),
+            fields: InlayFields {
+                technology: Technology::Ntag424Dna,
+                tag_id: None,
+                mirror: Some(Mirror::Plain),
+                mac_from: MacFrom::None,
+                keys: Some(SealedKeys::Own {
+                    meta: None,
+                    file: SealedKey::seal(&key, &service.keyring, &OsEntropy).unwrap(),
+                }),
+            },
+            simulated: false,
+        };
+        service.storage.insert_inlay(inlay).await.unwrap();
+        service.storage.close().await;
+
+        let (Started { service, .. }, may_create) = start_with_keeper(&database).await;
+        assert!(!may_create);
+        assert_eq!(service.keyring.why_locked(), None);
+        service.storage.close().await;
     }
 }

@@ -26,8 +26,8 @@ mod virtual_inlays;
 mod writer;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use rusqlite::Connection;
@@ -35,7 +35,7 @@ use tokio::sync::broadcast;
 
 pub use connection::APPLICATION_ID;
 pub use migrate::{Examination, OpenError, check_sqlite, examine};
-pub use restore::Restore;
+pub use restore::{Restore, move_aside};
 
 use super::{Storage, StorageError};
 use crate::clock::{Clock, Timestamp};
@@ -61,7 +61,8 @@ pub struct SqliteStorage {
     /// The tag from which the next round of housekeeping looks for old visitors.
     sweep_position: Arc<AtomicI64>,
     closed: AtomicBool,
-    _lock: Lock,
+    /// Given back when the database is closed.
+    lock: Mutex<Option<Lock>>,
 }
 
 impl SqliteStorage {
@@ -87,7 +88,7 @@ impl SqliteStorage {
             payload_reads: PayloadReads::default(),
             sweep_position: Arc::new(AtomicI64::new(1)),
             closed: AtomicBool::new(false),
-            _lock: lock,
+            lock: Mutex::new(Some(lock)),
         })
     }
 
@@ -206,5 +207,10 @@ impl Storage for SqliteStorage {
         self.closed.store(true, Ordering::Release);
         self.readers.close();
         self.writer.stop().await;
+        // From here on another may own the file.
+        self.lock
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
     }
 }

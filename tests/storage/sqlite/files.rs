@@ -5,11 +5,12 @@ use std::path::Path;
 
 use rusqlite::Connection;
 use serde_json::json;
-use tapdesk_service::storage::sqlite::OpenError;
-use tapdesk_service::storage::{Storage as _, Tags as _};
+use tapdesk_service::id::TagId;
+use tapdesk_service::storage::sqlite::{OpenError, move_aside};
+use tapdesk_service::storage::{Storage as _, StorageError, Tags as _};
 
 use super::{Sqlite, open};
-use crate::backend::{Backend as _, Database, Tap, tag_fields};
+use crate::backend::{Backend as _, Database, START, Tap, tag_fields};
 
 /// A database that was used and closed well, as the bytes of its file.
 async fn used() -> Vec<u8> {
@@ -100,6 +101,54 @@ async fn a_second_owner_is_refused_and_the_first_goes_on() {
         .unwrap();
     drop(first);
     open(&place.path()).unwrap();
+}
+
+#[tokio::test]
+async fn a_closed_database_is_left_to_the_next_owner() {
+    let place = Sqlite::new();
+    let first = open(&place.path()).unwrap();
+    let tags = |slug| vec![tag_fields(json!({"slug": slug}))];
+    first.insert_tags(tags("bottle-a"), false).await.unwrap()[0]
+        .clone()
+        .unwrap();
+    first.close().await;
+    assert!(!place.path().with_extension("db-wal").exists());
+
+    let second = open(&place.path()).unwrap();
+    second.insert_tags(tags("bottle-b"), false).await.unwrap()[0]
+        .clone()
+        .unwrap();
+    for refused in [
+        first.ready().await,
+        first.tag(TagId(1)).await.map(drop),
+        first.insert_tags(tags("bottle-c"), false).await.map(drop),
+    ] {
+        let error = refused.unwrap_err();
+        assert!(matches!(error, StorageError::Unavailable(_)), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_database_is_moved_aside_whole_once_nobody_owns_it() {
+    let place = Sqlite::new();
+    assert_eq!(move_aside(&place.path(), START).unwrap(), None);
+    let owner = open(&place.path()).unwrap();
+    let refused = move_aside(&place.path(), START).unwrap_err();
+    assert!(matches!(refused, OpenError::Taken(_)), "{refused}");
+    let tags = vec![tag_fields(json!({"slug": "bottle"}))];
+    owner.insert_tags(tags, false).await.unwrap()[0]
+        .clone()
+        .unwrap();
+    // Not closed: part of what was written stands in the log beside it.
+    drop(owner);
+
+    let aside = move_aside(&place.path(), START).unwrap().unwrap();
+    assert!(!place.path().exists());
+    assert!(!place.path().with_extension("db-wal").exists());
+    let moved = open(&aside).unwrap();
+    assert!(moved.tag(TagId(1)).await.unwrap().is_some());
+    let fresh = open(&place.path()).unwrap();
+    assert!(fresh.tag(TagId(1)).await.unwrap().is_none());
 }
 
 #[tokio::test]

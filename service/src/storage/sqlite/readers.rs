@@ -1,7 +1,7 @@
 //! The pool of reading connections: as many as read at once, kept for the next.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
 
@@ -14,14 +14,15 @@ const KEPT: usize = 16;
 #[derive(Clone)]
 pub(super) struct Readers {
     path: PathBuf,
-    idle: Arc<Mutex<Vec<Connection>>>,
+    /// `None` once the database is closed.
+    idle: Arc<Mutex<Option<Vec<Connection>>>>,
 }
 
 impl Readers {
     pub(super) fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
-            idle: Arc::default(),
+            idle: Arc::new(Mutex::new(Some(Vec::new()))),
         }
     }
 
@@ -31,29 +32,30 @@ impl Readers {
         &self,
         op: impl FnOnce(&Connection) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
-        let idle = self
-            .idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
+        let idle = match self.idle().as_mut() {
+            Some(idle) => idle.pop(),
+            None => return Err(StorageError::Unavailable("it is closed".to_owned())),
+        };
         let connection = match idle {
             Some(connection) => connection,
             None => connection::reader(&self.path)?,
         };
         let result = op(&connection);
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < KEPT {
+        if let Some(idle) = self.idle().as_mut()
+            && idle.len() < KEPT
+        {
             idle.push(connection);
         }
         result
     }
 
-    /// Closes what is idle. The last connection to go is then the writer's, which
-    /// leaves no log behind.
+    /// Lets nobody read any more. The last connection to go is then the writer's,
+    /// which leaves no log behind.
     pub(super) fn close(&self) {
-        self.idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        self.idle().take();
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Option<Vec<Connection>>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -80,24 +80,35 @@ impl Restore {
     /// Puts the backup in its place. What was there is moved aside, and where to
     /// is the answer.
     pub fn finish(self, now: Timestamp) -> Result<Option<PathBuf>, OpenError> {
-        let aside = beside(
-            &self.target,
-            &format!(".replaced-at-{}", now.unix_seconds()),
-        );
-        let mut moved = false;
-        for part in PARTS {
-            let (from, to) = (beside(&self.target, part), beside(&aside, part));
-            match std::fs::rename(&from, &to) {
-                Ok(()) => moved = true,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(OpenError::Io(from, error)),
-            }
-        }
+        let aside = out_of_the_way(&self.target, now)?;
         std::fs::rename(&self.draft.0, &self.target)
             .and_then(|()| private_file::sync_folder_of(&self.target))
             .map_err(|error| OpenError::Io(self.target.clone(), error))?;
-        Ok(moved.then_some(aside))
+        Ok(aside)
     }
+}
+
+/// Moves the database at `path` aside, so that a new one can take its place;
+/// answers where to. Refused where another process owns it.
+pub fn move_aside(path: &Path, now: Timestamp) -> Result<Option<PathBuf>, OpenError> {
+    let _lock = Lock::take(path)?;
+    let aside = out_of_the_way(path, now)?;
+    private_file::sync_folder_of(path).map_err(|error| OpenError::Io(path.to_owned(), error))?;
+    Ok(aside)
+}
+
+fn out_of_the_way(path: &Path, now: Timestamp) -> Result<Option<PathBuf>, OpenError> {
+    let aside = beside(path, &format!(".replaced-at-{}", now.unix_seconds()));
+    let mut moved = false;
+    for part in PARTS {
+        let (from, to) = (beside(path, part), beside(&aside, part));
+        match std::fs::rename(&from, &to) {
+            Ok(()) => moved = true,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(OpenError::Io(from, error)),
+        }
+    }
+    Ok(moved.then_some(aside))
 }
 
 /// The copy that is checked. Dropped before it took its place, it is removed.
