@@ -2,6 +2,7 @@
 //! cut off, with its log and its files searched afterwards.
 
 mod clock;
+mod descriptors;
 mod disk;
 mod durability;
 mod endings;

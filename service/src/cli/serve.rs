@@ -20,6 +20,11 @@ pub(super) fn run(options: config::Serve) -> Result<()> {
 }
 
 async fn serve(options: config::Serve) -> Result<()> {
+    // A connection is a descriptor, and shells give 1,024 of them, systems far
+    // more to who asks. With fewer the service works; connections wait.
+    if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
+        tracing::debug!("the limit of open files stays as it is: {error}");
+    }
     let listening = options.listening;
     let listener = TcpListener::bind(listening.listen)
         .await
