@@ -12,7 +12,7 @@ test:
 	.make/setup build test
 	.make/test
 
-# The same tests at their long lengths; takes hours.
+# The same tests at their long lengths; about ten minutes.
 soak:
 	.make/setup build test
 	TAPDESK_TEST_LENGTH=soak .make/test
