@@ -13,6 +13,7 @@ mod sheets;
 mod tags;
 mod taps;
 
+pub mod postgres;
 pub mod sqlite;
 
 use async_trait::async_trait;

@@ -8,6 +8,7 @@
 //! | [`raw`] | whoever calls it against the rules of HTTP |
 //! | [`fixtures`] | experiences, tags and inlays to call it about |
 //! | [`injection`] | what strangers may write |
+//! | [`postgres`] | a PostgreSQL server of the tests' own, and databases on it |
 //! | [`length`](mod@length) | how long the long tests are |
 //!
 //! Nothing here reads the database: what a test sees, a user could see. Files are
@@ -17,6 +18,7 @@ pub mod client;
 pub mod fixtures;
 pub mod injection;
 pub mod length;
+pub mod postgres;
 pub mod process;
 pub mod raw;
 pub mod service;
@@ -25,6 +27,7 @@ pub use client::{Answer, Answering, Client, TapResult, TryAnswering};
 pub use fixtures::{TestInlay, TestTag};
 pub use injection::injections;
 pub use length::{cases, length};
+pub use postgres::TestDatabase;
 pub use process::{Launch, ServiceProcess};
 pub use raw::RawClient;
 pub use service::{Options, TestService};

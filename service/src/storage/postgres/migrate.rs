@@ -1,0 +1,189 @@
+//! Opening a database: what it is, and which version it has. One that is not
+//! ours or newer is left untouched; an empty one is initialised. Nodes may
+//! start together: all of it is done under an advisory lock.
+
+use tokio_postgres::Client;
+
+use super::address::Address;
+use super::connection::{connect, drain, set_up};
+use super::time::Time;
+use super::transaction::{LOCKS, SCHEMA_LOCK};
+use crate::entropy::{self, Entropy};
+use crate::storage::StorageError;
+
+refinery::embed_migrations!("migrations/postgres");
+
+/// Why a database cannot be opened. Each is a sentence for people, with a way out.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It cannot be reached.
+    #[error("{0} cannot be reached: {1}.")]
+    Unreachable(String, String),
+    /// It holds tables of another program.
+    #[error("{0} holds tables of another program. It was left as it is; choose an empty database.")]
+    Foreign(String),
+    /// A newer version of this program made it.
+    #[error(
+        "{address} was made by a newer Tapdesk (format {found}, this one knows {known}). \
+         It was left as it is; use the newer version."
+    )]
+    Newer {
+        /// The database.
+        address: String,
+        /// Its format.
+        found: i32,
+        /// The newest format this program knows.
+        known: i32,
+    },
+    /// A migration failed; the database is as it was before.
+    #[error("{0} could not be upgraded and is as it was: {1}.")]
+    Migration(String, String),
+    /// It does not do what is asked of it.
+    #[error("{0} cannot be used: {1}")]
+    Unusable(String, StorageError),
+}
+
+/// Brings the database at `address` to the newest schema, and to its time.
+pub(super) async fn open(
+    address: &Address,
+    time: &Time,
+    entropy: &dyn Entropy,
+) -> Result<(), OpenError> {
+    let (mut client, messages) = connect(address)
+        .await
+        .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
+    let messages = drain(messages);
+    let unusable = |error: StorageError| OpenError::Unusable(address.to_string(), error);
+    let sql = |error: tokio_postgres::Error| unusable(error.into());
+    set_up(&client).await.map_err(unusable)?;
+    client
+        .batch_execute("SET statement_timeout = 0")
+        .await
+        .map_err(sql)?;
+    client
+        .query("SELECT pg_advisory_lock($1, $2)", &[&LOCKS, &SCHEMA_LOCK])
+        .await
+        .map_err(sql)?;
+    check(&client, address).await?;
+    migrations::runner()
+        .set_grouped(true)
+        .run_async(&mut client)
+        .await
+        .map_err(|error| OpenError::Migration(address.to_string(), error.to_string()))?;
+    make_secrets(&client, entropy).await.map_err(sql)?;
+    set_time(&client, time).await.map_err(sql)?;
+    warn_of_settings(&client).await.map_err(sql)?;
+    // The lock goes with the connection.
+    drop(client);
+    let _ = messages.await;
+    Ok(())
+}
+
+/// Why no connection came about: the server's words, or the system's.
+fn reason(error: &tokio_postgres::Error) -> String {
+    use std::error::Error as _;
+    match (error.as_db_error(), error.source()) {
+        (Some(said), _) => said.message().to_owned(),
+        (None, Some(cause)) => cause.to_string(),
+        (None, None) => error.to_string(),
+    }
+}
+
+/// Whether the database is empty, or ours and not newer than this program.
+async fn check(client: &Client, address: &Address) -> Result<(), OpenError> {
+    let sql = |error: tokio_postgres::Error| OpenError::Unusable(address.to_string(), error.into());
+    let row = client
+        .query_one(
+            "SELECT to_regclass('refinery_schema_history') IS NOT NULL,
+                    to_regclass('interaction_ids') IS NOT NULL,
+                    EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::REGNAMESPACE
+                            AND relkind IN ('r', 'p'))",
+            &[],
+        )
+        .await
+        .map_err(sql)?;
+    let (versioned, ours, populated): (bool, bool, bool) = (row.get(0), row.get(1), row.get(2));
+    if populated && !(versioned && ours) {
+        return Err(OpenError::Foreign(address.to_string()));
+    }
+    if !ours {
+        return Ok(());
+    }
+    let newest = "SELECT coalesce(max(version), 0) FROM refinery_schema_history";
+    let found: i32 = client.query_one(newest, &[]).await.map_err(sql)?.get(0);
+    let known = newest_known();
+    if found > known {
+        return Err(OpenError::Newer {
+            address: address.to_string(),
+            found,
+            known,
+        });
+    }
+    Ok(())
+}
+
+fn newest_known() -> i32 {
+    let migrations = migrations::runner();
+    let versions = migrations
+        .get_migrations()
+        .iter()
+        .map(refinery::Migration::version);
+    versions.max().unwrap_or_default()
+}
+
+async fn make_secrets(client: &Client, entropy: &dyn Entropy) -> Result<(), tokio_postgres::Error> {
+    for name in ["key_mask", "client"] {
+        let secret = entropy::bytes::<32>(entropy);
+        client
+            .execute(
+                "INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                &[&name, &secret.as_slice()],
+            )
+            .await?;
+    }
+    Ok(())
+}
+
+/// Outside test mode the database's time is its machine's, whatever it was made before.
+async fn set_time(client: &Client, time: &Time) -> Result<(), tokio_postgres::Error> {
+    match time {
+        Time::Its => {
+            let moved = client
+                .execute(
+                    "UPDATE clock SET ahead = 0, stands_at = NULL WHERE ahead <> 0 OR stands_at IS NOT NULL",
+                    &[],
+                )
+                .await?;
+            if moved > 0 {
+                tracing::warn!(
+                    "the database's time was moved in test mode; it is the present again"
+                );
+            }
+        }
+        Time::Movable => {}
+        Time::Standing(clock) => {
+            let now = clock.now().millis();
+            client
+                .execute("UPDATE clock SET stands_at = $1", &[&now])
+                .await?;
+        }
+    }
+    Ok(())
+}
+
+/// A server that does not wait for its disk loses what it acknowledged.
+async fn warn_of_settings(client: &Client) -> Result<(), tokio_postgres::Error> {
+    let row = client
+        .query_one(
+            "SELECT current_setting('fsync'), current_setting('full_page_writes')",
+            &[],
+        )
+        .await?;
+    let (fsync, pages): (String, String) = (row.get(0), row.get(1));
+    if fsync != "on" || pages != "on" {
+        tracing::warn!(
+            "the database server may lose what it acknowledged: fsync={fsync}, full_page_writes={pages}"
+        );
+    }
+    Ok(())
+}

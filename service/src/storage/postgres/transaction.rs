@@ -1,0 +1,213 @@
+//! Transactions of several statements: those that write configuration, one at a
+//! time whichever node they are on, and those that read as of one moment.
+
+use std::ops::Deref;
+use std::time::Duration;
+
+use tokio::time::{sleep, timeout};
+
+use super::PostgresStorage;
+use super::connection::ANSWER;
+use super::session::Session;
+use crate::clock::Timestamp;
+use crate::storage::StorageError;
+
+/// Advisory locks are numbered within this program ("TAPD").
+pub(super) const LOCKS: i32 = i32::from_be_bytes(*b"TAPD");
+/// Held while the schema is looked at or changed.
+pub(super) const SCHEMA_LOCK: i32 = 1;
+/// Held by who writes configuration.
+const CONFIGURATION_LOCK: i32 = 2;
+
+/// Longest statement of these transactions, the wait for others included.
+const STATEMENT: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = STATEMENT.saturating_add(Duration::from_secs(1));
+/// Between two questions for what became of a commit.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A transaction that is ended, or its connection is.
+struct Transaction {
+    session: Session,
+    ended: bool,
+}
+
+impl Transaction {
+    async fn begin(session: Session, mode: &str) -> Result<Self, StorageError> {
+        // Kept from now on: a caller that stops waiting leaves no open transaction behind.
+        let transaction = Self {
+            session: session.patient(PATIENCE),
+            ended: false,
+        };
+        let limit = STATEMENT.as_millis();
+        transaction
+            .session
+            .batch(&format!(
+                "BEGIN {mode}; SET LOCAL statement_timeout = {limit}"
+            ))
+            .await?;
+        Ok(transaction)
+    }
+
+    async fn end(mut self, how: &str) -> Result<(), StorageError> {
+        self.session.batch(how).await?;
+        self.ended = true;
+        Ok(())
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.session.give_up();
+        }
+    }
+}
+
+/// A transaction that writes. No other one runs meanwhile, on no node: what it
+/// reads stays so until it ends, but for what taps and updates write.
+pub(super) struct Write {
+    transaction: Transaction,
+    /// The time that decides.
+    pub(super) now: Timestamp,
+    configuration: bool,
+}
+
+impl Deref for Write {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.transaction.session
+    }
+}
+
+impl Write {
+    /// Configuration is changed by this transaction: caches are void after its commit.
+    pub(super) fn changes_configuration(&mut self) {
+        self.configuration = true;
+    }
+}
+
+/// A transaction that reads everything as of its beginning.
+pub(super) struct Snapshot(Transaction);
+
+impl Deref for Snapshot {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.0.session
+    }
+}
+
+impl Snapshot {
+    /// Ends it. Where it is dropped instead, its connection is closed.
+    pub(super) async fn end(self) -> Result<(), StorageError> {
+        self.0.end("COMMIT").await
+    }
+}
+
+impl PostgresStorage {
+    /// Begins a transaction that reads, and may take long.
+    pub(super) async fn snapshot(&self) -> Result<Snapshot, StorageError> {
+        let mode = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
+        let transaction = Transaction::begin(self.session().await?, mode).await?;
+        Ok(Snapshot(transaction))
+    }
+
+    /// Begins a transaction that writes. What it comes to goes through [`Self::end`].
+    pub(super) async fn begin(&self) -> Result<Write, StorageError> {
+        let transaction = Transaction::begin(self.session().await?, "").await?;
+        let now = transaction
+            .session
+            .one(
+                "SELECT present() FROM pg_advisory_xact_lock($1, $2)",
+                &[&LOCKS, &CONFIGURATION_LOCK],
+            )
+            .await?;
+        Ok(Write {
+            transaction,
+            now: Timestamp::from_millis(now.get(0)),
+            configuration: false,
+        })
+    }
+
+    /// Commits where `outcome` is good, and takes everything back where it is not.
+    pub(super) async fn end<T>(
+        &self,
+        write: Write,
+        outcome: Result<T, StorageError>,
+    ) -> Result<T, StorageError> {
+        let Write {
+            transaction,
+            configuration,
+            ..
+        } = write;
+        let value = match outcome {
+            Ok(value) => value,
+            Err(error) => {
+                // Where this fails the connection is closed, which does the same.
+                let _ = transaction.end("ROLLBACK").await;
+                return Err(error);
+            }
+        };
+        let epoch = if configuration {
+            Some(next_epoch(&transaction.session).await?)
+        } else {
+            None
+        };
+        let number = transaction
+            .session
+            .one("SELECT pg_current_xact_id_if_assigned()::TEXT", &[])
+            .await?;
+        let number: Option<String> = number.get(0);
+        if let Err(error) = transaction.end("COMMIT").await {
+            match number {
+                Some(number) if matches!(error, StorageError::Unavailable(_)) => {
+                    self.resolve(&number).await?;
+                }
+                _ => return Err(error),
+            }
+        }
+        if let Some(epoch) = epoch {
+            self.configuration.learn(epoch);
+        }
+        Ok(value)
+    }
+
+    /// Whether the transaction `number`, whose commit got no answer, was
+    /// committed: the database is asked until it knows.
+    async fn resolve(&self, number: &str) -> Result<(), StorageError> {
+        let unknown = || StorageError::Unavailable("the answer to a commit was lost".to_owned());
+        let status = async {
+            loop {
+                match self.status(number).await {
+                    Ok(Some(status)) if status != "in progress" => return status,
+                    _ => sleep(PAUSE).await,
+                }
+            }
+        };
+        match timeout(ANSWER, status).await {
+            Ok(status) if status == "committed" => Ok(()),
+            _ => Err(unknown()),
+        }
+    }
+
+    async fn status(&self, number: &str) -> Result<Option<String>, StorageError> {
+        let session = self.session().await?;
+        let row = session
+            .one("SELECT pg_xact_status($1::TEXT::XID8)", &[&number])
+            .await?;
+        Ok(row.get(0))
+    }
+}
+
+/// Raises the epoch, which all nodes hear of with the commit.
+async fn next_epoch(session: &Session) -> Result<u64, StorageError> {
+    let row = session
+        .one(
+            "WITH raised AS (UPDATE configuration SET epoch = epoch + 1 RETURNING epoch)
+             SELECT epoch FROM raised, pg_notify('tapdesk_configuration', epoch::TEXT)",
+            &[],
+        )
+        .await?;
+    Ok(row.get::<_, i64>(0).unsigned_abs())
+}

@@ -1,0 +1,227 @@
+//! A PostgreSQL server of the tests' own: the system's programs on a temporary
+//! cluster, one for each process of tests, and a database for each test.
+//!
+//! The server refuses to run as root, so there it runs as `nobody`. It ends with
+//! the process that started it, however that ends: a shell waits for its input
+//! to close, ends the server by its number and removes its folder.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use tokio_postgres::{Client, NoTls};
+
+/// Who owns every cluster of tests.
+const OWNER: &str = "tapdesk";
+/// The user and group `nobody`, on every Linux.
+const NOBODY: u32 = 65_534;
+
+/// A running server.
+pub struct Cluster {
+    folder: PathBuf,
+    port: u16,
+    databases: AtomicU32,
+    /// The shell that ends the server once this process is gone.
+    _keeper: Child,
+}
+
+impl Cluster {
+    /// The server that the tests of this process share. It is quick instead of
+    /// durable: it never waits for its disk.
+    ///
+    /// # Panics
+    /// When PostgreSQL is not installed, or does not start.
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<Cluster> = OnceLock::new();
+        SHARED.get_or_init(|| Self::start(&["fsync=off", "full_page_writes=off"]))
+    }
+
+    /// A server with these settings beside the usual ones.
+    ///
+    /// # Panics
+    /// When PostgreSQL is not installed, or does not start.
+    pub fn start(settings: &[&str]) -> Self {
+        let programs = programs();
+        let folder = tempfile::Builder::new()
+            .prefix("tapdesk-pg-")
+            .tempdir()
+            .expect("a temporary folder can be made")
+            .keep();
+        if is_root() {
+            std::os::unix::fs::chown(&folder, Some(NOBODY), Some(NOBODY))
+                .expect("root may give a folder away");
+        }
+        let data = folder.join("data");
+        let made = command(&programs.join("initdb"), &folder)
+            .args(["--username", OWNER, "--auth", "trust", "--no-sync"])
+            .args(["--encoding", "UTF8", "--locale", "C", "--pgdata"])
+            .arg(&data)
+            .output()
+            .expect("initdb runs");
+        assert!(
+            made.status.success(),
+            "initdb: {}",
+            String::from_utf8_lossy(&made.stderr)
+        );
+        let port = free_port();
+        let mut server = vec![
+            format!("port={port}"),
+            "listen_addresses=127.0.0.1".to_owned(),
+            format!("unix_socket_directories={}", folder.display()),
+            "max_connections=400".to_owned(),
+            "shared_buffers=64MB".to_owned(),
+        ];
+        server.extend(settings.iter().map(ToString::to_string));
+        let mut keeper = command(Path::new("/bin/sh"), &folder)
+            .args(["-c", KEEPER, "keeper"])
+            .arg(programs.join("postgres"))
+            .arg(&data)
+            .args(server.iter().flat_map(|setting| ["-c", setting]))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("a shell runs");
+        let mut answer = String::new();
+        let output = keeper.stdout.take().expect("it is piped");
+        BufReader::new(output)
+            .read_line(&mut answer)
+            .expect("the shell answers");
+        let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+        assert_eq!(answer.trim(), "ready", "PostgreSQL does not start: {log}");
+        Self {
+            folder,
+            port,
+            databases: AtomicU32::new(0),
+            _keeper: keeper,
+        }
+    }
+
+    /// The port on which it listens at 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The folder of its socket, its log, and its data in `data`.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Makes an empty database.
+    ///
+    /// # Panics
+    /// When the server refuses.
+    pub async fn create_database(&self) -> TestDatabase {
+        let number = self.databases.fetch_add(1, Ordering::Relaxed);
+        let database = TestDatabase {
+            port: self.port,
+            name: format!("test_{number}"),
+        };
+        let admin = format!("postgres://{OWNER}@127.0.0.1:{}/postgres", self.port);
+        connect(&admin)
+            .await
+            .batch_execute(&format!("CREATE DATABASE {}", database.name))
+            .await
+            .expect("the owner may make a database");
+        database
+    }
+}
+
+/// A database of a test's own. It goes with its cluster.
+#[derive(Clone, Debug)]
+pub struct TestDatabase {
+    port: u16,
+    name: String,
+}
+
+impl TestDatabase {
+    /// A database on the server that the tests of this process share.
+    pub async fn create() -> Self {
+        Cluster::shared().create_database().await
+    }
+
+    /// Its address.
+    pub fn url(&self) -> String {
+        format!("postgres://{OWNER}@127.0.0.1:{}/{}", self.port, self.name)
+    }
+
+    /// A connection that is none of the service's.
+    pub async fn look_into(&self) -> Client {
+        connect(&self.url()).await
+    }
+}
+
+async fn connect(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls)
+        .await
+        .expect("the server answers");
+    tokio::spawn(connection);
+    client
+}
+
+/// `$1` is the server, `$2` its data, and the rest its settings.
+const KEEPER: &str = r#"
+server=$1 data=$2
+shift 2
+"$server" -D "$data" "$@" >log 2>&1 &
+pid=$!
+tries=0
+until [ "$(sed -n 8p "$data/postmaster.pid" 2>/dev/null | tr -d ' ')" = ready ]; do
+    tries=$((tries + 1))
+    if [ "$tries" -gt 600 ] || ! kill -0 "$pid" 2>/dev/null; then echo failed; break; fi
+    sleep 0.05
+done
+echo ready
+while read -r _; do :; done
+kill -QUIT "$pid" 2>/dev/null
+wait "$pid"
+cd / && rm -rf "$(dirname "$data")"
+"#;
+
+/// A program that runs in `folder`, as `nobody` where this process is root.
+fn command(program: &Path, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder).env("LC_ALL", "C");
+    if is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command
+}
+
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    // A process's folder belongs to who runs it.
+    std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
+}
+
+/// The folder of the server's programs: the newest of Debian's, or one on the path.
+fn programs() -> PathBuf {
+    let versions = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten();
+    let mut versions: Vec<(u32, PathBuf)> = versions
+        .filter_map(|version| {
+            let folder = version.ok()?;
+            let number = folder.file_name().to_str()?.parse().ok()?;
+            Some((number, folder.path().join("bin")))
+        })
+        .collect();
+    versions.sort();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    versions
+        .into_iter()
+        .rev()
+        .map(|(_, folder)| folder)
+        .chain(std::env::split_paths(&path))
+        .find(|folder| folder.join("postgres").exists() && folder.join("initdb").exists())
+        .expect("PostgreSQL is installed: `make test` sees to it")
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port of the loopback is free");
+    listener.local_addr().expect("it is bound").port()
+}

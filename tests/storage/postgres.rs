@@ -1,0 +1,3 @@
+//! PostgreSQL: its own faults.
+
+mod opening;
