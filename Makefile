@@ -2,28 +2,29 @@
 # Each does its own set-up; see .make/setup for what a machine needs.
 .PHONY: run test check bench soak
 
-# Starts the service on data/tapdesk.db with demo data, in the foreground.
+# Opens the desktop; without a display, starts the service with demo data, in the foreground.
 run:
-	.make/setup build run
+	.make/setup build
 	.make/run
 
 # Every test, at short lengths.
 test:
-	.make/setup build test
+	.make/setup build desktop test
 	.make/test
 
 # The same tests at their long lengths; about ten minutes.
 soak:
-	.make/setup build test
+	.make/setup build desktop test
 	TAPDESK_TEST_LENGTH=soak .make/test
 
 # What a change must pass beside the tests.
 check:
-	.make/setup build lint
+	.make/setup build desktop lint
 	cargo fmt --all -- --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
 	node .make/licences.mjs
+	cd ui && npm run check
 
 # Ratios of the service to a bare answer of the same size; about three minutes.
 bench:

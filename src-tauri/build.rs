@@ -1,5 +1,8 @@
 //! Checks the capabilities and the configuration when the desktop is built.
 
+use std::path::Path;
+use std::{fs, io};
+
 use tauri_build::{AppManifest, Attributes};
 
 /// What the page may ask of the shell. Each needs a permission in a capability.
@@ -20,11 +23,24 @@ const COMMANDS: &[&str] = &[
     "save_file",
 ];
 
+/// Stands where the screens would be, so that all else can be built without them.
+const NO_SCREENS: &str = "<!doctype html><title>Tapdesk</title>\
+    <p>The screens are not built. Run <code>npm ci && npm run build</code> in <code>ui/</code>.";
+
 fn main() {
+    stand_in(Path::new("ui/dist/index.html")).expect("ui/dist can be written");
     println!("cargo:rerun-if-changed=src-tauri/capabilities");
     println!("cargo:rerun-if-changed=ui/dist");
     let attributes = Attributes::new()
         .capabilities_path_pattern("src-tauri/capabilities/**/*.json")
         .app_manifest(AppManifest::new().commands(COMMANDS));
     tauri_build::try_build(attributes).expect("tauri.conf.json and the capabilities are valid");
+}
+
+fn stand_in(page: &Path) -> io::Result<()> {
+    if page.exists() {
+        return Ok(());
+    }
+    fs::create_dir_all(page.parent().unwrap_or(page))?;
+    fs::write(page, NO_SCREENS)
 }

@@ -2,6 +2,11 @@
 //! Each name stands in `build.rs` and in the capability, too; a test compares
 //! them. An error is a sentence for people.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "a command takes what it is handed"
+)]
+
 use std::sync::Arc;
 
 use serde_json::Value;

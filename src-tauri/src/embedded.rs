@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 
 use crate::backend;
 use crate::folders::Folders;
-use crate::keychain::Keychain;
+use crate::keychain::{self, Keychain};
 use crate::listener::{self, BindError, Wish};
 use crate::problem::StartFailure;
 use crate::state::{KeyStore, KeyStoreKind};
@@ -66,7 +66,13 @@ impl Embedded {
         service.set_listening(address);
         let (stop, stopped) = oneshot::channel();
         let listening = tokio::spawn(listen(listener, Arc::clone(&service), stopped));
-        let key_store = key_store.lock().unwrap_or_else(PoisonError::into_inner);
+        let key_store = match service.keyring.why_locked() {
+            Some(why) => keychain::locked_store(why),
+            None => key_store
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone(),
+        };
         Ok(Self {
             door: backend::Embedded {
                 router: router(Arc::clone(&service), Exposure::WithAdmin),
@@ -74,7 +80,7 @@ impl Embedded {
                 service,
             },
             port: address.port(),
-            key_store: key_store.clone(),
+            key_store,
             listening,
             stop,
         })

@@ -53,30 +53,30 @@ pub async fn tell_events(shell: Arc<Shell>, channel: Channel<Value>) {
         // Before the service is asked for: a change after this is heard below.
         states.mark_unchanged();
         let backend = shell.backend().await;
-        let mut events = backend.map(|backend| backend.events());
-        loop {
-            tokio::select! {
-                event = next(&mut events) => match event {
-                    Some(event) => {
-                        if channel.send(event).is_err() {
-                            return;
-                        }
-                    }
-                    None => {
-                        // The service fell silent. Ask again, when there is news or after a while.
-                        let _ = tokio::time::timeout(PAUSE, states.changed()).await;
-                        break;
-                    }
-                },
-                changed = states.changed() => match changed {
-                    Ok(()) => break,
-                    Err(_) => return,
-                },
-            }
+        let events = backend.map(|backend| backend.events());
+        let outcome = tokio::select! {
+            told = tell(events, &channel) => told,
+            changed = states.changed() => changed.map_err(|_| NobodyListens),
+        };
+        if outcome.is_err() {
+            return;
         }
     }
 }
 
-async fn next(events: &mut Option<mpsc::Receiver<Value>>) -> Option<Value> {
-    events.as_mut()?.recv().await
+/// The page, or the shell, is gone.
+struct NobodyListens;
+
+/// Tells `events` until the service falls silent, and then waits a while.
+async fn tell(
+    events: Option<mpsc::Receiver<Value>>,
+    channel: &Channel<Value>,
+) -> Result<(), NobodyListens> {
+    if let Some(mut events) = events {
+        while let Some(event) = events.recv().await {
+            channel.send(event).map_err(|_| NobodyListens)?;
+        }
+    }
+    tokio::time::sleep(PAUSE).await;
+    Ok(())
 }

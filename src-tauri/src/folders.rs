@@ -12,25 +12,40 @@ pub struct Folders {
     pub database: PathBuf,
     /// What the owner chose in the desktop.
     pub preferences: PathBuf,
+    /// Under which name the system's keychain lists its secrets.
+    pub keychain: String,
 }
+
+/// The name of the user's own installation.
+const NAME: &str = "Tapdesk";
 
 impl Folders {
     /// The user's folders. `TAPDESK_DATABASE` (`sqlite:PATH`) names another
-    /// database, as it does for the headless service.
+    /// database, as it does for the headless service: an installation of its own,
+    /// which keeps everything beside it.
     pub fn of_user() -> Result<Self> {
-        let user = ProjectDirs::from("", "", "Tapdesk")
-            .context("There is no home folder to keep data in.")?;
-        let database = match std::env::var("TAPDESK_DATABASE") {
-            Ok(url) => url
-                .strip_prefix("sqlite:")
-                .filter(|path| !path.is_empty())
-                .map(PathBuf::from)
-                .context("TAPDESK_DATABASE names a database as sqlite:PATH.")?,
-            Err(_) => user.data_dir().join("tapdesk.db"),
-        };
+        if let Ok(url) = std::env::var("TAPDESK_DATABASE") {
+            let path = url.strip_prefix("sqlite:").filter(|path| !path.is_empty());
+            let path = path.context("TAPDESK_DATABASE names a database as sqlite:PATH.")?;
+            return Self::around(Path::new(path));
+        }
+        let user =
+            ProjectDirs::from("", "", NAME).context("There is no home folder to keep data in.")?;
         Ok(Self {
-            database,
+            database: user.data_dir().join("tapdesk.db"),
             preferences: user.config_dir().join("desktop.json"),
+            keychain: NAME.to_owned(),
+        })
+    }
+
+    /// The installation around the database at `path`.
+    pub fn around(path: &Path) -> Result<Self> {
+        let database = std::path::absolute(path)
+            .with_context(|| format!("{} names no place", path.display()))?;
+        Ok(Self {
+            preferences: database.with_extension("desktop.json"),
+            keychain: format!("{NAME} {}", database.display()),
+            database,
         })
     }
 

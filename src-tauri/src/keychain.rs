@@ -45,9 +45,9 @@ pub struct Keychain {
 }
 
 impl Keychain {
-    /// The keychain of the user's session.
-    pub fn of_system() -> Self {
-        Self::new(system::SystemKeychain, PATIENCE)
+    /// The keychain of the user's session, and in it the secrets of one installation.
+    pub fn of_system(folders: &Folders) -> Self {
+        Self::new(system::SystemKeychain(folders.keychain.clone()), PATIENCE)
     }
 
     /// A keychain over `store`, given up on after `patience`.
@@ -217,14 +217,18 @@ fn in_file(file: &Path) -> KeyStore {
 }
 
 fn locked(why: &str) -> (Keyring, KeyStore) {
-    let store = KeyStore {
-        kind: KeyStoreKind::Keychain,
+    (Keyring::locked(why), locked_store(why))
+}
+
+/// No place, and `why` (a sentence).
+pub fn locked_store(why: &str) -> KeyStore {
+    KeyStore {
+        kind: KeyStoreKind::Locked,
         text: format!(
-            "Your inlays' keys are locked: {why} Codes of rolling-code inlays cannot be \
-             checked until the key is back."
+            "Your inlays' keys are locked: {why} Their codes cannot be checked until the \
+             keychain is unlocked and Tapdesk started again, or a backup with the key is restored."
         ),
-    };
-    (Keyring::locked(why), store)
+    }
 }
 
 #[cfg(test)]
@@ -279,10 +283,7 @@ mod tests {
     }
 
     fn folders(folder: &Path) -> Folders {
-        Folders {
-            database: folder.join("tapdesk.db"),
-            preferences: folder.join("desktop.json"),
-        }
+        Folders::around(&folder.join("tapdesk.db")).unwrap()
     }
 
     fn working() -> Keychain {
@@ -337,7 +338,7 @@ mod tests {
         for keychain in [working(), silent()] {
             let (keyring, store) = keychain.wrapping_key(&folders, false, &OsEntropy).unwrap();
             assert!(keyring.why_locked().is_some());
-            assert!(store.text.contains("locked"), "{}", store.text);
+            assert_eq!(store.kind, KeyStoreKind::Locked);
         }
         assert!(!folders.key_file().exists());
     }

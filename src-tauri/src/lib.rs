@@ -60,7 +60,9 @@ pub fn run() -> ExitCode {
 
 fn try_run() -> Result<ExitCode> {
     let runtime = Runtime::new().context("The system does not let Tapdesk start its threads")?;
-    let shell = Arc::new(Shell::new(Folders::of_user()?, Keychain::of_system()));
+    let folders = Folders::of_user()?;
+    let keychain = Keychain::of_system(&folders);
+    let shell = Arc::new(Shell::new(folders, keychain));
     if !session::has_display() {
         return Ok(runtime.block_on(headless::run(&shell)));
     }

@@ -1,6 +1,7 @@
-//! The desktop's place in the workspace. Until the desktop is here, this
-//! binary says where the service is.
+//! The desktop: see the library of this package.
 
-fn main() {
-    println!("The desktop is not part of this version. `make run` starts the service.");
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tapdesk::run()
 }

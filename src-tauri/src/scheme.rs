@@ -29,6 +29,7 @@ pub const BODY_MAX: usize = 64 * 1024 * 1024;
 
 /// Answers a request of the page. Called on the thread of the user interface,
 /// so it only hands the work on.
+#[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
 pub fn handle<R: Runtime>(
     context: UriSchemeContext<'_, R>,
     request: Request<Vec<u8>>,

@@ -119,4 +119,6 @@ pub enum KeyStoreKind {
     Keychain,
     /// A file of mode 0600.
     File,
+    /// None that can be reached: codes of rolling-code inlays cannot be checked.
+    Locked,
 }

@@ -3,6 +3,7 @@
 mod backup;
 mod demo;
 mod doctor;
+mod headless;
 mod import;
 mod refusals;
 mod secrets;

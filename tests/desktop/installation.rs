@@ -46,10 +46,7 @@ impl Installation {
     }
 
     pub fn folders(&self) -> Folders {
-        Folders {
-            database: self.folder().join("tapdesk.db"),
-            preferences: self.folder().join("desktop.json"),
-        }
+        Folders::around(&self.folder().join("tapdesk.db")).expect("the folder has a path")
     }
 
     /// Chooses before the start, as an earlier run would have.

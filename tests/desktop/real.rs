@@ -6,7 +6,7 @@ use std::fs;
 use std::net::TcpListener;
 
 use serde_json::{Value, json};
-use tapdesk_tests::{TestService, eventually};
+use tapdesk_tests::{Client, TestService, eventually};
 use window::{Desk, PROGRAM, Window};
 
 const SCREENS: [&str; 6] = [
@@ -120,6 +120,58 @@ async fn a_damaged_database_is_a_screen_with_a_way_out() {
     let kept = names.filter(is_aside).count();
     assert_eq!(kept, 1, "moved aside, never deleted");
     window.quit().await;
+}
+
+#[tokio::test]
+async fn a_tap_reaches_the_page_as_it_happens() {
+    let desk = Desk::new();
+    let window = desk.open_ready().await;
+    let bottle = json!({"name": "Bottle 41"});
+    let (_, tag) = window.call("POST", "/admin/v1/tags", &bottle).await;
+    let address = window.find_text("//header//code").await;
+    let listen = "(window.heard = [], window.__TAURI_INTERNALS__.invoke('live_events', {channel: \
+                  '__CHANNEL__:' + window.__TAURI_INTERNALS__.transformCallback( \
+                  told => window.heard.push(told.message))}))";
+    window.value_of(listen).await;
+
+    let visitor = Client::new(format!("http://{address}"), "");
+    let path = format!("/t/{}", tag["slug"].as_str().unwrap());
+    let heard = eventually("the tap is heard", async || {
+        let answer = visitor.get(&path).send().await.unwrap();
+        assert_eq!(answer.status(), 200);
+        let heard = window.value_of("window.heard[0] ?? null").await;
+        (!heard.is_null()).then_some(heard)
+    })
+    .await;
+    assert_eq!(heard["event"], "interaction");
+    assert_eq!(heard["tag_id"], tag["id"]);
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn closing_the_window_ends_it_and_asks_only_where_something_would_be_lost() {
+    let desk = Desk::new();
+    let window = desk.open_ready().await;
+    window.value_of(&unsaved(true)).await;
+    assert_eq!(desk.close("Tapdesk"), 1);
+    eventually("it asks", async || {
+        // Closed without an answer, the question changes nothing.
+        (desk.close("Close Tapdesk?") == 1).then_some(())
+    })
+    .await;
+    window.see("//nav[@aria-label='Screens']").await;
+
+    window.value_of(&unsaved(false)).await;
+    assert_eq!(desk.close("Tapdesk"), 1);
+    window.gone().await;
+    assert!(
+        !desk.database().with_file_name("tapdesk.db-wal").exists(),
+        "closed well"
+    );
+}
+
+fn unsaved(unsaved: bool) -> String {
+    format!("window.__TAURI_INTERNALS__.invoke('set_unsaved', {{unsaved: {unsaved}}})")
 }
 
 #[tokio::test]

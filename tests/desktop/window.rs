@@ -1,4 +1,4 @@
-//! The real window: the built program under a display of its own, driven over WebDriver.
+//! The real window: the built program under a display of its own, driven over `WebDriver`.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -18,6 +18,22 @@ use tempfile::TempDir;
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_tapdesk");
 
+mod x11;
+
+/// A bus on which everybody may speak, and which starts no service of the machine.
+const BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:tmpdir=/tmp</listen>
+  <policy context="default">
+    <allow send_destination="*" eavesdrop="true"/>
+    <allow eavesdrop="true"/>
+    <allow own="*"/>
+  </policy>
+</busconfig>
+"#;
+
 /// How long anything may take before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -29,10 +45,11 @@ pub struct Desk {
     bus: Option<Killed>,
 }
 
-/// An open window. Its WebDriver client is what it derefs to.
+/// An open window. Its `WebDriver` client is what it derefs to.
 pub struct Window {
     client: Client,
-    driver: Killed,
+    process: u32,
+    _driver: Killed,
 }
 
 /// A process that ends with its value.
@@ -82,11 +99,14 @@ impl Desk {
 
     /// Starts a session bus. Windows opened after it know each other.
     pub fn start_bus(&mut self) {
-        let address = self.bus_address();
+        let config = self.path("bus.conf");
+        fs::write(&config, BUS).expect("the home can be written");
         let bus = Command::new("dbus-daemon")
-            .args(["--session", "--nofork", "--print-address=1"])
-            .arg(format!("--address={address}"))
+            .args(["--nofork", "--print-address=1"])
+            .arg(format!("--config-file={}", config.display()))
+            .arg(format!("--address={}", self.bus_address()))
             .stdout(Stdio::piped())
+            .stderr(Stdio::null())
             .spawn()
             .expect("dbus-daemon is installed");
         let mut bus = Killed(bus);
@@ -114,6 +134,11 @@ impl Desk {
             command.env("DBUS_SESSION_BUS_ADDRESS", self.bus_address());
         }
         command
+    }
+
+    /// Asks every window of this title to close, as its own button does; how many there are.
+    pub fn close(&self, title: &str) -> usize {
+        x11::close(&self.display.name, title).expect("the display can be asked")
     }
 
     /// Opens the window and waits until its page is there.
@@ -148,7 +173,11 @@ impl Desk {
         let Ok(Ok(client)) = connected else {
             panic!("the window does not open: {}", self.log());
         };
-        let window = Window { client, driver };
+        let window = Window {
+            client,
+            process: program_of(&driver),
+            _driver: driver,
+        };
         window.find_text("//*[@id='app']/*").await;
         window
     }
@@ -170,7 +199,7 @@ impl Deref for Window {
 }
 
 impl Window {
-    /// The element at this XPath, once it is shown.
+    /// The element at this `XPath`, once it is shown.
     pub async fn see(&self, xpath: &str) -> Element {
         self.wait_for(xpath, async |element| {
             // The driver's own idea of what is displayed errs on text that may be cut off.
@@ -181,7 +210,7 @@ impl Window {
         .await
     }
 
-    /// The text of the element at this XPath, once there is some.
+    /// The text of the element at this `XPath`, once there is some.
     pub async fn find_text(&self, xpath: &str) -> String {
         self.wait_for(xpath, async |element| {
             let text = self.ask("return arguments[0].innerText", &element).await?;
@@ -196,13 +225,13 @@ impl Window {
         self.execute(script, vec![element]).await.ok()
     }
 
-    /// Clicks what is at this XPath, once it is shown and can be clicked.
+    /// Clicks what is at this `XPath`, once it is shown and can be clicked.
     pub async fn press(&self, xpath: &str) {
         self.wait_for(xpath, async |element| element.click().await.ok())
             .await;
     }
 
-    /// What `look` makes of the element at this XPath, once it makes something of it.
+    /// What `look` makes of the element at this `XPath`, once it makes something of it.
     async fn wait_for<T>(&self, xpath: &str, look: impl AsyncFn(Element) -> Option<T>) -> T {
         let seen = async {
             loop {
@@ -214,13 +243,13 @@ impl Window {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        match tokio::time::timeout(PATIENCE, seen).await {
-            Ok(seen) => seen,
-            Err(_) => {
-                let shown = self.value_of("document.body.innerText").await;
-                panic!("waited in vain for {xpath}: {shown:#}")
-            }
+        if let Ok(seen) = tokio::time::timeout(PATIENCE, seen).await {
+            return seen;
         }
+        let shown = self.value_of("document.body.innerText").await;
+        let picture = concat!(env!("CARGO_TARGET_TMPDIR"), "/window.png");
+        let saved = fs::write(picture, self.picture().await);
+        panic!("waited in vain for {xpath}; {picture} ({saved:?}) shows {shown:#}")
     }
 
     /// Clicks the button or link of this name.
@@ -277,25 +306,33 @@ impl Window {
         self.screenshot().await.expect("the window can be seen")
     }
 
-    /// The process of the program.
-    pub fn process(&self) -> u32 {
-        let driver = self.driver.0.id();
-        let children = fs::read_to_string(format!("/proc/{driver}/task/{driver}/children"));
-        let children = children.expect("the system tells a process' children");
-        let first = children
-            .split_whitespace()
-            .next()
-            .expect("the program runs");
-        first.parse().expect("a process id is a number")
-    }
-
     /// Asks the program to end, as a logout does, and waits until it has.
     pub async fn quit(self) {
-        let process = self.process();
-        let asked = Command::new("kill").arg(process.to_string()).status();
+        let process = self.process.to_string();
+        let asked = Command::new("kill").arg(process).status();
         assert!(asked.expect("a signal can be sent").success());
-        eventually("the program ends", async || is_over(process).then_some(())).await;
+        self.gone().await;
     }
+
+    /// Waits until the program has ended.
+    pub async fn gone(self) {
+        eventually("the program ends", async || {
+            is_over(self.process).then_some(())
+        })
+        .await;
+    }
+}
+
+/// The program that a driver started.
+fn program_of(driver: &Killed) -> u32 {
+    let driver = driver.0.id();
+    let children = fs::read_to_string(format!("/proc/{driver}/task/{driver}/children"));
+    let children = children.expect("the system tells a process' children");
+    let first = children
+        .split_whitespace()
+        .next()
+        .expect("the program runs");
+    first.parse().expect("a process id is a number")
 }
 
 /// Whether a process has ended, whether or not its parent has noticed.

@@ -16,9 +16,9 @@ use super::{ANSWER_MAX, forwarded, local_part, problem};
 /// How long a service may take to be connected to.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 /// How long it may take to begin an answer.
-const ANSWER_TIME: Duration = Duration::from_secs(120);
+const ANSWER_TIME: Duration = Duration::from_mins(2);
 /// How long an event stream may be silent. The service breaks the silence every 15 seconds.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE: Duration = Duration::from_mins(1);
 
 /// A service elsewhere, and the token it knows us by. Calls block.
 pub struct RemoteService {

@@ -6,24 +6,21 @@ use zeroize::Zeroizing;
 use super::{Secret, SecretStore};
 use crate::session;
 
-/// Under which name the system lists our secrets.
-const SERVICE: &str = "Tapdesk";
-
-/// The user's own keychain.
-pub(super) struct SystemKeychain;
+/// The user's own keychain, which lists our secrets under this name.
+pub(super) struct SystemKeychain(pub(super) String);
 
 impl SystemKeychain {
-    fn entry(name: &str) -> Result<Entry, String> {
+    fn entry(&self, name: &str) -> Result<Entry, String> {
         if !session::has_bus() {
             return Err("there is no session bus".to_owned());
         }
-        Entry::new(SERVICE, name).map_err(|error| why(&error))
+        Entry::new(&self.0, name).map_err(|error| why(&error))
     }
 }
 
 impl SecretStore for SystemKeychain {
     fn get(&self, name: &str) -> Result<Option<Secret>, String> {
-        match Self::entry(name)?.get_password() {
+        match self.entry(name)?.get_password() {
             Ok(secret) => Ok(Some(Zeroizing::new(secret))),
             Err(Error::NoEntry) => Ok(None),
             Err(error) => Err(why(&error)),
@@ -31,12 +28,12 @@ impl SecretStore for SystemKeychain {
     }
 
     fn set(&self, name: &str, secret: &str) -> Result<(), String> {
-        let entry = Self::entry(name)?;
+        let entry = self.entry(name)?;
         entry.set_password(secret).map_err(|error| why(&error))
     }
 
     fn remove(&self, name: &str) -> Result<(), String> {
-        match Self::entry(name)?.delete_credential() {
+        match self.entry(name)?.delete_credential() {
             Ok(()) | Err(Error::NoEntry) => Ok(()),
             Err(error) => Err(why(&error)),
         }

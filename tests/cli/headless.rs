@@ -1,0 +1,46 @@
+//! What the binary is built of.
+
+use std::process::Command;
+
+/// The beginnings of crates that draw windows or speak to readers.
+const WINDOWS_AND_READERS: [&str; 8] = [
+    "gdk",
+    "gtk",
+    "pcsc",
+    "tao",
+    "tauri",
+    "webkit2gtk",
+    "winit",
+    "wry",
+];
+
+#[test]
+fn it_links_neither_a_window_toolkit_nor_a_readers_driver() {
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--locked",
+            "--offline",
+            "--package",
+            "tapdesk-service",
+        ])
+        .args([
+            "--edges",
+            "normal,build",
+            "--prefix",
+            "none",
+            "--target",
+            "all",
+        ])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let tree = String::from_utf8(output.stdout).unwrap();
+    assert!(tree.contains("axum v"), "{tree}");
+    for line in tree.lines() {
+        let is_one = WINDOWS_AND_READERS
+            .iter()
+            .any(|name| line.starts_with(name));
+        assert!(!is_one, "{line}");
+    }
+}
