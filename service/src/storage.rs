@@ -9,6 +9,7 @@ mod administration;
 mod experiences;
 mod inlays;
 mod interactions;
+mod payload_reads;
 mod sheets;
 mod tags;
 mod taps;

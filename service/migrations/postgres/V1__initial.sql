@@ -121,6 +121,7 @@ CREATE TABLE counters (
     inlay_id    BIGINT PRIMARY KEY,
     seen        BIGINT NOT NULL,    -- bit i: last - i was accepted
     last        INTEGER NOT NULL,   -- highest accepted, 0 for none
+    before      INTEGER NOT NULL DEFAULT 0, -- the one accepted before it; see visits
     key_version INTEGER NOT NULL    -- counts the replacements of the keys, from 1
 ) WITH (fillfactor = 60);
 
@@ -201,8 +202,11 @@ CREATE TABLE interactions (
     PRIMARY KEY (id)
 ) PARTITION BY RANGE (id);
 
--- Nodes take ids 64 at a time.
-CREATE SEQUENCE interaction_ids INCREMENT BY 64 START WITH 64;
+-- Nodes take ids 256 at a time.
+CREATE SEQUENCE interaction_ids INCREMENT BY 256 START WITH 256;
+
+-- Each node that starts has a number of its own.
+CREATE SEQUENCE nodes;
 
 -- The first id that is reserved in the second of `at`.
 CREATE FUNCTION first_interaction(at BIGINT) RETURNS BIGINT LANGUAGE sql IMMUTABLE AS $$
@@ -225,7 +229,7 @@ BEGIN
     END IF;
 END $$;
 
--- Reserves 64 ids and answers the first of them. They never run backwards,
+-- Reserves 256 ids and answers the first of them. They never run backwards,
 -- whatever the clock does.
 CREATE FUNCTION reserve_interactions() RETURNS BIGINT LANGUAGE plpgsql AS $$
 DECLARE

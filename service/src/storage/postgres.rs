@@ -15,35 +15,50 @@
 mod address;
 mod configuration;
 mod connection;
+mod events;
+mod ids;
+mod lanes;
 mod migrate;
+mod node;
 mod passfile;
 mod row;
 mod session;
+mod taps;
 mod time;
 mod transaction;
 mod watch;
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use deadpool_postgres::Pool;
+use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 pub use address::{Address, InvalidAddress};
 pub use migrate::OpenError;
 pub use time::Time;
 
-use super::StorageError;
 use crate::entropy::Entropy;
-use configuration::Configuration;
-use session::Session;
-use time::Following;
+use lanes::Lanes;
+use node::Node;
+
+/// Messages of other nodes that wait to be told here.
+const HEARD: usize = 1_024;
 
 /// A database that this node shares with others.
 pub struct PostgresStorage {
-    pool: Pool,
-    following: Following,
-    configuration: Arc<Configuration>,
-    watch: AbortHandle,
+    node: Arc<Node>,
+    lanes: Lanes,
+    /// What runs beside the operations.
+    tasks: Vec<AbortHandle>,
+}
+
+impl Deref for PostgresStorage {
+    type Target = Node;
+
+    fn deref(&self) -> &Node {
+        &self.node
+    }
 }
 
 impl PostgresStorage {
@@ -54,44 +69,26 @@ impl PostgresStorage {
         entropy: &dyn Entropy,
     ) -> Result<Self, OpenError> {
         migrate::open(&address, &time, entropy).await?;
-        let name = address.to_string();
-        let configuration = Arc::new(Configuration::new());
-        let watch = watch::watch(address.clone(), Arc::clone(&configuration));
-        let storage = Self {
-            pool: session::pool(&address),
-            following: Following::new(&time),
-            configuration,
-            watch: tokio::spawn(watch).abort_handle(),
-        };
-        storage
-            .learn_epoch()
+        let node = Node::new(&address, &time)
             .await
-            .map_err(|error| OpenError::Unusable(name, error))?;
-        Ok(storage)
-    }
-
-    /// A connection for one operation.
-    async fn session(&self) -> Result<Session, StorageError> {
-        let session = Session::of(&self.pool).await?;
-        self.following.tell(&session).await?;
-        Ok(session)
-    }
-
-    async fn learn_epoch(&self) -> Result<(), StorageError> {
-        let as_of = self.configuration.now();
-        let row = self
-            .session()
-            .await?
-            .one("SELECT epoch FROM configuration", &[])
-            .await?;
-        let epoch: i64 = row::column(&row, 0)?;
-        self.configuration.confirm(epoch.unsigned_abs(), as_of);
-        Ok(())
+            .map_err(|error| OpenError::Unusable(address.to_string(), error))?;
+        let node = Arc::new(node);
+        let (heard, messages) = mpsc::channel(HEARD);
+        let tasks = vec![
+            tokio::spawn(events::tell_others(Arc::clone(&node))).abort_handle(),
+            tokio::spawn(events::tell_from_others(Arc::clone(&node), messages)).abort_handle(),
+            tokio::spawn(watch::watch(address, Arc::clone(&node), heard)).abort_handle(),
+        ];
+        Ok(Self {
+            lanes: Lanes::start(&node),
+            node,
+            tasks,
+        })
     }
 }
 
 impl Drop for PostgresStorage {
     fn drop(&mut self) {
-        self.watch.abort();
+        self.tasks.iter().for_each(AbortHandle::abort);
     }
 }

@@ -37,13 +37,13 @@ pub use connection::APPLICATION_ID;
 pub use migrate::{Examination, OpenError, check_sqlite, examine};
 pub use restore::{Restore, move_aside};
 
+use super::payload_reads::PayloadReads;
 use super::{Storage, StorageError};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
 use crate::event::Event;
 use lock::Lock;
 use readers::Readers;
-use taps::PayloadReads;
 use writer::{Write, Writer};
 
 /// Events kept for a slow listener before it misses some.

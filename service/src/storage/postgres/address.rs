@@ -23,7 +23,7 @@ use super::passfile;
 /// How long a connection may take to be made, unless the URL says otherwise.
 const CONNECT: Duration = Duration::from_secs(3);
 /// How long sent bytes may stay without an acknowledgement.
-const UNACKNOWLEDGED: Duration = Duration::from_secs(4);
+const UNACKNOWLEDGED: Duration = Duration::from_secs(3);
 /// How long an idle connection is trusted, and how often it is asked then.
 const KEEPALIVE: Duration = Duration::from_secs(2);
 

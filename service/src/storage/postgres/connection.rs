@@ -16,9 +16,9 @@ use crate::storage::StorageError;
 const SERVER_AT_LEAST: i32 = 150_000;
 
 /// Longest statement, unless its transaction asks for more.
-pub(super) const STATEMENT: Duration = Duration::from_secs(4);
+pub(super) const STATEMENT: Duration = Duration::from_secs(3);
 /// Longest wait for an answer. The server gives up before, where it is reached.
-pub(super) const ANSWER: Duration = Duration::from_secs(5);
+pub(super) const ANSWER: Duration = Duration::from_secs(4);
 
 /// What a server sends beside answers. It must be read for the client to get any answer.
 pub(super) type Messages = Pin<Box<dyn Stream<Item = Result<AsyncMessage, Error>> + Send>>;
@@ -54,7 +54,9 @@ pub(super) async fn set_up(client: &Client) -> Result<(), StorageError> {
     client
         .batch_execute(&format!(
             "SET statement_timeout = {statement};
-             SET idle_in_transaction_session_timeout = '60s';
+             SET idle_in_transaction_session_timeout = '10s';
+             SET client_connection_check_interval = '2s';
+             SET tcp_user_timeout = '5s';
              SET default_transaction_isolation = 'read committed';
              SET synchronous_commit = 'on';
              SET TIME ZONE 'UTC';

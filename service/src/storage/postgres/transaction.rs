@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::time::{sleep, timeout};
 
-use super::PostgresStorage;
 use super::connection::ANSWER;
+use super::node::Node;
 use super::session::Session;
 use crate::clock::Timestamp;
 use crate::storage::StorageError;
@@ -105,7 +105,7 @@ impl Snapshot {
     }
 }
 
-impl PostgresStorage {
+impl Node {
     /// Begins a transaction that reads, and may take long.
     pub(super) async fn snapshot(&self) -> Result<Snapshot, StorageError> {
         let mode = "ISOLATION LEVEL REPEATABLE READ READ ONLY";

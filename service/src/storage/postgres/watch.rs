@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client, Notification};
 
 use super::address::Address;
 use super::configuration::{ASKED_EVERY, Configuration};
 use super::connection::{ANSWER, Messages, connect, set_up};
+use super::events;
+use super::node::Node;
 use crate::storage::StorageError;
 
 /// The channel on which a new epoch is told.
@@ -18,10 +21,15 @@ const CONFIGURATION: &str = "tapdesk_configuration";
 /// Before a lost connection is made again.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Listens until it is dropped, and connects again where it must.
-pub(super) async fn watch(address: Address, configuration: Arc<Configuration>) -> Infallible {
+/// Listens until it is dropped, and connects again where it must. What happens
+/// on any node goes to `events`.
+pub(super) async fn watch(
+    address: Address,
+    node: Arc<Node>,
+    events: mpsc::Sender<String>,
+) -> Infallible {
     loop {
-        let Err(error) = connection(&address, &configuration).await;
+        let Err(error) = connection(&address, &node.configuration, &events).await;
         tracing::debug!("not listening to other nodes: {error}");
         sleep(PAUSE).await;
     }
@@ -31,11 +39,12 @@ pub(super) async fn watch(address: Address, configuration: Arc<Configuration>) -
 async fn connection(
     address: &Address,
     configuration: &Configuration,
+    events: &mpsc::Sender<String>,
 ) -> Result<Infallible, StorageError> {
     let (client, mut messages) = within(connect(address)).await?;
     tokio::select! {
         lost = ask(&client, configuration) => lost,
-        lost = hear(&mut messages, configuration) => lost,
+        lost = hear(&mut messages, configuration, events) => lost,
     }
 }
 
@@ -52,7 +61,8 @@ where
 /// Asks for the epoch, again and again.
 async fn ask(client: &Client, configuration: &Configuration) -> Result<Infallible, StorageError> {
     within(set_up(client)).await?;
-    within(client.batch_execute(&format!("LISTEN {CONFIGURATION}"))).await?;
+    let listen = format!("LISTEN {CONFIGURATION}; LISTEN {}", events::CHANNEL);
+    within(client.batch_execute(&listen)).await?;
     let question = within(client.prepare("SELECT epoch FROM configuration")).await?;
     loop {
         let as_of = configuration.now();
@@ -66,10 +76,11 @@ async fn ask(client: &Client, configuration: &Configuration) -> Result<Infallibl
 async fn hear(
     messages: &mut Messages,
     configuration: &Configuration,
+    events: &mpsc::Sender<String>,
 ) -> Result<Infallible, StorageError> {
     while let Some(message) = messages.next().await {
         if let AsyncMessage::Notification(told) = message? {
-            take(&told, configuration);
+            take(&told, configuration, events);
         }
     }
     Err(StorageError::Unavailable(
@@ -77,8 +88,14 @@ async fn hear(
     ))
 }
 
-fn take(told: &Notification, configuration: &Configuration) {
-    if let (CONFIGURATION, Ok(epoch)) = (told.channel(), told.payload().parse()) {
-        configuration.learn(epoch);
+fn take(told: &Notification, configuration: &Configuration, events: &mpsc::Sender<String>) {
+    match told.channel() {
+        CONFIGURATION => {
+            if let Ok(epoch) = told.payload().parse() {
+                configuration.learn(epoch);
+            }
+        }
+        // Whoever is slow misses some, as every listener does.
+        _ => drop(events.try_send(told.payload().to_owned())),
     }
 }

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::taps::{self, PayloadRead};
+use super::taps;
 use super::{SqliteStorage, row};
 use crate::clock::Timestamp;
 use crate::id::{InlayId, InteractionId, TagId};
@@ -17,6 +17,7 @@ use crate::interaction::{
     Interaction, NamedInlay, RecordedReads, RecordedUpdate, Refusal, TagName, TracedInteraction,
     Verdict,
 };
+use crate::storage::payload_reads::PayloadRead;
 use crate::storage::{
     InteractionFilter, Interactions, LOOKED_AT_MAX, Overview, StorageError, Stretch,
 };

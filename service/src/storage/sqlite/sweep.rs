@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use super::taps::PayloadRead;
 use super::writer::Write;
 use crate::clock::Timestamp;
 use crate::rolling_key::LIFETIME_MILLIS;
 use crate::storage::StorageError;
+use crate::storage::payload_reads::PayloadRead;
 
 /// Rows removed of one kind in one round.
 const BATCH: i64 = 2_000;

@@ -5,9 +5,8 @@ mod update;
 
 pub(super) use record::judge;
 
-use std::collections::HashMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row};
@@ -23,50 +22,6 @@ use crate::storage::{
     WrappedKeys,
 };
 use crate::tag::{Properties, PropertyClass, PropertyKey};
-
-/// Payload reads that are not written yet.
-#[derive(Default)]
-pub(super) struct PayloadReads(Mutex<HashMap<i64, PayloadRead>>);
-
-/// First and number of reads of one payload since they were last written.
-#[derive(Clone, Copy)]
-pub(super) struct PayloadRead {
-    pub(super) first_at: Timestamp,
-    pub(super) reads: u32,
-}
-
-/// Payloads whose reads are remembered between two writes; further ones go unnoted.
-const PAYLOAD_READS_MAX: usize = 100_000;
-
-impl PayloadReads {
-    fn note(&self, id: InteractionId, at: Timestamp) {
-        let mut reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let full = reads.len() >= PAYLOAD_READS_MAX;
-        if let Some(read) = reads.get_mut(&id.0) {
-            read.reads = read.reads.saturating_add(1);
-        } else if !full {
-            reads.insert(
-                id.0,
-                PayloadRead {
-                    first_at: at,
-                    reads: 1,
-                },
-            );
-        }
-    }
-
-    /// What was noted of one payload.
-    pub(super) fn pending(&self, id: InteractionId) -> Option<PayloadRead> {
-        let reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        reads.get(&id.0).copied()
-    }
-
-    /// Everything noted so far, to be written.
-    pub(super) fn take(&self) -> Vec<(i64, PayloadRead)> {
-        let mut reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *reads).into_iter().collect()
-    }
-}
 
 #[async_trait]
 impl Taps for SqliteStorage {

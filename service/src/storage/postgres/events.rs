@@ -1,0 +1,225 @@
+//! What happens, told to the listeners of this node and of the others.
+//!
+//! Listeners here are told right after the commit. The other nodes are told the
+//! ids a moment later, many at a time, and read what they stand for where
+//! someone listens there. Taps send no `NOTIFY` themselves: transactions that
+//! do commit one after the other. A node that fails in that moment leaves its
+//! last events untold; they are in the history all the same.
+
+use std::convert::Infallible;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, broadcast, mpsc};
+use tokio::time::sleep;
+use tokio_postgres::Row;
+
+use super::node::Node;
+use super::row::{self, column};
+use crate::event::Event;
+use crate::id::{InteractionId, TagId};
+use crate::storage::StorageError;
+
+/// The channel on which nodes tell each other.
+pub(super) const CHANNEL: &str = "tapdesk_events";
+/// Events kept for a slow listener before it misses some.
+const BACKLOG: usize = 4096;
+/// Events that wait to be told to others; further ones are not told.
+const UNTOLD: usize = 20_000;
+/// How long events are gathered before they are told.
+const GATHERED: Duration = Duration::from_millis(50);
+/// Ids in one notification, which has room for 8,000 bytes.
+const TOLD_AT_ONCE: usize = 400;
+
+/// The events of a node.
+pub(super) struct Events {
+    node: i64,
+    listeners: broadcast::Sender<Event>,
+    untold: Mutex<Vec<Happened>>,
+    more: Notify,
+}
+
+/// What others are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Happened {
+    Interaction(i64),
+    Update(i64),
+}
+
+impl Events {
+    pub(super) fn new(node: i64) -> Self {
+        Self {
+            node,
+            listeners: broadcast::channel(BACKLOG).0,
+            untold: Mutex::default(),
+            more: Notify::new(),
+        }
+    }
+
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<Event> {
+        self.listeners.subscribe()
+    }
+
+    /// Tells what was committed.
+    pub(super) fn tell(&self, event: Event) {
+        let happened = match &event {
+            Event::Interaction { interaction_id, .. } => Happened::Interaction(interaction_id.0),
+            Event::Update { interaction_id, .. } => Happened::Update(interaction_id.0),
+        };
+        self.tell_here(event);
+        let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
+        if untold.len() < UNTOLD {
+            untold.push(happened);
+            self.more.notify_one();
+        }
+    }
+
+    fn tell_here(&self, event: Event) {
+        if self.listeners.receiver_count() > 0 {
+            let _ = self.listeners.send(event);
+        }
+    }
+
+    fn take_untold(&self) -> Vec<Happened> {
+        std::mem::take(&mut *self.untold.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Tells other nodes what happens here, until it is dropped.
+pub(super) async fn tell_others(node: Arc<Node>) -> Infallible {
+    loop {
+        node.events.more.notified().await;
+        sleep(GATHERED).await;
+        for happened in node.events.take_untold().chunks(TOLD_AT_ONCE) {
+            let message = message(node.events.node, happened);
+            let told = match node.session().await {
+                Ok(session) => {
+                    session
+                        .run("SELECT pg_notify($1, $2)", &[&CHANNEL, &message])
+                        .await
+                }
+                Err(error) => Err(error),
+            };
+            if let Err(error) = told {
+                tracing::debug!("events are not told to other nodes: {error}");
+            }
+        }
+    }
+}
+
+/// Tells listeners here what happened on other nodes, until nothing more can come.
+pub(super) async fn tell_from_others(node: Arc<Node>, mut messages: mpsc::Receiver<String>) {
+    while let Some(message) = messages.recv().await {
+        let Some((from, happened)) = parse(&message) else {
+            continue;
+        };
+        if from == node.events.node || node.events.listeners.receiver_count() == 0 {
+            continue;
+        }
+        match read(&node, &happened).await {
+            Ok(events) => events
+                .into_iter()
+                .for_each(|event| node.events.tell_here(event)),
+            Err(error) => tracing::debug!("events of another node are not told here: {error}"),
+        }
+    }
+}
+
+/// A node's number, and what happened there: `7 i412 u398`.
+fn message(node: i64, happened: &[Happened]) -> String {
+    let mut message = node.to_string();
+    for one in happened {
+        let _ = match one {
+            Happened::Interaction(id) => write!(message, " i{id}"),
+            Happened::Update(id) => write!(message, " u{id}"),
+        };
+    }
+    message
+}
+
+fn parse(message: &str) -> Option<(i64, Vec<Happened>)> {
+    let mut words = message.split(' ');
+    let node = words.next()?.parse().ok()?;
+    let happened = words.map(|word| match word.split_at_checked(1)? {
+        ("i", id) => Some(Happened::Interaction(id.parse().ok()?)),
+        ("u", id) => Some(Happened::Update(id.parse().ok()?)),
+        _ => None,
+    });
+    Some((node, happened.collect::<Option<_>>()?))
+}
+
+/// The events, those of taps before those of updates.
+async fn read(node: &Node, happened: &[Happened]) -> Result<Vec<Event>, StorageError> {
+    let ids = |which: fn(&Happened) -> Option<i64>| -> Vec<i64> {
+        happened.iter().filter_map(which).collect()
+    };
+    let interactions = ids(|one| match one {
+        Happened::Interaction(id) => Some(*id),
+        Happened::Update(_) => None,
+    });
+    let updates = ids(|one| match one {
+        Happened::Interaction(_) => None,
+        Happened::Update(id) => Some(*id),
+    });
+    let session = node.session().await?;
+    let mut events = Vec::with_capacity(happened.len());
+    if !interactions.is_empty() {
+        let columns = row::INTERACTION_COLUMNS;
+        let sql =
+            format!("SELECT {columns} FROM interactions i WHERE i.id = ANY ($1) ORDER BY i.id");
+        let rows = session.rows(&sql, &[&interactions]).await?;
+        for row in &rows {
+            let interaction = row::interaction(row)?;
+            events.push(Event::Interaction {
+                interaction_id: interaction.id,
+                tag_id: interaction.tag_id,
+                at: interaction.at,
+                tag_verified: interaction.verdict.tag_verified(),
+                reason: interaction.verdict.reason(),
+                simulated: interaction.simulated,
+            });
+        }
+    }
+    if !updates.is_empty() {
+        let rows = session
+            .rows(
+                "SELECT u.interaction_id, u.at, u.changes, i.tag_id, i.simulated
+                 FROM updates u JOIN interactions i ON i.id = u.interaction_id
+                 WHERE u.interaction_id = ANY ($1) ORDER BY u.at",
+                &[&updates],
+            )
+            .await?;
+        for row in &rows {
+            events.push(update(row)?);
+        }
+    }
+    Ok(events)
+}
+
+fn update(row: &Row) -> Result<Event, StorageError> {
+    Ok(Event::Update {
+        interaction_id: InteractionId(column(row, 0)?),
+        tag_id: TagId(column(row, 3)?),
+        at: row::time(row, 1)?,
+        changes: serde_json::from_str(column(row, 2)?).map_err(|_| row::unreadable("change"))?,
+        simulated: column(row, 4)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_node_tells_another_reads() {
+        let happened = vec![Happened::Interaction(412), Happened::Update(398)];
+        assert_eq!(message(7, &happened), "7 i412 u398");
+        assert_eq!(parse("7 i412 u398"), Some((7, happened)));
+        for nonsense in ["", "x", "7 ", "7 412", "7 i412 é9"] {
+            assert_eq!(parse(nonsense), None, "{nonsense}");
+        }
+        let longest = vec![Happened::Interaction(i64::MAX >> 10); TOLD_AT_ONCE];
+        assert!(message(i64::MAX, &longest).len() < 8_000);
+    }
+}

@@ -1,0 +1,54 @@
+//! Ids of interactions, taken from the database many at a time.
+
+use tokio::sync::Mutex;
+
+use super::node::Node;
+use super::row::column;
+use crate::clock::Timestamp;
+use crate::id::InteractionId;
+use crate::storage::StorageError;
+
+/// Ids that one reservation gives (`reserve_interactions`).
+const BLOCK: i64 = 256;
+/// How long a block is used, in milliseconds: ids rise with time, roughly.
+const FRESH: i64 = 10_000;
+
+/// What is left of the last block.
+#[derive(Default)]
+pub(super) struct Ids(Mutex<Option<Block>>);
+
+struct Block {
+    next: i64,
+    end: i64,
+    reserved_at: Timestamp,
+}
+
+impl Node {
+    /// An id that no interaction has, on no node.
+    pub(super) async fn reserve(&self) -> Result<InteractionId, StorageError> {
+        let mut kept = self.ids.0.lock().await;
+        let now = self.clock.now();
+        let usable = kept
+            .take()
+            .filter(|block| block.next < block.end && now.millis_since(block.reserved_at) < FRESH);
+        let mut block = match usable {
+            Some(block) => block,
+            None => self.reserve_block(now).await?,
+        };
+        let id = InteractionId(block.next);
+        block.next += 1;
+        *kept = Some(block);
+        Ok(id)
+    }
+
+    async fn reserve_block(&self, now: Timestamp) -> Result<Block, StorageError> {
+        let session = self.session().await?;
+        let row = session.one("SELECT reserve_interactions()", &[]).await?;
+        let first: i64 = column(&row, 0)?;
+        Ok(Block {
+            next: first,
+            end: first + BLOCK,
+            reserved_at: now,
+        })
+    }
+}

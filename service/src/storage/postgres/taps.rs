@@ -1,0 +1,225 @@
+//! The path of a tap, in SQL.
+
+pub(super) mod record;
+mod update;
+
+use std::sync::{Arc, LazyLock};
+
+use async_trait::async_trait;
+use futures_util::future::try_join;
+
+use super::PostgresStorage;
+use super::row::{self, column};
+use super::session::Session;
+use crate::clock::Timestamp;
+use crate::id::{ExperienceId, InteractionId, TagId};
+use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
+use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
+use crate::storage::{
+    PublishedExperience, StorageError, TagKey, TagTap, Taps, Updated, VariableUpdate,
+};
+use crate::tag::{Properties, PropertyClass, PropertyKey};
+
+#[async_trait]
+impl Taps for PostgresStorage {
+    async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
+        tag_tap(&self.session().await?, tag).await
+    }
+
+    async fn properties(
+        &self,
+        tag: TagId,
+        class: PropertyClass,
+    ) -> Result<Properties, StorageError> {
+        properties(&self.session().await?, tag, class).await
+    }
+
+    async fn published(
+        &self,
+        version: VersionRef,
+    ) -> Result<Option<PublishedExperience>, StorageError> {
+        published(&self.session().await?, version).await
+    }
+
+    async fn reserve_interaction_id(&self) -> Result<InteractionId, StorageError> {
+        self.reserve().await
+    }
+
+    async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
+        self.lanes.record(tap).await
+    }
+
+    async fn issued_key(
+        &self,
+        id: InteractionId,
+    ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
+        issued_key(&self.session().await?, id).await
+    }
+
+    fn note_payload_read(&self, id: InteractionId, at: Timestamp) {
+        self.payload_reads.note(id, at);
+    }
+
+    async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
+        update::variables(self, &update).await
+    }
+}
+
+/// A tag with what its experience shows now.
+fn tag_by(column: &str) -> String {
+    let (columns, from) = (row::TAG_COLUMNS, row::TAG_FROM);
+    format!(
+        "SELECT {columns}, x.version, x.name, x.content
+         FROM {from} LEFT JOIN experiences e ON e.id = t.experience_id AND e.deleted_at IS NULL
+              LEFT JOIN experience_versions x ON x.experience_id = e.id AND x.version = e.published
+         WHERE {column} = $1 AND t.deleted_at IS NULL"
+    )
+}
+
+fn inlays_of(tag: &str) -> String {
+    let (columns, from) = (row::BOUND_INLAY_COLUMNS, row::BOUND_INLAY_FROM);
+    format!(
+        "SELECT {columns} FROM {from} WHERE i.tag_id = {tag} AND i.deleted_at IS NULL ORDER BY i.id"
+    )
+}
+
+static TAG_BY_SLUG: LazyLock<String> = LazyLock::new(|| tag_by("t.slug"));
+static TAG_BY_ID: LazyLock<String> = LazyLock::new(|| tag_by("t.id"));
+static INLAYS_BY_SLUG: LazyLock<String> =
+    LazyLock::new(|| inlays_of("(SELECT t.id FROM tags t WHERE t.slug = $1)"));
+static INLAYS_BY_ID: LazyLock<String> = LazyLock::new(|| inlays_of("$1"));
+
+async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
+    // Both questions are asked at once.
+    let (tags, inlays) = match key {
+        TagKey::Slug(slug) => {
+            let tag = [&slug as &(dyn tokio_postgres::types::ToSql + Sync)];
+            try_join(
+                session.rows(&TAG_BY_SLUG, &tag),
+                session.rows(&INLAYS_BY_SLUG, &tag),
+            )
+            .await?
+        }
+        TagKey::Id(TagId(id)) => {
+            let tag = [&id as &(dyn tokio_postgres::types::ToSql + Sync)];
+            try_join(
+                session.rows(&TAG_BY_ID, &tag),
+                session.rows(&INLAYS_BY_ID, &tag),
+            )
+            .await?
+        }
+    };
+    let Some(found) = tags.first() else {
+        return Ok(None);
+    };
+    let tag = row::tag(found)?;
+    let version = row::optional_number(found, row::AFTER_TAG)?;
+    let experience = match tag.fields.experience_id.zip(version) {
+        Some((experience_id, version)) => Some(PublishedExperience {
+            version: VersionRef {
+                experience_id,
+                version,
+            },
+            name: column(found, row::AFTER_TAG + 1)?,
+            content: Arc::new(row::content(column(found, row::AFTER_TAG + 2)?)?),
+        }),
+        None => None,
+    };
+    let mut rolling = Vec::new();
+    let mut has_static_inlay = false;
+    for inlay in &inlays {
+        match row::bound_inlay(inlay)? {
+            Some(inlay) => rolling.push(inlay),
+            None => has_static_inlay = true,
+        }
+    }
+    Ok(Some(TagTap {
+        tag,
+        experience,
+        rolling,
+        has_static_inlay,
+    }))
+}
+
+pub(super) async fn published(
+    session: &Session,
+    version: VersionRef,
+) -> Result<Option<PublishedExperience>, StorageError> {
+    let VersionRef {
+        experience_id: ExperienceId(id),
+        version: number,
+    } = version;
+    let found = session
+        .row(
+            "SELECT name, content FROM experience_versions WHERE experience_id = $1 AND version = $2",
+            &[&id, &number.cast_signed()],
+        )
+        .await?;
+    let Some(found) = found else {
+        return Ok(None);
+    };
+    Ok(Some(PublishedExperience {
+        version,
+        name: column(&found, 0)?,
+        content: Arc::new(row::content(column(&found, 1)?)?),
+    }))
+}
+
+pub(super) async fn properties(
+    session: &Session,
+    tag: TagId,
+    class: PropertyClass,
+) -> Result<Properties, StorageError> {
+    let rows = session
+        .rows(
+            "SELECT key, value FROM properties WHERE tag_id = $1 AND class = $2",
+            &[&tag.0, &class.as_str()],
+        )
+        .await?;
+    let mut properties = Properties::default();
+    for found in &rows {
+        let key = PropertyKey::parse(column(found, 0)?).map_err(|_| row::unreadable("property"))?;
+        properties.0.insert(key, column(found, 1)?);
+    }
+    Ok(properties)
+}
+
+static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {}, k.hash, k.issued_at, k.consumed_at, k.request, k.url_digest
+         FROM rolling_keys k JOIN interactions i ON i.id = k.interaction_id WHERE k.interaction_id = $1",
+        row::INTERACTION_COLUMNS
+    )
+});
+
+async fn issued_key(
+    session: &Session,
+    id: InteractionId,
+) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
+    const KEY: usize = row::AFTER_INTERACTION;
+    let Some(found) = session.row(&ISSUED_KEY, &[&id.0]).await? else {
+        return Ok(None);
+    };
+    let interaction = row::interaction(&found)?;
+    let consumed_at = row::optional_time(&found, KEY + 2)?;
+    let request = row::optional_bytes(&found, KEY + 3)?;
+    let issued = IssuedKey {
+        hash: KeyHash(row::bytes(&found, KEY)?),
+        issued_at: row::time(&found, KEY + 1)?,
+        consumed: consumed_at.map(|at| Consumed { at, request }),
+    };
+    let keyed = KeyedInteraction {
+        id: interaction.id,
+        at: interaction.at,
+        tag_id: interaction.tag_id,
+        inlay_id: interaction.inlay_id,
+        verdict: interaction.verdict,
+        tech: interaction.tech,
+        experience: interaction.experience,
+        country: interaction.country,
+        returning: interaction.returning,
+        simulated: interaction.simulated,
+        url_digest: row::bytes(&found, KEY + 4)?,
+    };
+    Ok(Some((issued, keyed)))
+}

@@ -1,0 +1,184 @@
+//! Recording taps: one statement for all of a group.
+
+use std::collections::HashMap;
+
+use tokio_postgres::Row;
+
+use crate::event::Event;
+use crate::inlay::Uid;
+use crate::interaction::{Claim, NewInteraction, Recorded, Refusal, Returning, Verdict};
+use crate::storage::StorageError;
+use crate::storage::postgres::node::{Attempts, Node};
+use crate::storage::postgres::row::{self, column};
+use crate::storage::postgres::session::{Parameters, Session};
+
+/// Decides the taps' verdicts and writes everything about them, for all or for
+/// none, and tells of them. What they came to stands in their order.
+pub(in crate::storage::postgres) async fn taps(
+    node: &Node,
+    writer: i16,
+    taps: &[NewInteraction],
+) -> Result<Vec<Recorded>, StorageError> {
+    let columns = Columns::of(taps);
+    let mut attempts = Attempts::new();
+    let rows = loop {
+        let session = attempts.session(node).await?;
+        match columns.record(&session, attempts.again(), writer).await {
+            Ok(rows) => break rows,
+            Err(error) => attempts.pause(error).await?,
+        }
+    };
+    let mut found = HashMap::with_capacity(rows.len());
+    for row in &rows {
+        found.insert(column::<i64>(row, 0)?, row);
+    }
+    let outcomes = taps.iter().map(|tap| {
+        let row = found.get(&tap.id.0).ok_or_else(|| row::unreadable("tap"))?;
+        recorded(row, tap)
+    });
+    let outcomes = outcomes.collect::<Result<Vec<_>, _>>()?;
+    for (tap, recorded) in taps.iter().zip(&outcomes) {
+        node.events.tell(Event::Interaction {
+            interaction_id: tap.id,
+            tag_id: tap.tag_id,
+            at: recorded.at,
+            tag_verified: recorded.verdict.tag_verified(),
+            reason: recorded.verdict.reason(),
+            simulated: tap.simulated,
+        });
+    }
+    Ok(outcomes)
+}
+
+fn recorded(row: &Row, tap: &NewInteraction) -> Result<Recorded, StorageError> {
+    let verdict = Verdict::from_parts(
+        row::reason(column(row, 2)?)?,
+        row::optional_number(row, 3)?,
+        row::optional_number(row, 4)?,
+        unknown_uid(tap),
+    );
+    Ok(Recorded {
+        at: row::time(row, 1)?,
+        verdict: verdict.ok_or_else(|| row::unreadable("verdict"))?,
+        returning: Returning {
+            month: column(row, 5)?,
+            day: column(row, 6)?,
+        },
+    })
+}
+
+/// The UID that a code names which is of no inlay of the tag.
+fn unknown_uid(tap: &NewInteraction) -> Option<Uid> {
+    match tap.claim {
+        Claim::Decided(Verdict::NotVerified(Refusal::UnknownInlay { uid })) => uid,
+        _ => None,
+    }
+}
+
+/// Taps by column, as `record_taps` takes them.
+struct Columns<'a> {
+    ids: Vec<i64>,
+    tags: Vec<i64>,
+    inlays: Vec<Option<i64>>,
+    key_versions: Vec<Option<i32>>,
+    counters: Vec<Option<i32>>,
+    reasons: Vec<Option<&'static str>>,
+    lasts: Vec<Option<i32>>,
+    uids: Vec<Option<Vec<u8>>>,
+    techs: Vec<&'static str>,
+    experiences: Vec<Option<i64>>,
+    versions: Vec<Option<i32>>,
+    clients: Vec<&'a [u8]>,
+    countries: Vec<&'a str>,
+    hashes: Vec<Option<&'a [u8]>>,
+    url_digests: Vec<Option<&'a [u8]>>,
+    simulations: Vec<bool>,
+    offsets: Vec<i64>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(taps: &'a [NewInteraction]) -> Self {
+        fn column<'a, T>(
+            taps: &'a [NewInteraction],
+            value: impl Fn(&'a NewInteraction) -> T,
+        ) -> Vec<T> {
+            taps.iter().map(value).collect()
+        }
+        let code = |tap: &NewInteraction| match tap.claim {
+            Claim::Decided(_) => None,
+            Claim::Counter {
+                inlay_id,
+                key_version,
+                counter,
+            } => Some((inlay_id.0, key_version.cast_signed(), counter.cast_signed())),
+        };
+        let decided = |tap: &NewInteraction| match tap.claim {
+            Claim::Decided(verdict) => Some(verdict),
+            Claim::Counter { .. } => None,
+        };
+        let signed = |number: Option<u32>| number.map(u32::cast_signed);
+        Self {
+            ids: column(taps, |tap| tap.id.0),
+            tags: column(taps, |tap| tap.tag_id.0),
+            inlays: column(taps, |tap| code(tap).map(|(inlay, ..)| inlay)),
+            key_versions: column(taps, |tap| code(tap).map(|(_, version, _)| version)),
+            counters: column(taps, |tap| match code(tap) {
+                Some((.., counter)) => Some(counter),
+                None => signed(decided(tap).and_then(|verdict| verdict.counters().0)),
+            }),
+            reasons: column(taps, |tap| {
+                decided(tap).map(|verdict| verdict.reason().as_str())
+            }),
+            lasts: column(taps, |tap| {
+                signed(decided(tap).and_then(|verdict| verdict.counters().1))
+            }),
+            uids: column(taps, |tap| unknown_uid(tap).map(|uid| uid.bytes().to_vec())),
+            techs: column(taps, |tap| tap.tech.value()),
+            experiences: column(taps, |tap| tap.experience.map(|to| to.experience_id.0)),
+            versions: column(taps, |tap| signed(tap.experience.map(|to| to.version))),
+            clients: column(taps, |tap| tap.client.0.as_slice()),
+            countries: column(taps, |tap| tap.country.as_str()),
+            hashes: column(taps, |tap| {
+                tap.key.as_ref().map(|key| key.hash.0.as_slice())
+            }),
+            url_digests: column(taps, |tap| {
+                tap.key.as_ref().map(|key| key.url_digest.as_slice())
+            }),
+            simulations: column(taps, |tap| tap.simulated),
+            offsets: column(taps, |tap| tap.time_offset),
+        }
+    }
+
+    async fn record(
+        &self,
+        session: &Session,
+        again: bool,
+        writer: i16,
+    ) -> Result<Vec<Row>, StorageError> {
+        let parameters: Parameters<'_> = &[
+            &again,
+            &writer,
+            &self.ids,
+            &self.tags,
+            &self.inlays,
+            &self.key_versions,
+            &self.counters,
+            &self.reasons,
+            &self.lasts,
+            &self.uids,
+            &self.techs,
+            &self.experiences,
+            &self.versions,
+            &self.clients,
+            &self.countries,
+            &self.hashes,
+            &self.url_digests,
+            &self.simulations,
+            &self.offsets,
+        ];
+        session.rows(RECORD, parameters).await
+    }
+}
+
+const RECORD: &str = "SELECT * FROM record_taps($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
+    $14, $15, $16, $17, $18, $19)";
