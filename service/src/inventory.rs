@@ -12,6 +12,7 @@ pub use change::{Change, KeyChange};
 pub use master_key::{MasterKeyFields, SealedMasterKey};
 pub use sealed::{SealedKey, SealedKeys};
 
+use crate::entropy::{self, Entropy};
 use crate::id::{InlayId, TagId, VirtualInlayId};
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 
@@ -67,6 +68,13 @@ pub struct SimulatedInlay {
     pub slug: Option<String>,
     /// The inlay, as the service has it.
     pub inlay: Inlay,
+}
+
+/// A UID as NXP would give it, for a chip in software.
+pub fn virtual_uid(entropy: &dyn Entropy) -> Uid {
+    let mut uid = entropy::bytes::<7>(entropy);
+    uid[0] = 0x04;
+    Uid::from_bytes(uid)
 }
 
 /// Why an inlay cannot be as it is asked for. Each is a sentence for people.

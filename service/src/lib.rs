@@ -16,6 +16,7 @@ pub mod admin_token;
 pub mod client;
 pub mod clock;
 pub mod countries;
+pub mod demo;
 pub mod entropy;
 pub mod event;
 pub mod experience;

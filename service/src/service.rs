@@ -64,6 +64,8 @@ pub struct Service {
     settings: RwLock<Arc<Settings>>,
     /// Held from the storing of settings to their being in force.
     settings_change: tokio::sync::Mutex<()>,
+    /// Held while the demonstration is made or removed.
+    pub(crate) demo_change: tokio::sync::Mutex<()>,
     /// Where it listens, once it does.
     listening: OnceLock<SocketAddr>,
     /// Simulated time is ahead of the clock by this, in milliseconds.
@@ -93,6 +95,7 @@ impl Service {
             layers: parts.layers,
             settings: RwLock::new(Arc::new(settings)),
             settings_change: tokio::sync::Mutex::default(),
+            demo_change: tokio::sync::Mutex::default(),
             simulated_offset: AtomicI64::new(0),
         }))
     }

@@ -2,6 +2,7 @@
 
 mod backup;
 mod clock;
+mod demo;
 mod events;
 mod experiences;
 mod inlays;

@@ -172,17 +172,6 @@ impl Client {
         Ok(inlays.into_iter().find(|inlay| inlay["tag"] == slug))
     }
 
-    /// Changes a resource by a merge patch.
-    pub(super) fn patch(&self, path: &str, changes: &Value) -> Result<Value> {
-        let body = changes.to_string();
-        json(self.send(
-            Method::PATCH,
-            path,
-            Some("application/merge-patch+json"),
-            body,
-        )?)
-    }
-
     /// Scheme and host of the service, where its public operations are, too.
     pub(super) fn base(&self) -> &str {
         &self.base
@@ -206,6 +195,11 @@ impl Client {
     /// Deletes a resource.
     pub(super) fn delete(&self, path: &str) -> Result<()> {
         self.send(Method::DELETE, path, None, ()).map(|_| ())
+    }
+
+    /// Deletes a resource, for what the service tells of it.
+    pub(super) fn delete_for(&self, path: &str) -> Result<Value> {
+        json(self.send(Method::DELETE, path, None, ())?)
     }
 
     /// Sends a request with the token; an answer that refuses it is an error in its words.

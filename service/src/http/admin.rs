@@ -4,6 +4,7 @@ mod access;
 mod backup;
 mod body;
 mod clock;
+mod demo;
 mod events;
 mod experiences;
 mod inlays;
@@ -46,6 +47,7 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
             .routes(routes!(tokens::list, tokens::create))
             .routes(routes!(tokens::delete))
             .routes(routes!(clock::get, clock::advance))
+            .routes(routes!(demo::make, demo::remove))
             .routes(routes!(events::listen))
             .routes(routes!(stats::stats))
             .routes(routes!(interactions::list))

@@ -15,6 +15,7 @@ pub(super) use documented::{BadBody, Common, Conflicting, Invalid, NotFound, Wri
 
 use super::pages;
 use super::public::{Envelope, public_answer};
+use crate::demo::DemoError;
 use crate::keyring::KeyringError;
 use crate::service::Service;
 use crate::storage::{Conflict, StorageError};
@@ -158,6 +159,15 @@ impl From<StorageError> for ApiError {
 impl From<KeyringError> for ApiError {
     fn from(error: KeyringError) -> Self {
         Self::Conflict(error.to_string())
+    }
+}
+
+impl From<DemoError> for ApiError {
+    fn from(error: DemoError) -> Self {
+        match error {
+            DemoError::Storage(error) => error.into(),
+            DemoError::Keyring(error) => error.into(),
+        }
     }
 }
 

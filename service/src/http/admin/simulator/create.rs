@@ -9,14 +9,14 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::view::VirtualInlayView;
-use crate::entropy::{self, Entropy};
+use crate::entropy;
 use crate::http::admin::body::Body;
 use crate::http::admin::inlays::{KeyRequest, invalid};
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::id::{MasterKeyId, TagId};
 use crate::inlay::key::AesKey;
-use crate::inlay::{MacFrom, Mirror, Technology, Uid};
-use crate::inventory::{Change, InlayFields, NewInlay};
+use crate::inlay::{MacFrom, Mirror, Technology};
+use crate::inventory::{Change, InlayFields, NewInlay, virtual_uid};
 use crate::service::Service;
 use crate::storage::{Conflict, SimulatedTag, StorageError};
 use crate::tag::{NAME_MAX, Slug, Tag, TagFields};
@@ -59,7 +59,7 @@ pub(crate) async fn create(
     State(service): State<Arc<Service>>,
     Body(new): Body<NewVirtualInlay>,
 ) -> Result<(StatusCode, Json<VirtualInlayView>), ApiError> {
-    let uid = uid(&*service.entropy);
+    let uid = virtual_uid(&*service.entropy);
     let (meta_key, file_key) = match (new.meta_key, new.file_key, new.master_key_id) {
         (None, None, None) => (random_key(&service), random_key(&service)),
         (meta, file, _) => (meta.into(), file.into()),
@@ -89,13 +89,6 @@ pub(crate) async fn create(
     let chip = service.storage.virtual_inlay(id).await?;
     let chip = chip.ok_or(ApiError::NotFound("virtual inlay"))?;
     Ok((StatusCode::CREATED, Json(chip.into())))
-}
-
-/// A UID as NXP would give it.
-fn uid(entropy: &dyn Entropy) -> Uid {
-    let mut uid = entropy::bytes::<7>(entropy);
-    uid[0] = 0x04;
-    Uid::from_bytes(uid)
 }
 
 fn random_key(service: &Service) -> Change<AesKey> {
