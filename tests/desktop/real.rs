@@ -1,5 +1,6 @@
 //! The desktop as a person meets it: in its real window.
 
+mod stories;
 mod window;
 
 use std::fs;
@@ -208,7 +209,7 @@ async fn the_window_loads_nothing_else_and_leads_nowhere_else() {
 }
 
 #[tokio::test]
-async fn a_remote_service_is_added_shown_and_not_shown_again_after_a_restart() {
+async fn a_remote_service_is_shown_and_asked_before_its_first_change_until_the_next_start() {
     let shop = TestService::start().await;
     shop.tag(json!({"name": "In the shop"})).await;
     let desk = Desk::new();
@@ -228,6 +229,17 @@ async fn a_remote_service_is_added_shown_and_not_shown_again_after_a_restart() {
     assert!(shown.contains(shop.base()), "{shown}");
     window.press("//nav//a[normalize-space()='Tags']").await;
     window.see("//a[normalize-space()='In the shop']").await;
+
+    window.click_named("New tag").await;
+    window.fill("Name", "Made from afar").await;
+    window.click_named("Create").await;
+    window
+        .see("//*[@role='dialog']//*[normalize-space()='Change Shop?']")
+        .await;
+    assert_eq!(shop.admin_get("/tags?count=true").await["count"], 1);
+    window.click_named("Change it").await;
+    window.see("//a[normalize-space()='Made from afar']").await;
+    assert_eq!(shop.admin_get("/tags?count=true").await["count"], 2);
 
     let page = window.source().await.unwrap();
     assert!(

@@ -18,6 +18,7 @@ use tempfile::TempDir;
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_tapdesk");
 
+mod keys;
 mod x11;
 
 /// A bus on which everybody may speak, and which starts no service of the machine.
@@ -263,7 +264,12 @@ impl Window {
     /// Writes into the field with this label.
     pub async fn fill(&self, label: &str, text: &str) {
         let field = format!("//*[@id=//label[normalize-space()='{label}']/@for]");
-        let field = self.see(&field).await;
+        self.write(&field, text).await;
+    }
+
+    /// Writes into the field at this `XPath`.
+    pub async fn write(&self, xpath: &str, text: &str) {
+        let field = self.see(xpath).await;
         field.clear().await.expect("the field can be written");
         field
             .send_keys(text)
