@@ -353,3 +353,48 @@ async fn other_keys_for_a_virtual_inlay_are_written_to_its_chip_too() {
         assert_eq!(tapped["followed"]["tag_verified"], json!(true));
     }
 }
+
+#[tokio::test]
+async fn another_tags_code_is_not_verified_and_stays_good_where_it_belongs() {
+    let service = TestService::start().await;
+    let bottle = virtual_inlay(&service, json!({"name": "Bottle"})).await;
+    let jacket = virtual_inlay(&service, json!({"name": "Jacket"})).await;
+    let elsewhere = json!({"follow": true, "at_tag_id": jacket["tag_id"]});
+    let tapped = tap(&service, &bottle, elsewhere).await;
+    let slug = jacket["tag"].as_str().unwrap();
+    assert!(tapped["url"].as_str().unwrap().contains(slug), "{tapped}");
+    assert_eq!(tapped["followed"]["tag_verified"], false, "{tapped}");
+    let here = tap(&service, &bottle, json!({"follow": true, "counter": 1})).await;
+    assert_eq!(here["followed"]["tag_verified"], true, "{here}");
+
+    let real = service.tag(json!({"name": "Real"})).await;
+    for (id, status, words) in [(real.id, 422, "is real"), (9_999, 409, "no tag")] {
+        let path = tap_path(&bottle);
+        let refused = service
+            .admin(Method::POST, &path, json!({"at_tag_id": id}))
+            .await
+            .expect(status);
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(detail.contains(words), "{detail}");
+    }
+}
+
+#[tokio::test]
+async fn a_link_preview_records_nothing_and_burns_nothing() {
+    let service = TestService::start().await;
+    let bottle = virtual_inlay(&service, json!({"name": "Bottle"})).await;
+    let previewed = tap(
+        &service,
+        &bottle,
+        json!({"follow": true, "link_preview": true}),
+    )
+    .await;
+    let followed = &previewed["followed"];
+    assert_eq!(
+        (&followed["status"], &followed["rk"]),
+        (&json!(200), &Value::Null)
+    );
+    assert_eq!(followed["interaction_id"], Value::Null);
+    let here = tap(&service, &bottle, json!({"follow": true, "counter": 1})).await;
+    assert_eq!(here["followed"]["tag_verified"], true, "{here}");
+}

@@ -1,7 +1,7 @@
 // One thing done in the simulated world, and what came of it. A run is a list
 // of them, which can be saved as a scenario and played again.
 
-import { get, post, publicCall } from "../../lib/api/client";
+import { get, post, publicCall, type Page } from "../../lib/api/client";
 import type { Followed, VirtualInlay } from "../../lib/api/types";
 import { base64 } from "../../lib/format";
 import { ownKeys } from "../../lib/keys.svelte";
@@ -11,6 +11,8 @@ export type Action =
   | { do: "replay" }
   | { do: "out_of_order" }
   | { do: "tamper" }
+  | { do: "other_tag" }
+  | { do: "link_preview" }
   | { do: "advance"; ms: number }
   | { do: "payload" }
   | { do: "update"; key: string; value: string }
@@ -30,6 +32,8 @@ export const words: Record<Action["do"], string> = {
   replay: "Replay the last URL",
   out_of_order: "Send an older code",
   tamper: "Alter the token",
+  other_tag: "Send another tag's code",
+  link_preview: "Preview the link",
   advance: "Let time pass",
   payload: "Read the payload",
   update: "Update a variable",
@@ -55,6 +59,12 @@ export async function perform(action: Action, inlay: VirtualInlay, held: Held): 
     case "out_of_order":
     case "tamper":
       return tap(action, inlay, held);
+    case "other_tag":
+      return otherTag(action, inlay);
+    case "link_preview": {
+      const { followed } = await post<Tapped>(`/simulator/inlays/${inlay.id}/tap`, { follow: true, link_preview: true });
+      return { action, text: `Answered ${followed?.status}; nothing is recorded, and the one-time URL is as good as before.` };
+    }
     case "advance":
       await post("/simulator/clock", { advance_ms: action.ms });
       return { action, text: `Simulated time is ${Math.round(action.ms / 1000)} s later.` };
@@ -92,6 +102,21 @@ async function tap(action: Action, inlay: VirtualInlay, held: Held): Promise<Out
   return {
     action,
     text: `Counter ${tapped.counter}; ${followed?.location ? `leads to ${followed.location.split("?")[0]}` : `answered ${followed?.status}`}`,
+    verified: followed?.tag_verified ?? null,
+    interaction: followed?.interaction_id ?? null,
+  };
+}
+
+/** A code of another virtual inlay, presented at this one's tag. */
+async function otherTag(action: Action, inlay: VirtualInlay): Promise<Outcome> {
+  const { items } = await get<Page<VirtualInlay>>("/simulator/inlays", { limit: 200 });
+  const other = items.find((one) => one.id !== inlay.id && one.mirror !== null);
+  if (!other) return { action, text: "There is no other virtual inlay. Make a second one first.", failed: true };
+  const options = { follow: true, at_tag_id: inlay.tag_id };
+  const { followed } = await post<Tapped>(`/simulator/inlays/${other.id}/tap`, options);
+  return {
+    action,
+    text: `A code of ${other.uid}, answered ${followed?.status}`,
     verified: followed?.tag_verified ?? null,
     interaction: followed?.interaction_id ?? null,
   };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -15,7 +16,7 @@ use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use crate::http::origin::Origin;
 use crate::http::public;
-use crate::id::{InteractionId, VirtualInlayId};
+use crate::id::{InteractionId, TagId, VirtualInlayId};
 use crate::inlay::Uid;
 use crate::inlay::code::COUNTER_MAX;
 use crate::inlay::virtual_inlay::{OneTimeCode, VirtualInlay};
@@ -24,6 +25,7 @@ use crate::inventory::SimulatedInlay;
 use crate::payload;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
+use crate::storage::{Conflict, StorageError};
 use crate::tap::{self, Tap, TapAnswer};
 
 /// How to tap.
@@ -37,6 +39,10 @@ pub(crate) struct VirtualTap {
     counter: Option<u32>,
     /// Changes the code's MAC, as someone would who cannot make it.
     tamper: bool,
+    /// Presents the code at another simulated tag, as someone would who copied it.
+    at_tag_id: Option<TagId>,
+    /// Opens the URL as a messenger does that shows a preview of a link.
+    link_preview: bool,
 }
 
 /// A tap of a virtual inlay.
@@ -100,10 +106,9 @@ pub(crate) async fn tap(
         None => service.storage.raise_virtual_counter(id).await?,
     };
     let chip = chip.ok_or(ApiError::NotFound("virtual inlay"))?;
-    let Some(slug) = &chip.slug else {
-        return Err(ApiError::Conflict(
-            "This virtual inlay is on no tag. Bind its inlay to a simulated tag first.".to_owned(),
-        ));
+    let slug = match options.at_tag_id {
+        Some(id) => slug_of(&service, id).await?,
+        None => chip.slug.clone().ok_or_else(on_no_tag)?,
     };
     let counter = options.counter.unwrap_or(chip.counter);
     let mut code = code(&service, &chip, counter).await?;
@@ -111,12 +116,14 @@ pub(crate) async fn tap(
         let last = code.token.pop();
         code.token.push(if last == Some('0') { '1' } else { '0' });
     }
-    let url = code.url(&service.settings().tag_url, slug);
+    let url = code.url(&service.settings().tag_url, &slug);
     let query = url.split_once('?').map_or("", |(_, query)| query);
-    let followed = if options.follow {
-        Some(follow(&service, slug, query, origin).await?)
-    } else {
-        None
+    let followed = match options {
+        VirtualTap { follow: false, .. } => None,
+        VirtualTap {
+            link_preview: true, ..
+        } => Some(preview(&service, &slug).await?),
+        _ => Some(follow(&service, &slug, query, origin).await?),
     };
     Ok(Json(VirtualTapped {
         uid: chip.inlay.uid,
@@ -124,6 +131,28 @@ pub(crate) async fn tap(
         followed,
         url,
     }))
+}
+
+fn on_no_tag() -> ApiError {
+    ApiError::Conflict(
+        "This virtual inlay is on no tag. Bind its inlay to a simulated tag first.".to_owned(),
+    )
+}
+
+/// The slug of a simulated tag: the real ones are tapped in the real world alone.
+async fn slug_of(service: &Service, id: TagId) -> Result<String, ApiError> {
+    let missing = Conflict::Missing {
+        noun: "tag",
+        id: id.0,
+    };
+    let tag = service.storage.tag(id).await?;
+    let tag = tag.ok_or(StorageError::Conflict(missing))?;
+    if tag.simulated {
+        Ok(tag.fields.slug.to_string())
+    } else {
+        let why = "A virtual inlay's code is presented at a simulated tag. This one is real.";
+        Err(ApiError::Invalid(why.to_owned()))
+    }
 }
 
 async fn code(
@@ -144,6 +173,24 @@ async fn code(
         counter,
     };
     Ok(chip.code_at(counter, entropy::bytes(&*service.entropy)))
+}
+
+/// Opens a tag's URL as a messenger does, for the preview of a link.
+async fn preview(service: &Service, slug: &str) -> Result<Followed, ApiError> {
+    let status = match tap::preview(service, slug).await? {
+        Some(_) => StatusCode::OK,
+        None => StatusCode::NOT_FOUND,
+    };
+    Ok(Followed {
+        status: status.as_u16(),
+        location: None,
+        interaction_id: None,
+        tag_verified: None,
+        reason: None,
+        rk: None,
+        rk_base64: None,
+        payload: None,
+    })
 }
 
 /// Opens a tag's URL as a visitor's browser does, without leaving the process.
