@@ -1,6 +1,6 @@
 # The two commands of the README, `make run` and `make test`, and their parts.
 # Each does its own set-up; see .make/setup for what a machine needs.
-.PHONY: run test check bench soak
+.PHONY: run test check bench soak deb
 
 # Opens the desktop; without a display, starts the service with demo data, in the foreground.
 run:
@@ -26,7 +26,13 @@ check:
 	node .make/licences.mjs
 	cd ui && npm run check
 
-# Ratios of the service to a bare answer of the same size; about three minutes.
+# A Debian package of the desktop; about ten minutes.
+deb:
+	.make/setup build desktop
+	.make/deb
+
+# Ratios of the service to a bare answer of the same size, about three minutes; then what the desktop costs.
 bench:
-	.make/setup build
+	.make/setup build desktop test
 	cargo bench --locked -p tapdesk-service --bench service
+	cargo bench --locked -p tapdesk --bench desktop

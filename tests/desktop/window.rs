@@ -15,8 +15,11 @@ use serde_json::{Value, json};
 use tapdesk_tests::eventually;
 use tempfile::TempDir;
 
-/// The program under test.
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_tapdesk");
+/// The program under test: the one that cargo builds, or an installed one.
+pub const PROGRAM: &str = match option_env!("TAPDESK_PROGRAM") {
+    Some(installed) => installed,
+    None => env!("CARGO_BIN_EXE_tapdesk"),
+};
 
 mod keys;
 mod x11;
@@ -49,7 +52,8 @@ pub struct Desk {
 /// An open window. Its `WebDriver` client is what it derefs to.
 pub struct Window {
     client: Client,
-    process: u32,
+    /// The program's.
+    pub process: u32,
     _driver: Killed,
 }
 
