@@ -63,7 +63,10 @@ async fn a_newer_programs_database_is_left_as_it_is() {
     open(&database).await.unwrap();
     let client = database.look_into().await;
     client
-        .execute("UPDATE refinery_schema_history SET version = 9999", &[])
+        .batch_execute(
+            "UPDATE refinery_schema_history SET version = 9999
+             WHERE version = (SELECT max(version) FROM refinery_schema_history)",
+        )
         .await
         .unwrap();
     let before = content(&database).await;
