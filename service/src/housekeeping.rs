@@ -1,6 +1,6 @@
-//! What is done from time to time, so that nothing grows without an end:
-//! expired keys, old visitors and old interactions are removed, and refusals
-//! forgotten.
+//! What is done from time to time. So that nothing grows without an end, expired
+//! keys, old visitors and old interactions are removed, and refusals forgotten.
+//! So that all nodes of a database do the same, settings are looked at again.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -8,11 +8,32 @@ use std::time::Duration;
 use crate::service::Service;
 use crate::storage::StorageError;
 
-/// Between two times.
+/// Between two rounds of removal.
 const PAUSE: Duration = Duration::from_secs(10);
+/// Between two looks at whether configuration was changed.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// Keeps house until it is dropped, which it may be at any time.
 pub async fn run(service: &Service) -> Infallible {
+    tokio::select! {
+        never = follow(service) => never,
+        never = remove(service) => never,
+    }
+}
+
+/// Takes over the settings that another node stores.
+async fn follow(service: &Service) -> Infallible {
+    let mut known = service.storage.configuration_epoch();
+    loop {
+        tokio::time::sleep(LOOK).await;
+        let epoch = service.storage.configuration_epoch();
+        if epoch != known && service.follow_settings().await.is_ok() {
+            known = epoch;
+        }
+    }
+}
+
+async fn remove(service: &Service) -> Infallible {
     let mut failing = false;
     loop {
         let outcome = sweep(service).await;

@@ -1,7 +1,6 @@
 //! Everything a request needs, in one place, made once.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use crate::admin_token::{AdminToken, Admins};
@@ -62,14 +61,12 @@ pub struct Service {
     /// What the stored settings stand on and under.
     pub layers: Layers,
     settings: RwLock<Arc<Settings>>,
-    /// Held from the storing of settings to their being in force.
-    settings_change: tokio::sync::Mutex<()>,
+    /// What is stored of them. Held from the storing to their being in force.
+    stored_settings: tokio::sync::Mutex<Overrides>,
     /// Held while the demonstration is made or removed.
     pub(crate) demo_change: tokio::sync::Mutex<()>,
     /// Where it listens, once it does.
     listening: OnceLock<SocketAddr>,
-    /// Simulated time is ahead of the clock by this, in milliseconds.
-    simulated_offset: AtomicI64,
 }
 
 impl Service {
@@ -94,9 +91,8 @@ impl Service {
             listening: OnceLock::new(),
             layers: parts.layers,
             settings: RwLock::new(Arc::new(settings)),
-            settings_change: tokio::sync::Mutex::default(),
+            stored_settings: tokio::sync::Mutex::new(stored),
             demo_change: tokio::sync::Mutex::default(),
-            simulated_offset: AtomicI64::new(0),
         }))
     }
 
@@ -115,10 +111,22 @@ impl Service {
 
     /// Changes the stored settings and puts them in force. Answers what is stored now.
     pub async fn change_settings(&self, edit: SettingsEdit) -> Result<Overrides, StorageError> {
-        let _one_at_a_time = self.settings_change.lock().await;
+        let mut known = self.stored_settings.lock().await;
         let stored = self.storage.edit_settings(edit).await?;
         self.set_settings(self.layers.in_force(&stored).map_err(Conflict::from)?);
+        known.clone_from(&stored);
         Ok(stored)
+    }
+
+    /// Puts the stored settings in force, where another node has changed them.
+    pub async fn follow_settings(&self) -> Result<(), StorageError> {
+        let mut known = self.stored_settings.lock().await;
+        let stored = self.storage.settings().await?;
+        if stored != *known {
+            self.set_settings(self.layers.in_force(&stored).map_err(Conflict::from)?);
+            *known = stored;
+        }
+        Ok(())
     }
 
     /// Notes where the service listens: an address by which the admin API may be addressed.
@@ -132,17 +140,5 @@ impl Service {
         self.listening
             .get()
             .is_some_and(|listening| listening.ip() == address)
-    }
-
-    /// By how much simulated time is ahead, in milliseconds.
-    pub fn simulated_offset(&self) -> i64 {
-        self.simulated_offset.load(Ordering::Relaxed)
-    }
-
-    /// Moves simulated time forward by `millis`; answers the new offset.
-    pub fn advance_simulated(&self, millis: u32) -> i64 {
-        self.simulated_offset
-            .fetch_add(i64::from(millis), Ordering::Relaxed)
-            + i64::from(millis)
     }
 }

@@ -20,7 +20,7 @@ pub mod sqlite;
 use async_trait::async_trait;
 use tokio::sync::broadcast;
 
-pub use administration::{Administration, BackupNote, Secrets, SettingsEdit};
+pub use administration::{Administration, BackupNote, Examination, Secrets, SettingsEdit};
 pub use experiences::{ExperienceEdit, ExperienceFilter, Experiences};
 pub use inlays::{
     InlayEdit, InlayFilter, Inlays, MasterKeys, OtherInlays, SimulatedTag, Simulator,
@@ -52,19 +52,31 @@ pub trait Storage:
     /// The time that decides.
     async fn now(&self) -> Result<Timestamp, StorageError>;
 
+    /// Moves the time that decides ahead, and answers the moment it tells then.
+    /// `None` where it cannot be moved, as everywhere outside test mode.
+    async fn advance(&self, millis: u64) -> Result<Option<Timestamp>, StorageError>;
+
+    /// By how much simulated time is ahead, in milliseconds.
+    fn simulated_offset(&self) -> i64;
+
+    /// Moves simulated time ahead by `millis`; answers the new offset.
+    async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError>;
+
     /// Everything that happens, after its commit.
     fn events(&self) -> broadcast::Receiver<Event>;
 
     /// Grows with every change of configuration, before the change is
-    /// acknowledged. What was read under an older epoch may be stale.
-    fn configuration_epoch(&self) -> u64;
+    /// acknowledged. What was read under an older epoch may be stale. `None`
+    /// where it is not known at the moment: anything kept may be stale then.
+    fn configuration_epoch(&self) -> Option<u64>;
 
     /// Whether the database answers. A full disk is no reason not to: reads and
     /// redirects without a key go on.
     async fn ready(&self) -> Result<(), StorageError>;
 
     /// One round of housekeeping: expired keys, visitors after 30 days,
-    /// interactions past `keep_since`. `true` where more is left to do.
+    /// interactions past `keep_since`, though these may stay a week longer.
+    /// `true` where more is left to do.
     async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError>;
 
     /// Commits what was accepted, and closes. Operations after it fail.

@@ -145,7 +145,7 @@ pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
         country: tap.country.clone(),
         simulated: tag.simulated(),
         time_offset: if tag.simulated() {
-            service.simulated_offset()
+            service.storage.simulated_offset()
         } else {
             0
         },
@@ -327,7 +327,7 @@ async fn repeat(
 /// The time that decides about a key: simulated keys live in simulated time.
 pub async fn now_for(service: &Service, simulated: bool) -> Result<Timestamp, StorageError> {
     let offset = if simulated {
-        service.simulated_offset()
+        service.storage.simulated_offset()
     } else {
         0
     };

@@ -6,12 +6,14 @@
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
 
 -- The time that decides: the database's own. `ahead` moves it in test mode, for
--- all nodes alike; where `stands_at` is set, it stands still there.
+-- all nodes alike; where `stands_at` is set, it stands still there. The simulated
+-- world's time is ahead of it.
 CREATE TABLE clock (
-    ahead     BIGINT NOT NULL,
-    stands_at BIGINT
+    ahead           BIGINT NOT NULL,
+    stands_at       BIGINT,
+    simulated_ahead BIGINT NOT NULL
 );
-INSERT INTO clock (ahead) VALUES (0);
+INSERT INTO clock (ahead, simulated_ahead) VALUES (0, 0);
 
 CREATE FUNCTION present() RETURNS BIGINT LANGUAGE sql VOLATILE AS $$
     SELECT coalesce(stands_at, ahead + floor(extract(epoch FROM clock_timestamp()) * 1000)::BIGINT) FROM clock

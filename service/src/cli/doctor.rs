@@ -10,7 +10,7 @@ use clap::Args;
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::keyring::{self, Keyring};
 use tapdesk_service::private_file;
-use tapdesk_service::storage::sqlite::{self, Examination};
+use tapdesk_service::storage::{Examination, sqlite};
 use url::Url;
 
 use super::client::{self, Connection};

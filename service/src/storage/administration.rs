@@ -57,6 +57,17 @@ pub trait Administration: Send + Sync {
     async fn has_token(&self, hash: TokenHash) -> Result<bool, StorageError>;
 }
 
+/// What can be seen of a database without opening it for writing.
+#[derive(Clone, Debug)]
+pub struct Examination {
+    /// The version of its schema.
+    pub format: u32,
+    /// Any inlay's key in its stored form: what the wrapping key must open.
+    pub wrapped_key: Option<Vec<u8>>,
+    /// The time of its newest interaction that is not simulated.
+    pub newest_at: Option<Timestamp>,
+}
+
 /// What a backup tells of itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BackupNote {

@@ -17,12 +17,15 @@ mod configuration;
 mod connection;
 mod events;
 mod ids;
+mod interactions;
+mod keys;
 mod lanes;
 mod migrate;
 mod node;
 mod passfile;
 mod row;
 mod session;
+mod sweep;
 mod taps;
 mod time;
 mod transaction;
@@ -35,9 +38,10 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 pub use address::{Address, InvalidAddress};
-pub use migrate::OpenError;
+pub use migrate::{OpenError, examine};
 pub use time::Time;
 
+use crate::clock::Clock;
 use crate::entropy::Entropy;
 use lanes::Lanes;
 use node::Node;
@@ -62,14 +66,16 @@ impl Deref for PostgresStorage {
 }
 
 impl PostgresStorage {
-    /// Opens the database at `address`. An empty one is initialised, an older one migrated.
+    /// Opens the database at `address`. An empty one is initialised, an older
+    /// one migrated. `clock` is the node's own, and decides nothing.
     pub async fn open(
         address: Address,
+        clock: Arc<dyn Clock>,
         time: Time,
         entropy: &dyn Entropy,
     ) -> Result<Self, OpenError> {
-        migrate::open(&address, &time, entropy).await?;
-        let node = Node::new(&address, &time)
+        migrate::open(&address, &*clock, time, entropy).await?;
+        let node = Node::new(&address, clock, time)
             .await
             .map_err(|error| OpenError::Unusable(address.to_string(), error))?;
         let node = Arc::new(node);

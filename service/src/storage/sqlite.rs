@@ -34,7 +34,7 @@ use rusqlite::Connection;
 use tokio::sync::broadcast;
 
 pub use connection::APPLICATION_ID;
-pub use migrate::{Examination, OpenError, check_sqlite, examine};
+pub use migrate::{OpenError, check_sqlite, examine};
 pub use restore::{Restore, move_aside};
 
 use super::payload_reads::PayloadReads;
@@ -60,6 +60,8 @@ pub struct SqliteStorage {
     payload_reads: PayloadReads,
     /// The tag from which the next round of housekeeping looks for old visitors.
     sweep_position: Arc<AtomicI64>,
+    /// Simulated time is ahead of the clock by this, in milliseconds.
+    simulated_offset: AtomicI64,
     closed: AtomicBool,
     /// Given back when the database is closed.
     lock: Mutex<Option<Lock>>,
@@ -87,6 +89,7 @@ impl SqliteStorage {
             next_interaction,
             payload_reads: PayloadReads::default(),
             sweep_position: Arc::new(AtomicI64::new(1)),
+            simulated_offset: AtomicI64::new(0),
             closed: AtomicBool::new(false),
             lock: Mutex::new(Some(lock)),
         })
@@ -176,12 +179,26 @@ impl Storage for SqliteStorage {
         Ok(self.clock.now())
     }
 
+    async fn advance(&self, millis: u64) -> Result<Option<Timestamp>, StorageError> {
+        Ok(self.clock.try_advance(millis))
+    }
+
+    fn simulated_offset(&self) -> i64 {
+        self.simulated_offset.load(Ordering::Relaxed)
+    }
+
+    async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError> {
+        let millis = i64::from(millis);
+        let before = self.simulated_offset.fetch_add(millis, Ordering::Relaxed);
+        Ok(before + millis)
+    }
+
     fn events(&self) -> broadcast::Receiver<Event> {
         self.events.subscribe()
     }
 
-    fn configuration_epoch(&self) -> u64 {
-        self.writer.configuration_epoch()
+    fn configuration_epoch(&self) -> Option<u64> {
+        Some(self.writer.configuration_epoch())
     }
 
     async fn ready(&self) -> Result<(), StorageError> {

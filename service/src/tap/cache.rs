@@ -61,19 +61,21 @@ impl TagCache {
             TagKey::Slug(slug) => self.by_slug.get(slug),
             TagKey::Id(id) => self.by_id.get(&id),
         };
-        if let Some(kept) = kept.filter(|kept| kept.epoch == epoch) {
+        if let Some(kept) = kept.filter(|kept| Some(kept.epoch) == epoch) {
             return Ok(Some(kept.tag));
         }
         let Some(tag) = CachedTag::read(service, key).await? else {
             return Ok(None);
         };
         let tag = Arc::new(tag);
-        let kept = Kept {
-            epoch,
-            tag: Arc::clone(&tag),
-        };
-        self.by_slug.insert(tag.slug().into(), kept.clone());
-        self.by_id.insert(tag.id(), kept);
+        if let Some(epoch) = epoch {
+            let kept = Kept {
+                epoch,
+                tag: Arc::clone(&tag),
+            };
+            self.by_slug.insert(tag.slug().into(), kept.clone());
+            self.by_id.insert(tag.id(), kept);
+        }
         Ok(Some(tag))
     }
 }

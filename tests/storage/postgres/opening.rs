@@ -1,13 +1,20 @@
 //! What a database is when a node starts on it.
 
+use std::sync::Arc;
+
 use futures_util::future::join_all;
+use tapdesk_service::clock::{Clock, SystemClock};
 use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::storage::postgres::{Address, OpenError, PostgresStorage, Time};
 use tapdesk_tests::TestDatabase;
 
+fn clock() -> Arc<dyn Clock> {
+    Arc::new(SystemClock::start())
+}
+
 async fn open(database: &TestDatabase) -> Result<PostgresStorage, OpenError> {
     let address = Address::parse(&database.url(), |_| None).unwrap();
-    PostgresStorage::open(address, Time::Its, &OsEntropy).await
+    PostgresStorage::open(address, clock(), Time::Its, &OsEntropy).await
 }
 
 /// Every table, column and key in the database, and its secrets.
@@ -82,7 +89,7 @@ async fn a_newer_programs_database_is_left_as_it_is() {
 async fn a_database_that_cannot_be_reached_is_named_without_its_password() {
     let url = "postgres://me:secret@127.0.0.1:1/tapdesk";
     let address = Address::parse(url, |_| None).unwrap();
-    let error = PostgresStorage::open(address, Time::Its, &OsEntropy).await;
+    let error = PostgresStorage::open(address, clock(), Time::Its, &OsEntropy).await;
     let error = error.err().unwrap();
     assert!(matches!(error, OpenError::Unreachable(..)), "{error}");
     let text = error.to_string();

@@ -43,3 +43,15 @@ async fn what_is_told_of_an_interaction_goes_with_it_even_with_the_last() {
         assert_eq!(rows(&db, table), 0, "{table}");
     }
 }
+
+#[tokio::test]
+async fn an_interaction_goes_at_the_given_moment() {
+    let db = Database::<Sqlite>::create().await;
+    let tag = db.tag(json!({})).await;
+    let older = db.tap(Tap::of(tag)).await;
+    db.clock.advance(1);
+    let newer = db.tap(Tap::of(tag)).await;
+    db.sweep(START.plus_millis(1)).await.unwrap();
+    assert!(db.interaction(older.id).await.unwrap().is_none());
+    assert!(db.interaction(newer.id).await.unwrap().is_some());
+}

@@ -38,13 +38,14 @@ pub(crate) struct Advance {
     responses((status = OK, body = ClockView), NotFound, Common)
 )]
 pub(crate) async fn get(State(service): State<Arc<Service>>) -> Result<Json<ClockView>, ApiError> {
-    moved(&service, 0)
+    moved(&service, 0).await
 }
 
 /// Move the service's time forward
 ///
 /// Only in test mode. Time runs on from there: rolling keys expire, old
-/// interactions are removed. After a restart it is the present again.
+/// interactions are removed. On SQLite it is the present again after a restart;
+/// on PostgreSQL it is moved for all nodes, until one starts outside test mode.
 #[utoipa::path(
     post, path = "/clock", tag = "clock", request_body = Advance,
     responses((status = OK, body = ClockView), NotFound, BadBody, Common)
@@ -58,11 +59,11 @@ pub(crate) async fn advance(
             "The clock is moved by at most ten years at once.".to_owned(),
         ));
     }
-    moved(&service, advance_ms)
+    moved(&service, advance_ms).await
 }
 
-fn moved(service: &Service, millis: u64) -> Result<Json<ClockView>, ApiError> {
-    let now = service.clock.try_advance(millis);
+async fn moved(service: &Service, millis: u64) -> Result<Json<ClockView>, ApiError> {
+    let now = service.storage.advance(millis).await?;
     now.map(|now| Json(ClockView { now }))
         .ok_or(ApiError::NotFound("clock outside test mode"))
 }

@@ -123,7 +123,7 @@ async fn update(service: &Service, request: Request) -> Result<(), Failure> {
         hash: key.hash(),
         request,
         data,
-        simulated_offset: service.simulated_offset(),
+        simulated_offset: service.storage.simulated_offset(),
     };
     match service
         .storage

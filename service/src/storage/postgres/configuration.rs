@@ -17,6 +17,8 @@ pub(super) const ASKED_EVERY: Duration = Duration::from_millis(250);
 /// What a node knows of the epoch.
 pub(super) struct Configuration {
     epoch: AtomicU64,
+    /// By how much simulated time is ahead, in milliseconds. It only grows.
+    simulated_offset: AtomicI64,
     /// When it was the newest one for certain.
     as_of: AtomicI64,
     clock: SystemClock,
@@ -26,6 +28,7 @@ impl Configuration {
     pub(super) fn new() -> Self {
         Self {
             epoch: AtomicU64::new(0),
+            simulated_offset: AtomicI64::new(0),
             as_of: AtomicI64::new(0),
             clock: SystemClock::start(),
         }
@@ -46,6 +49,16 @@ impl Configuration {
     /// There is the epoch `epoch`, and perhaps a later one.
     pub(super) fn learn(&self, epoch: u64) {
         self.epoch.fetch_max(epoch, Ordering::AcqRel);
+    }
+
+    /// By how much simulated time is ahead, in milliseconds.
+    pub(super) fn simulated_offset(&self) -> i64 {
+        self.simulated_offset.load(Ordering::Acquire)
+    }
+
+    /// Simulated time is ahead by so much, at the least.
+    pub(super) fn learn_simulated_offset(&self, millis: i64) {
+        self.simulated_offset.fetch_max(millis, Ordering::AcqRel);
     }
 
     /// The newest epoch at `as_of` was `epoch`.

@@ -6,10 +6,12 @@ use tokio_postgres::Client;
 
 use super::address::Address;
 use super::connection::{connect, drain, set_up};
+use super::row::{column, optional_time};
 use super::time::Time;
 use super::transaction::{LOCKS, SCHEMA_LOCK};
+use crate::clock::Clock;
 use crate::entropy::{self, Entropy};
-use crate::storage::StorageError;
+use crate::storage::{Examination, StorageError};
 
 refinery::embed_migrations!("migrations/postgres");
 
@@ -46,7 +48,8 @@ pub enum OpenError {
 /// Brings the database at `address` to the newest schema, and to its time.
 pub(super) async fn open(
     address: &Address,
-    time: &Time,
+    clock: &dyn Clock,
+    time: Time,
     entropy: &dyn Entropy,
 ) -> Result<(), OpenError> {
     let (mut client, messages) = connect(address)
@@ -71,12 +74,41 @@ pub(super) async fn open(
         .await
         .map_err(|error| OpenError::Migration(address.to_string(), error.to_string()))?;
     make_secrets(&client, entropy).await.map_err(sql)?;
-    set_time(&client, time).await.map_err(sql)?;
+    set_time(&client, clock, time).await.map_err(sql)?;
     warn_of_settings(&client).await.map_err(sql)?;
     // The lock goes with the connection.
     drop(client);
     let _ = messages.await;
     Ok(())
+}
+
+/// What is to be seen of the database at `address`; `None` where it is empty.
+/// Nothing is written to it.
+pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError> {
+    let (client, messages) = connect(address)
+        .await
+        .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
+    drain(messages);
+    let unusable = |error| OpenError::Unusable(address.to_string(), error);
+    set_up(&client).await.map_err(unusable)?;
+    let format = check(&client, address).await?;
+    let Some(format) = format else {
+        return Ok(None);
+    };
+    let seen = client
+        .query_one(
+            "SELECT (SELECT key FROM master_keys UNION ALL
+                     SELECT file_key FROM inlays WHERE file_key IS NOT NULL LIMIT 1),
+                    (SELECT at FROM interactions WHERE NOT simulated ORDER BY id DESC LIMIT 1)",
+            &[],
+        )
+        .await
+        .map_err(|error| unusable(error.into()))?;
+    Ok(Some(Examination {
+        format: format.unsigned_abs(),
+        wrapped_key: column(&seen, 0).map_err(unusable)?,
+        newest_at: optional_time(&seen, 1).map_err(unusable)?,
+    }))
 }
 
 /// Why no connection came about: the server's words, or the system's.
@@ -89,8 +121,9 @@ fn reason(error: &tokio_postgres::Error) -> String {
     }
 }
 
-/// Whether the database is empty, or ours and not newer than this program.
-async fn check(client: &Client, address: &Address) -> Result<(), OpenError> {
+/// The version of the database's schema, which is ours and not newer than this
+/// program; `None` where it is empty.
+async fn check(client: &Client, address: &Address) -> Result<Option<i32>, OpenError> {
     let sql = |error: tokio_postgres::Error| OpenError::Unusable(address.to_string(), error.into());
     let row = client
         .query_one(
@@ -107,7 +140,7 @@ async fn check(client: &Client, address: &Address) -> Result<(), OpenError> {
         return Err(OpenError::Foreign(address.to_string()));
     }
     if !ours {
-        return Ok(());
+        return Ok(None);
     }
     let newest = "SELECT coalesce(max(version), 0) FROM refinery_schema_history";
     let found: i32 = client.query_one(newest, &[]).await.map_err(sql)?.get(0);
@@ -119,7 +152,7 @@ async fn check(client: &Client, address: &Address) -> Result<(), OpenError> {
             known,
         });
     }
-    Ok(())
+    Ok(Some(found))
 }
 
 fn newest_known() -> i32 {
@@ -145,7 +178,11 @@ async fn make_secrets(client: &Client, entropy: &dyn Entropy) -> Result<(), toki
 }
 
 /// Outside test mode the database's time is its machine's, whatever it was made before.
-async fn set_time(client: &Client, time: &Time) -> Result<(), tokio_postgres::Error> {
+async fn set_time(
+    client: &Client,
+    clock: &dyn Clock,
+    time: Time,
+) -> Result<(), tokio_postgres::Error> {
     match time {
         Time::Its => {
             let moved = client
@@ -161,7 +198,7 @@ async fn set_time(client: &Client, time: &Time) -> Result<(), tokio_postgres::Er
             }
         }
         Time::Movable => {}
-        Time::Standing(clock) => {
+        Time::Standing => {
             let now = clock.now().millis();
             client
                 .execute("UPDATE clock SET stands_at = $1", &[&now])

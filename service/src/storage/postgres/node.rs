@@ -11,9 +11,12 @@ use super::address::Address;
 use super::configuration::Configuration;
 use super::events::Events;
 use super::ids::Ids;
+use super::keys;
 use super::row::column;
 use super::session::{Session, pool};
+use super::sweep::Position;
 use super::time::{Following, Time};
+use super::watch::SIMULATED_TIME;
 use crate::clock::{Clock, SystemClock, Timestamp};
 use crate::storage::StorageError;
 use crate::storage::payload_reads::PayloadReads;
@@ -27,40 +30,50 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct Node {
     pub(super) pool: Pool,
     following: Following,
-    /// Time as far as nothing is decided by it.
+    /// The node's own time, by which nothing is decided.
     pub(super) clock: Arc<dyn Clock>,
+    time: Time,
     pub(super) configuration: Configuration,
     pub(super) events: Events,
     /// No other node has it, and none had.
     pub(super) number: i64,
     pub(super) ids: Ids,
     pub(super) payload_reads: PayloadReads,
+    pub(super) sweep_position: Position,
 }
 
 impl Node {
     /// A node on the database at `address`, which is open.
-    pub(super) async fn new(address: &Address, time: &Time) -> Result<Self, StorageError> {
+    pub(super) async fn new(
+        address: &Address,
+        clock: Arc<dyn Clock>,
+        time: Time,
+    ) -> Result<Self, StorageError> {
         let pool = pool(address);
         let configuration = Configuration::new();
         let as_of = configuration.now();
-        let row = Session::of(&pool)
-            .await?
-            .one("SELECT nextval('nodes'), epoch FROM configuration", &[])
+        let session = Session::of(&pool).await?;
+        keys::at_start(&session).await?;
+        let row = session
+            .one(
+                "SELECT nextval('nodes'), epoch, simulated_ahead FROM configuration, clock",
+                &[],
+            )
             .await?;
+        configuration.learn_simulated_offset(column(&row, 2)?);
         configuration.confirm(column::<i64>(&row, 1)?.unsigned_abs(), as_of);
         let number = column(&row, 0)?;
         Ok(Self {
             pool,
-            following: Following::new(time),
-            clock: match time {
-                Time::Its | Time::Movable => Arc::new(SystemClock::start()),
-                Time::Standing(clock) => Arc::clone(clock),
-            },
+            following: Following::new(&clock, time),
+            clock,
+            time,
             configuration,
             events: Events::new(number),
             number,
             ids: Ids::default(),
             payload_reads: PayloadReads::default(),
+            sweep_position: Position::default(),
         })
     }
 
@@ -69,6 +82,38 @@ impl Node {
         let session = Session::of(&self.pool).await?;
         self.following.tell(&session).await?;
         Ok(session)
+    }
+
+    /// Moves the database's time ahead, for all nodes, and answers the moment it
+    /// tells then; `None` outside test mode.
+    pub(super) async fn advance(&self, millis: i64) -> Result<Option<Timestamp>, StorageError> {
+        match self.time {
+            Time::Its => Ok(None),
+            Time::Movable => {
+                let session = self.session().await?;
+                session
+                    .run("UPDATE clock SET ahead = ahead + $1", &[&millis])
+                    .await?;
+                self.present().await.map(Some)
+            }
+            Time::Standing => Ok(self.clock.try_advance(millis.unsigned_abs())),
+        }
+    }
+
+    /// Moves simulated time ahead, for all nodes, and answers the new offset.
+    pub(super) async fn advance_simulated(&self, millis: i64) -> Result<i64, StorageError> {
+        let row = self
+            .session()
+            .await?
+            .one(
+                "WITH moved AS (UPDATE clock SET simulated_ahead = simulated_ahead + $1 RETURNING simulated_ahead)
+                 SELECT simulated_ahead FROM moved, pg_notify($2, simulated_ahead::TEXT)",
+                &[&millis, &SIMULATED_TIME],
+            )
+            .await?;
+        let offset = column(&row, 0)?;
+        self.configuration.learn_simulated_offset(offset);
+        Ok(offset)
     }
 
     /// The database's time.

@@ -8,14 +8,14 @@ use crate::clock::Clock;
 use crate::storage::StorageError;
 
 /// Where a database takes its time from. It is one for all of its nodes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Time {
     /// From the machine it runs on.
     Its,
     /// From there as well, and it can be moved ahead: test mode.
     Movable,
-    /// It stands still where this clock stands, for tests.
-    Standing(Arc<dyn Clock>),
+    /// It stands still where the node's own clock stands, for tests.
+    Standing,
 }
 
 /// Sees to it that the database's time stands where a clock stands.
@@ -27,13 +27,9 @@ pub(super) struct Following {
 }
 
 impl Following {
-    pub(super) fn new(time: &Time) -> Self {
-        let clock = match time {
-            Time::Its | Time::Movable => None,
-            Time::Standing(clock) => Some(Arc::clone(clock)),
-        };
+    pub(super) fn new(clock: &Arc<dyn Clock>, time: Time) -> Self {
         Self {
-            clock,
+            clock: (time == Time::Standing).then(|| Arc::clone(clock)),
             told: AtomicI64::new(0),
         }
     }

@@ -12,12 +12,16 @@ use tokio_postgres::{AsyncMessage, Client, Notification};
 use super::address::Address;
 use super::configuration::{ASKED_EVERY, Configuration};
 use super::connection::{ANSWER, Messages, connect, set_up};
-use super::events;
 use super::node::Node;
+use super::row::{column, time};
+use super::{events, keys};
+use crate::clock::Timestamp;
 use crate::storage::StorageError;
 
 /// The channel on which a new epoch is told.
 const CONFIGURATION: &str = "tapdesk_configuration";
+/// The channel on which it is told by how much simulated time is ahead.
+pub(super) const SIMULATED_TIME: &str = "tapdesk_simulated_time";
 /// Before a lost connection is made again.
 const PAUSE: Duration = Duration::from_millis(250);
 
@@ -28,8 +32,9 @@ pub(super) async fn watch(
     node: Arc<Node>,
     events: mpsc::Sender<String>,
 ) -> Infallible {
+    let mut seen = Timestamp::default();
     loop {
-        let Err(error) = connection(&address, &node.configuration, &events).await;
+        let Err(error) = connection(&address, &node, &mut seen, &events).await;
         tracing::debug!("not listening to other nodes: {error}");
         sleep(PAUSE).await;
     }
@@ -38,13 +43,14 @@ pub(super) async fn watch(
 /// Listens as long as one connection lasts.
 async fn connection(
     address: &Address,
-    configuration: &Configuration,
+    node: &Node,
+    seen: &mut Timestamp,
     events: &mpsc::Sender<String>,
 ) -> Result<Infallible, StorageError> {
     let (client, mut messages) = within(connect(address)).await?;
     tokio::select! {
-        lost = ask(&client, configuration) => lost,
-        lost = hear(&mut messages, configuration, events) => lost,
+        lost = ask(&client, node, seen) => lost,
+        lost = hear(&mut messages, &node.configuration, events) => lost,
     }
 }
 
@@ -58,16 +64,29 @@ where
     }
 }
 
-/// Asks for the epoch, again and again.
-async fn ask(client: &Client, configuration: &Configuration) -> Result<Infallible, StorageError> {
+/// Asks for the epoch and the time, again and again. `seen` is the last time that was told.
+async fn ask(
+    client: &Client,
+    node: &Node,
+    seen: &mut Timestamp,
+) -> Result<Infallible, StorageError> {
     within(set_up(client)).await?;
-    let listen = format!("LISTEN {CONFIGURATION}; LISTEN {}", events::CHANNEL);
-    within(client.batch_execute(&listen)).await?;
-    let question = within(client.prepare("SELECT epoch FROM configuration")).await?;
+    for channel in [CONFIGURATION, SIMULATED_TIME, events::CHANNEL] {
+        within(client.batch_execute(&format!("LISTEN {channel}"))).await?;
+    }
+    let question = "SELECT epoch, present(), simulated_ahead FROM configuration, clock";
+    let question = within(client.prepare(question)).await?;
     loop {
-        let as_of = configuration.now();
+        let as_of = node.configuration.now();
         let row = within(client.query_one(&question, &[])).await?;
-        configuration.confirm(row.get::<_, i64>(0).unsigned_abs(), as_of);
+        let epoch: i64 = column(&row, 0)?;
+        node.configuration.confirm(epoch.unsigned_abs(), as_of);
+        node.configuration.learn_simulated_offset(column(&row, 2)?);
+        let now = time(&row, 1)?;
+        if keys::went_back(*seen, now) {
+            keys::expire(&node.session().await?, *seen, now).await?;
+        }
+        *seen = now;
         sleep(ASKED_EVERY).await;
     }
 }
@@ -93,6 +112,11 @@ fn take(told: &Notification, configuration: &Configuration, events: &mpsc::Sende
         CONFIGURATION => {
             if let Ok(epoch) = told.payload().parse() {
                 configuration.learn(epoch);
+            }
+        }
+        SIMULATED_TIME => {
+            if let Ok(millis) = told.payload().parse() {
+                configuration.learn_simulated_offset(millis);
             }
         }
         // Whoever is slow misses some, as every listener does.

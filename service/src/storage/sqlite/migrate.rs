@@ -12,6 +12,7 @@ use super::connection::{self, APPLICATION_ID, SQLITE_AT_LEAST};
 use crate::clock::Timestamp;
 use crate::entropy::{self, Entropy};
 use crate::private_file;
+use crate::storage::Examination;
 
 refinery::embed_migrations!("migrations/sqlite");
 
@@ -103,17 +104,6 @@ pub(super) fn open(
         create(path, entropy)?;
         Ok(connection::writer(path)?)
     }
-}
-
-/// What can be seen of a database without opening it for writing.
-#[derive(Clone, Debug)]
-pub struct Examination {
-    /// The version of its schema.
-    pub format: u32,
-    /// Any inlay's key in its stored form: what the wrapping key must open.
-    pub wrapped_key: Option<Vec<u8>>,
-    /// The time of its newest interaction that is not simulated.
-    pub newest_at: Option<Timestamp>,
 }
 
 /// Whether the file at `path` is a sound database that this program knows.

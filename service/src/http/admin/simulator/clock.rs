@@ -43,8 +43,8 @@ pub(crate) async fn clock(
 
 /// Move the time of the simulated world forward
 ///
-/// It is ahead for simulated interactions alone, until the service is started
-/// again: their rolling keys expire earlier, the real ones do not.
+/// It is ahead for simulated interactions alone, on SQLite until the service is
+/// started again: their rolling keys expire earlier, the real ones do not.
 #[utoipa::path(
     post, path = "/simulator/clock", tag = "simulator", request_body = AdvanceSimulated,
     responses((status = OK, body = SimulatedClock), BadBody, Common)
@@ -53,13 +53,13 @@ pub(crate) async fn advance(
     State(service): State<Arc<Service>>,
     Body(AdvanceSimulated { advance_ms }): Body<AdvanceSimulated>,
 ) -> Result<Json<SimulatedClock>, ApiError> {
-    service.advance_simulated(advance_ms);
+    service.storage.advance_simulated(advance_ms).await?;
     shown(&service).await
 }
 
 async fn shown(service: &Service) -> Result<Json<SimulatedClock>, ApiError> {
     Ok(Json(SimulatedClock {
         now: now_for(service, true).await?,
-        offset_ms: service.simulated_offset(),
+        offset_ms: service.storage.simulated_offset(),
     }))
 }

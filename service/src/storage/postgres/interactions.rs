@@ -1,0 +1,217 @@
+//! The history of interactions, in SQL.
+
+mod erase;
+mod history;
+mod overview;
+
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
+
+use super::PostgresStorage;
+use super::row::{self, column};
+use super::session::Session;
+use super::taps;
+use crate::clock::Timestamp;
+use crate::id::{InlayId, InteractionId, TagId};
+use crate::inlay::Uid;
+use crate::interaction::{
+    NamedInlay, RecordedReads, RecordedUpdate, Refusal, TagName, TracedInteraction, Verdict,
+};
+use crate::storage::payload_reads::PayloadRead;
+use crate::storage::{InteractionFilter, Interactions, Overview, StorageError, Stretch};
+use crate::trace::CodeInlay;
+use crate::world::World;
+
+#[async_trait]
+impl Interactions for PostgresStorage {
+    async fn interactions(
+        &self,
+        filter: InteractionFilter,
+        from: Option<InteractionId>,
+        limit: usize,
+    ) -> Result<Stretch, StorageError> {
+        let snapshot = self.snapshot().await?;
+        let stretch = history::stretch(&snapshot, &filter, from, limit).await?;
+        snapshot.end().await?;
+        Ok(stretch)
+    }
+
+    async fn interaction(
+        &self,
+        id: InteractionId,
+    ) -> Result<Option<TracedInteraction>, StorageError> {
+        let pending = self.payload_reads.pending(id);
+        traced(&self.session().await?, id, pending).await
+    }
+
+    async fn overview(
+        &self,
+        since: Timestamp,
+        until: Timestamp,
+        world: World,
+    ) -> Result<Overview, StorageError> {
+        let snapshot = self.snapshot().await?;
+        let overview = overview::read(&snapshot, since, until, world).await?;
+        snapshot.end().await?;
+        Ok(overview)
+    }
+
+    async fn erase_visitors(&self, tag: TagId) -> Result<Option<bool>, StorageError> {
+        let write = self.begin().await?;
+        let outcome = erase::visitors(&write, tag).await;
+        self.end(write, outcome).await
+    }
+
+    async fn erase_history(
+        &self,
+        tag: TagId,
+        from: Option<InteractionId>,
+    ) -> Result<Option<InteractionId>, StorageError> {
+        let write = self.begin().await?;
+        let outcome = erase::history(&write, tag, from).await;
+        self.end(write, outcome).await
+    }
+}
+
+static BY_ID: LazyLock<String> = LazyLock::new(|| {
+    let columns = row::INTERACTION_COLUMNS;
+    format!("SELECT {columns} FROM interactions i WHERE i.id = $1")
+});
+
+/// How a tag is called, deleted ones included.
+async fn tag_name(session: &Session, tag: TagId) -> Result<TagName, StorageError> {
+    let mut names = tag_names(session, &[tag.0]).await?;
+    names.pop().ok_or_else(|| row::unreadable("tag"))
+}
+
+/// How tags are called, in any order.
+async fn tag_names(session: &Session, tags: &[i64]) -> Result<Vec<TagName>, StorageError> {
+    let rows = session
+        .rows(
+            "SELECT id, slug, name FROM tags WHERE id = ANY ($1)",
+            &[&tags],
+        )
+        .await?;
+    let names = rows.iter().map(|found| {
+        Ok(TagName {
+            tag_id: TagId(column(found, 0)?),
+            slug: column(found, 1)?,
+            tag_name: column(found, 2)?,
+        })
+    });
+    names.collect()
+}
+
+async fn traced(
+    session: &Session,
+    id: InteractionId,
+    pending: Option<PayloadRead>,
+) -> Result<Option<TracedInteraction>, StorageError> {
+    let Some(found) = session.row(&BY_ID, &[&id.0]).await? else {
+        return Ok(None);
+    };
+    let interaction = row::interaction(&found)?;
+    let named = match interaction.verdict {
+        Verdict::NotVerified(Refusal::UnknownInlay { uid: Some(uid) }) => {
+            named(session, uid).await?
+        }
+        _ => None,
+    };
+    Ok(Some(TracedInteraction {
+        tag: tag_name(session, interaction.tag_id).await?,
+        inlay: match interaction.inlay_id {
+            Some(inlay) => code_inlay(session, inlay).await?,
+            None => None,
+        },
+        named,
+        experience: match interaction.experience {
+            Some(version) => taps::published(session, version).await?,
+            None => None,
+        },
+        update: update(session, id).await?,
+        payload_reads: payload_reads(session, id, pending).await?,
+        interaction,
+    }))
+}
+
+async fn code_inlay(session: &Session, id: InlayId) -> Result<Option<CodeInlay>, StorageError> {
+    let inlay = session
+        .row("SELECT uid, mac_from FROM inlays WHERE id = $1", &[&id.0])
+        .await?;
+    let inlay = inlay.map(|found| {
+        Ok(CodeInlay {
+            uid: Uid::from_bytes(row::bytes(&found, 0)?),
+            mac_from: column::<&str>(&found, 1)?
+                .parse()
+                .map_err(|_| row::unreadable("mac_from"))?,
+        })
+    });
+    inlay.transpose()
+}
+
+/// The inlay with `uid`, and whose it is now.
+async fn named(session: &Session, uid: Uid) -> Result<Option<NamedInlay>, StorageError> {
+    let inlay = session
+        .row(
+            "SELECT tag_id FROM inlays WHERE uid = $1 AND deleted_at IS NULL",
+            &[&uid.bytes().as_slice()],
+        )
+        .await?;
+    let Some(inlay) = inlay else {
+        return Ok(None);
+    };
+    Ok(Some(match column::<Option<i64>>(&inlay, 0)? {
+        Some(tag) => NamedInlay::OfTag(tag_name(session, TagId(tag)).await?),
+        None => NamedInlay::Unbound,
+    }))
+}
+
+async fn update(
+    session: &Session,
+    id: InteractionId,
+) -> Result<Option<RecordedUpdate>, StorageError> {
+    let found = session
+        .row(
+            "SELECT at, changes FROM updates WHERE interaction_id = $1",
+            &[&id.0],
+        )
+        .await?;
+    let update = found.map(|found| {
+        Ok(RecordedUpdate {
+            at: row::time(&found, 0)?,
+            changes: serde_json::from_str(column(&found, 1)?)
+                .map_err(|_| row::unreadable("change"))?,
+        })
+    });
+    update.transpose()
+}
+
+/// The reads that are stored, and those that wait to be on this node.
+async fn payload_reads(
+    session: &Session,
+    id: InteractionId,
+    pending: Option<PayloadRead>,
+) -> Result<Option<RecordedReads>, StorageError> {
+    let stored = session
+        .row(
+            "SELECT first_at, reads FROM payload_reads WHERE interaction_id = $1",
+            &[&id.0],
+        )
+        .await?;
+    let stored = stored.map(|found| {
+        Ok::<_, StorageError>(RecordedReads {
+            first_at: row::time(&found, 0)?,
+            reads: row::number(&found, 1)?,
+        })
+    });
+    let stored = stored.transpose()?;
+    let pending = pending.map(|PayloadRead { first_at, reads }| RecordedReads { first_at, reads });
+    Ok(match (stored, pending) {
+        (Some(stored), Some(pending)) => Some(RecordedReads {
+            reads: stored.reads.saturating_add(pending.reads),
+            ..stored
+        }),
+        (stored, pending) => stored.or(pending),
+    })
+}

@@ -1,0 +1,68 @@
+//! Erasing a tag's personal traces, in steps small enough not to be felt by a tap.
+
+use super::history::walk;
+use crate::id::{InteractionId, TagId};
+use crate::storage::StorageError;
+use crate::storage::postgres::row;
+use crate::storage::postgres::transaction::Write;
+
+/// Rows erased in one step.
+const BATCH: usize = 1_000;
+
+pub(super) async fn visitors(write: &Write, tag: TagId) -> Result<Option<bool>, StorageError> {
+    let exists = write
+        .row("SELECT FROM tags WHERE id = $1", &[&tag.0])
+        .await?;
+    if exists.is_none() {
+        return Ok(None);
+    }
+    // The row of the empty client stands for all: the tag's counts. Taps lock it
+    // first, and so does this.
+    write
+        .run(
+            "SELECT FROM visits WHERE tag_id = $1 AND client = '' FOR UPDATE",
+            &[&tag.0],
+        )
+        .await?;
+    let removed = write
+        .run(
+            "DELETE FROM visits WHERE tag_id = $1 AND client IN
+                (SELECT client FROM visits WHERE tag_id = $1 AND client <> '' LIMIT $2)",
+            &[&tag.0, &row::limit(BATCH)],
+        )
+        .await?;
+    Ok(Some(removed == BATCH as u64))
+}
+
+pub(super) async fn history(
+    write: &Write,
+    tag: TagId,
+    from: Option<InteractionId>,
+) -> Result<Option<InteractionId>, StorageError> {
+    let mut ids = Vec::with_capacity(BATCH);
+    let mut next = None;
+    walk(write, Some(tag), from, 0, |interaction| {
+        if ids.len() == BATCH {
+            next = Some(interaction.id);
+            return false;
+        }
+        ids.push(interaction.id.0);
+        true
+    })
+    .await?;
+    write
+        .run(
+            "UPDATE interactions SET client = NULL, country = '', returning_month = false, returning_day = false
+             WHERE id = ANY ($1)",
+            &[&ids],
+        )
+        .await?;
+    // That there was an update stays: it is why the key is consumed.
+    write
+        .run(
+            "UPDATE updates SET changes = '[]' WHERE interaction_id = ANY ($1)",
+            &[&ids],
+        )
+        .await?;
+    Ok(next)
+}

@@ -1,0 +1,143 @@
+//! Housekeeping, in steps small enough not to be felt by a tap. One node at a
+//! time does it; whichever comes while another is at it leaves it alone.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use super::node::Node;
+use super::row::{self, column};
+use super::session::Session;
+use super::transaction::LOCKS;
+use crate::clock::Timestamp;
+use crate::rolling_key::LIFETIME_MILLIS;
+use crate::storage::StorageError;
+use crate::storage::payload_reads::PayloadRead;
+
+/// Held while a step runs.
+const SWEEP_LOCK: i32 = 4;
+/// Rows removed of one kind in one round.
+const BATCH: i64 = 2_000;
+/// How long a visitor's identity is kept, in milliseconds (decisions, "Payload retrieval").
+const VISITORS_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
+
+/// The tag from which the next round looks for old visitors.
+pub(super) struct Position(AtomicI64);
+
+impl Default for Position {
+    fn default() -> Self {
+        Self(AtomicI64::new(1))
+    }
+}
+
+impl Node {
+    /// One round; `true` where more is left to do.
+    pub(super) async fn sweep_once(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
+        self.store_payload_reads().await?;
+        let session = self.session().await?;
+        let alone = "SELECT pg_try_advisory_lock($1, $2), present()";
+        let alone = session.one(alone, &[&LOCKS, &SWEEP_LOCK]).await?;
+        if !column::<bool>(&alone, 0)? {
+            return Ok(false);
+        }
+        let now = row::time(&alone, 1)?;
+        let more = self.round(&session, now, keep_since).await;
+        let unlocked = "SELECT pg_advisory_unlock($1, $2)";
+        if session.run(unlocked, &[&LOCKS, &SWEEP_LOCK]).await.is_err() {
+            // The lock goes with the connection.
+            session.give_up();
+        }
+        more
+    }
+
+    async fn round(
+        &self,
+        session: &Session,
+        now: Timestamp,
+        keep_since: Timestamp,
+    ) -> Result<bool, StorageError> {
+        let keys = session
+            .run(
+                "DELETE FROM rolling_keys WHERE interaction_id = ANY (ARRAY (
+                     SELECT interaction_id FROM rolling_keys WHERE issued_at <= $1 AND interaction_id IN
+                         (SELECT interaction_id FROM rolling_keys ORDER BY interaction_id LIMIT $2)
+                     FOR UPDATE SKIP LOCKED))",
+                &[&now.plus_millis(-LIFETIME_MILLIS).millis(), &BATCH],
+            )
+            .await?;
+        let dropped = session
+            .one("SELECT drop_partition($1)", &[&keep_since.millis()])
+            .await?;
+        let dropped: bool = column(&dropped, 0)?;
+        let mut traces = 0;
+        for table in ["updates", "payload_reads"] {
+            let removed = session
+                .run(
+                    &format!(
+                        "DELETE FROM {table} WHERE interaction_id = ANY (ARRAY (
+                             SELECT interaction_id FROM {table}
+                             WHERE interaction_id < coalesce((SELECT min(id) FROM interactions), $2)
+                             ORDER BY interaction_id LIMIT $1 FOR UPDATE SKIP LOCKED))"
+                    ),
+                    &[&BATCH, &i64::MAX],
+                )
+                .await?;
+            traces = traces.max(removed);
+        }
+        self.forget_visitors(session, now).await?;
+        let most = BATCH.unsigned_abs();
+        Ok(dropped || keys.max(traces) >= most)
+    }
+
+    /// Visitors are found by their tag, a stretch of tags a round: an index on
+    /// time would cost every tap a page.
+    async fn forget_visitors(&self, session: &Session, now: Timestamp) -> Result<(), StorageError> {
+        let first_tag = self.sweep_position.0.fetch_add(BATCH, Ordering::Relaxed);
+        session
+            .run(
+                "DELETE FROM visits v USING (
+                     SELECT tag_id, client FROM visits
+                     WHERE tag_id >= $1 AND tag_id < $2 AND client <> '' AND last_at < $3
+                     FOR UPDATE SKIP LOCKED
+                 ) old WHERE v.tag_id = old.tag_id AND v.client = old.client",
+                &[
+                    &first_tag,
+                    &(first_tag + BATCH),
+                    &now.plus_millis(-VISITORS_KEPT).millis(),
+                ],
+            )
+            .await?;
+        let last_tag = session.one("SELECT max(tag_id) FROM visits", &[]).await?;
+        let last_tag: Option<i64> = column(&last_tag, 0)?;
+        if last_tag.is_none_or(|last| last < first_tag + BATCH) {
+            self.sweep_position.0.store(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Adds noted payload reads to those that are stored.
+    pub(super) async fn store_payload_reads(&self) -> Result<(), StorageError> {
+        let mut reads = self.payload_reads.take();
+        if reads.is_empty() {
+            return Ok(());
+        }
+        // In the same order on every node.
+        reads.sort_unstable_by_key(|(id, _)| *id);
+        let column = |value: fn(&(i64, PayloadRead)) -> i64| -> Vec<i64> {
+            reads.iter().map(value).collect()
+        };
+        self.session()
+            .await?
+            .run(
+                "INSERT INTO payload_reads AS p (interaction_id, first_at, reads)
+                 SELECT id, first_at, reads::INTEGER
+                 FROM unnest($1::BIGINT[], $2::BIGINT[], $3::BIGINT[]) AS r (id, first_at, reads)
+                 ON CONFLICT (interaction_id) DO UPDATE SET reads = p.reads + excluded.reads",
+                &[
+                    &column(|(id, _)| *id),
+                    &column(|(_, read)| read.first_at.millis()),
+                    &column(|(_, read)| i64::from(read.reads)),
+                ],
+            )
+            .await?;
+        Ok(())
+    }
+}
