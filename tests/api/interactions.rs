@@ -59,28 +59,32 @@ async fn interactions_are_selected_by_what_they_came_to() {
     service.advance(60_000);
     service.tap(&poster.path()).await; // 3: static
     service.tap(&bottle.path()).await; // 4: no code
+    inlay.url(&bottle); // a read that never reaches the service
+    service.tap(&inlay.url(&bottle)).await; // 5: verified after a gap
     let all = "2026-01-01T12:00:00Z";
     let later = "2026-01-01T12:01:00Z";
     for (query, expected) in [
-        (String::new(), vec![4, 3, 2, 1]),
-        (format!("?tag_id={}", bottle.id), vec![4, 2, 1]),
+        (String::new(), vec![5, 4, 3, 2, 1]),
+        (format!("?tag_id={}", bottle.id), vec![5, 4, 2, 1]),
         (format!("?tag_id={}", poster.id), vec![3]),
         ("?tag_id=99".to_owned(), vec![]),
-        ("?experience_id=1".to_owned(), vec![4, 2, 1]),
-        (format!("?inlay_id={}", inlay.id), vec![2, 1]),
-        ("?verification=verified".to_owned(), vec![1]),
+        ("?experience_id=1".to_owned(), vec![5, 4, 2, 1]),
+        (format!("?inlay_id={}", inlay.id), vec![5, 2, 1]),
+        ("?verification=verified".to_owned(), vec![5, 1]),
         ("?verification=not_verified".to_owned(), vec![4, 2]),
         ("?verification=not_checked".to_owned(), vec![3]),
         ("?reason=replayed".to_owned(), vec![2]),
-        (format!("?since={later}"), vec![4, 3]),
+        ("?missed_reads=true".to_owned(), vec![5]),
+        ("?missed_reads=false&reason=verified".to_owned(), vec![1]),
+        (format!("?since={later}"), vec![5, 4, 3]),
         (format!("?until={later}"), vec![2, 1]),
         (
             format!("?since={all}&until={later}&reason=verified"),
             vec![1],
         ),
-        (format!("?tag_id={}&since={later}", bottle.id), vec![4]),
+        (format!("?tag_id={}&since={later}", bottle.id), vec![5, 4]),
         ("?simulated=true".to_owned(), vec![]),
-        ("?simulated=all".to_owned(), vec![4, 3, 2, 1]),
+        ("?simulated=all".to_owned(), vec![5, 4, 3, 2, 1]),
     ] {
         assert_eq!(ids(&service, &query).await, expected, "{query}");
     }

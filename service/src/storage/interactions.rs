@@ -30,6 +30,8 @@ pub struct InteractionFilter {
     pub verification: Option<Verification>,
     /// Those with this reason.
     pub reason: Option<Reason>,
+    /// Those before which reads of their inlay never reached the service, or the others.
+    pub missed_reads: Option<bool>,
     /// Those at this time or later.
     pub since: Option<Timestamp>,
     /// Those before this time.
@@ -50,6 +52,9 @@ impl InteractionFilter {
                 .is_none_or(|id| Some(id) == interaction.inlay_id)
             && self.verification.is_none_or(|v| v == reason.verification())
             && self.reason.is_none_or(|r| r == reason)
+            && self
+                .missed_reads
+                .is_none_or(|missed| missed == (interaction.verdict.missed_reads() > 0))
             && self.since.is_none_or(|since| interaction.at >= since)
             && self.until.is_none_or(|until| interaction.at < until)
             && self.world.has(interaction.simulated)

@@ -103,6 +103,8 @@ pub struct TagFilter {
     pub q: Option<String>,
     /// The experience they are assigned to.
     pub experience_id: Option<ExperienceId>,
+    /// Whether they are assigned to any experience.
+    pub assigned: Option<bool>,
     /// Whether they are in use.
     pub status: Option<Status>,
     /// Whether their taps are verified.

@@ -138,6 +138,8 @@ async fn filters_narrow_the_list_together() {
             &format!("experience_id={experience}"),
             vec!["one", "three", "four"],
         ),
+        ("assigned=false", vec!["two"]),
+        ("assigned=true&status=active", vec!["one", "four"]),
         ("verifier_enabled=false", vec!["four"]),
         (
             &format!("experience_id={experience}&status=active&verifier_enabled=true"),

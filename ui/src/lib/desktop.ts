@@ -3,26 +3,7 @@
 // browser (the test harness, which serves this build) through relative URLs.
 
 import { Channel, convertFileSrc, invoke, isTauri } from "@tauri-apps/api/core";
-
-/** What happens in the service, as it happens. */
-export type LiveEvent =
-  | {
-      event: "interaction";
-      interaction_id: number;
-      tag_id: number;
-      at: string;
-      tag_verified: boolean | null;
-      reason: string;
-      simulated: boolean;
-    }
-  | {
-      event: "update";
-      interaction_id: number;
-      tag_id: number;
-      at: string;
-      changes: { key: string; old: string; new: string }[];
-      simulated: boolean;
-    };
+import type { LiveEvent } from "./api/types";
 
 /** Something that keeps the service from starting, and the ways out. */
 export interface StartProblem {

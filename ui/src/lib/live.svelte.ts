@@ -1,15 +1,14 @@
-// The live feed: what happened since the window opened, newest first.
+// What happens in the service since the window opened, newest first.
 
-import { onLiveEvent, type LiveEvent } from "./desktop";
+import type { LiveEvent } from "./api/types";
+import { onLiveEvent } from "./desktop";
 
-const KEPT = 500;
+const KEPT = 100;
 
 class Live {
   events = $state.raw<LiveEvent[]>([]);
-  paused = $state(false);
-  /** What arrived while the feed was paused. */
-  waiting = $state(0);
-  #held: LiveEvent[] = [];
+  /** How many taps there were, of real and of simulated tags. */
+  taps = $state({ real: 0, simulated: 0 });
   #listening: (() => void) | null = null;
 
   start(): void {
@@ -24,22 +23,21 @@ class Live {
     this.start();
   }
 
-  pause(paused: boolean): void {
-    this.paused = paused;
-    if (paused) return;
-    this.events = [...this.#held, ...this.events].slice(0, KEPT);
-    this.#held = [];
-    this.waiting = 0;
-  }
-
   #take(event: LiveEvent): void {
-    if (this.paused) {
-      this.#held = [event, ...this.#held].slice(0, KEPT);
-      this.waiting++;
-    } else {
-      this.events = [event, ...this.events].slice(0, KEPT);
-    }
+    this.events = [event, ...this.events].slice(0, KEPT);
+    if (event.event === "interaction") this.taps[event.simulated ? "simulated" : "real"]++;
   }
 }
 
 export const live = new Live();
+
+/** `work` at most once in `milliseconds`, however often it is asked for. */
+export function atMostEvery(milliseconds: number, work: () => unknown): () => void {
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = null;
+      void work();
+    }, milliseconds);
+  };
+}

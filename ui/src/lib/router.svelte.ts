@@ -1,5 +1,5 @@
-// Where the window is: the part of the address after `#`, so that every list
-// and every selected thing can be gone back to.
+// Where the window is: the part of the address after `#`, so that every list,
+// its filters and every selected thing can be gone back to.
 
 export const screens = [
   "overview",
@@ -16,23 +16,29 @@ export interface Place {
   screen: Screen;
   /** The selected thing's id, or a part of the screen. */
   selected: string | null;
-  query: URLSearchParams;
+  query: Record<string, string>;
 }
 
 export function parse(hash: string): Place {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [screen, selected] = path.split("/");
   const known = screens.find((name) => name === screen);
-  return { screen: known ?? "overview", selected: (known && selected) || null, query: new URLSearchParams(query) };
+  return {
+    screen: known ?? "overview",
+    selected: (known && selected) || null,
+    query: Object.fromEntries(new URLSearchParams(query)),
+  };
 }
 
-export function href(screen: Screen, selected: string | number | null = null, query: Record<string, string> = {}): string {
-  const parameters = new URLSearchParams(query).toString();
+/** The address of a place. Within a screen its filters stay as they are unless others are given. */
+export function href(screen: Screen, selected: string | number | null = null, query?: Record<string, string>): string {
+  const kept = query ?? (screen === router.place.screen ? router.place.query : {});
+  const parameters = new URLSearchParams(Object.entries(kept).filter(([, value]) => value !== "")).toString();
   return `#/${screen}${selected === null ? "" : `/${selected}`}${parameters ? `?${parameters}` : ""}`;
 }
 
 class Router {
-  place = $state<Place>(parse(location.hash));
+  place = $state.raw<Place>(parse(location.hash));
 
   constructor() {
     addEventListener("hashchange", () => {
@@ -40,8 +46,15 @@ class Router {
     });
   }
 
-  go(screen: Screen, selected: string | number | null = null, query: Record<string, string> = {}): void {
+  go(screen: Screen, selected: string | number | null = null, query?: Record<string, string>): void {
     location.hash = href(screen, selected, query);
+  }
+
+  /** Sets filters of the present screen, without a step in the history for each letter typed. */
+  filter(changes: Record<string, string>): void {
+    const { screen, selected, query } = this.place;
+    history.replaceState(null, "", href(screen, selected, { ...query, ...changes }));
+    this.place = parse(location.hash);
   }
 }
 

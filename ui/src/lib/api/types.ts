@@ -1,141 +1,54 @@
-// Short names for what the service speaks of.
+// Short names for what the service answers. The shapes are those of its OpenAPI
+// document; `npm run types` writes them anew into schema.d.ts.
 
-export type Status = "active" | "archived";
+import type * as schema from "./schema";
+
+/** In an answer every member is there, if only as `null`; in a request some may be left out. */
+type Answer<T> = T extends (infer Item)[]
+  ? Answer<Item>[]
+  : T extends object
+    ? { [Name in keyof T]-?: Answer<T[Name]> }
+    : T;
+
 export type PropertyClass = "attributes" | "data" | "variables";
 
-export interface Venue {
-  type: { id: number; name: string; stationary: number };
-  name: string;
-}
+export type Tag = Answer<schema.Tag>;
+export type Location = Answer<schema.Location>;
+export type Inlay = Answer<schema.Inlay>;
+export type MasterKey = Answer<schema.MasterKey>;
+export type Experience = Answer<schema.Experience>;
+export type Version = Answer<schema.Version>;
+export type Rehearsal = Answer<schema.Rehearsal>;
+export type Interaction = Answer<schema.Interaction>;
+export type TracedInteraction = Answer<schema.TracedInteraction>;
+export type LiveEvent = Answer<schema.Event>;
+export type Stats = Answer<schema.Stats>;
+export type VirtualInlay = Answer<schema.VirtualInlay>;
+export type VirtualTapped = Answer<schema.VirtualTapped>;
+export type Settings = Answer<schema.SettingsView>;
+export type TagBulkResult = Answer<schema.TagBulkResult>;
+export type Verification = Answer<schema.Verification>;
 
-export interface Location {
-  id: number;
-  street: string;
-  dma: number;
-  lat: number;
-  lon: number;
-  stationary: boolean;
-  data: Record<string, unknown>;
-  user_data: unknown[];
-  system: unknown[];
-  venue: Venue;
-  asset: { type: Venue["type"]; id: string };
-}
-
-export interface Tag {
-  id: number;
-  slug: string;
-  name: string;
-  title: string;
-  description: string;
-  language_code: string;
-  status: Status;
-  experience_id: number | null;
-  verifier_enabled: boolean;
-  updates_require_verified: boolean;
-  attributes: Record<string, string>;
-  data: Record<string, string>;
-  variables: Record<string, string>;
-  location: Location | null;
-  track_location: boolean;
-  has_qr_code: boolean;
-  simulated: boolean;
-  scan_count: number;
-  last_scan_at: string | null;
-  created_at: string;
-  updated_at: string;
-}
-
-export interface Inlay {
-  id: number;
-  uid: string;
-  technology: string;
-  mirror: "plain" | "encrypted" | null;
-  mac_from: "none" | "uid";
-  tag_id: number | null;
-  last_counter: number;
-  key_source: string;
-  meta_key_check: string | null;
-  file_key_check: string | null;
-  factory_keys: boolean;
-  used_up?: boolean;
-  simulated: boolean;
-}
-
-export interface Experience {
-  id: number;
-  name: string;
-  kind: "redirect" | "studio";
-  target_url?: string;
-  blocks?: unknown[];
-  published_version: number | null;
-  draft: boolean;
-  tags: number;
-  created_at: string;
-  updated_at: string;
-}
-
-export interface TapStep {
-  name: string;
-  verdict: string;
-  detail: string;
-}
-
-export interface Interaction {
-  id: number;
-  at: string;
-  tag_id: number;
-  tag_name?: string | null;
-  tag_verified: boolean | null;
-  reason: string;
-  simulated: boolean;
-}
-
-export type KeyView =
-  | { state: "none" }
-  | { state: "valid"; remaining_ms: number }
-  | { state: "expired" }
-  | { state: "consumed"; consumed_at: string };
-
-export interface InteractionDetail extends Interaction {
-  country: string;
-  steps: TapStep[];
-  key: KeyView;
-}
-
-export interface Bucket {
-  at: string;
-  verified: number;
-  not_verified: number;
-  not_checked: number;
-}
-
-export interface Stats {
-  buckets: Bucket[];
-  totals: { verified: number; not_verified: number; not_checked: number };
-  top_tags: { tag_id: number; name: string; taps: number }[];
-  attention: { replays: number; counter_gaps: number; unset_tags: number; factory_keys: number; used_up: number };
-}
-
-export interface VirtualInlay {
-  id: number;
-  inlay_id: number;
-  uid: string;
-  mirror: "plain" | "encrypted" | null;
-  mac_from: "none" | "uid";
-  tag_id: number | null;
-  tag: string | null;
-  counter: number;
-  simulated: boolean;
-}
-
-export interface Followed {
-  status: number;
-  location: string | null;
-  interaction_id: number | null;
-  tag_verified: boolean | null;
-  reason: string | null;
-  rk: string | null;
-  rk_base64: string | null;
-  payload: unknown;
-}
+// Members of these are left out where there is nothing to say.
+export type {
+  Block,
+  BucketTaps,
+  CreatedToken,
+  Demo,
+  DemoRemoved,
+  KeyState,
+  MacFrom,
+  Mirror,
+  NewInlay,
+  Overrides,
+  Reason,
+  SimulatedClock,
+  Step,
+  StoredToken,
+  TagBulkChange,
+  TagFilter,
+  TagSelection,
+  TagImportResult,
+  TagImportRow,
+  VerificationState,
+} from "./schema";

@@ -2,9 +2,10 @@
 // of them, which can be saved as a scenario and played again.
 
 import { get, post, publicCall, type Page } from "../../lib/api/client";
-import type { Followed, VirtualInlay } from "../../lib/api/types";
+import type { VirtualInlay, VirtualTapped } from "../../lib/api/types";
 import { base64 } from "../../lib/format";
 import { ownKeys } from "../../lib/keys.svelte";
+import { reasonWords } from "../../lib/reasons";
 
 export type Action =
   | { do: "tap" }
@@ -29,12 +30,12 @@ export interface Outcome {
 
 export const words: Record<Action["do"], string> = {
   tap: "Tap",
-  replay: "Replay the last URL",
-  out_of_order: "Send an older code",
-  tamper: "Alter the token",
-  other_tag: "Send another tag's code",
-  link_preview: "Preview the link",
-  advance: "Let time pass",
+  replay: "The same URL again",
+  out_of_order: "An older code",
+  tamper: "An altered token",
+  other_tag: "Another tag's code",
+  link_preview: "A link preview, then the visitor",
+  advance: "Time passes",
   payload: "Read the payload",
   update: "Update a variable",
   update_raw: "Update with the raw key",
@@ -46,11 +47,7 @@ export interface Held {
   rk_base64: string | null;
 }
 
-interface Tapped {
-  url: string;
-  counter: number;
-  followed: Followed | null;
-}
+type Tapped = Extract<Action["do"], "tap" | "replay" | "out_of_order" | "tamper">;
 
 export async function perform(action: Action, inlay: VirtualInlay, held: Held): Promise<Outcome> {
   switch (action.do) {
@@ -58,13 +55,11 @@ export async function perform(action: Action, inlay: VirtualInlay, held: Held): 
     case "replay":
     case "out_of_order":
     case "tamper":
-      return tap(action, inlay, held);
+      return tap(action, action.do, inlay, held);
     case "other_tag":
-      return otherTag(action, inlay);
-    case "link_preview": {
-      const { followed } = await post<Tapped>(`/simulator/inlays/${inlay.id}/tap`, { follow: true, link_preview: true });
-      return { action, text: `Answered ${followed?.status}; nothing is recorded, and the one-time URL is as good as before.` };
-    }
+      return otherTag(action, inlay, held);
+    case "link_preview":
+      return linkPreview(action, inlay, held);
     case "advance":
       await post("/simulator/clock", { advance_ms: action.ms });
       return { action, text: `Simulated time is ${Math.round(action.ms / 1000)} s later.` };
@@ -74,73 +69,58 @@ export async function perform(action: Action, inlay: VirtualInlay, held: Held): 
       return { action, text: valid ? JSON.stringify(body, null, 2) : "[]: the key is invalid, or its five minutes are over.", failed: !valid };
     }
     case "update":
-    case "update_raw": {
-      const key = action.do === "update" ? held.rk_base64 : held.rk;
-      const { status, body } = await publicCall("POST", "/v2/interactions/data", {
-        rolling_key: key ?? "",
-        data: { [action.key]: action.value },
-      });
-      const message = (body as { message?: string } | null)?.message ?? "";
-      return { action, text: `${status}: ${message}`, failed: status !== 200 };
-    }
+    case "update_raw":
+      return update(action, (action.do === "update" ? held.rk_base64 : held.rk) ?? "");
   }
 }
 
-async function tap(action: Action, inlay: VirtualInlay, held: Held): Promise<Outcome> {
+async function tap(action: Action, kind: Tapped, inlay: VirtualInlay, held: Held): Promise<Outcome> {
   const { counter } = await get<VirtualInlay>(`/simulator/inlays/${inlay.id}`);
   const options = {
     tap: {},
     replay: { counter },
     out_of_order: { counter: Math.max(0, counter - 1) },
     tamper: { tamper: true },
-  }[action.do as "tap"];
-  const tapped = await post<Tapped>(`/simulator/inlays/${inlay.id}/tap`, { follow: true, ...options });
-  const followed = tapped.followed;
+  }[kind];
+  return followed(action, await post<VirtualTapped>(`/simulator/inlays/${inlay.id}/tap`, { follow: true, ...options }), held);
+}
+
+function followed(action: Action, { counter, followed }: VirtualTapped, held: Held): Outcome {
   held.rk = followed?.rk ?? null;
   held.rk_base64 = followed?.rk ? (followed.rk_base64 ?? base64(followed.rk)) : null;
   if (followed?.interaction_id && followed.rk) ownKeys.remember(followed.interaction_id, followed.rk);
+  const why = followed?.reason ? reasonWords(followed.reason) : null;
+  const where = followed?.location ? `leads to ${followed.location.split("?")[0]}` : `answered ${followed?.status}`;
   return {
     action,
-    text: `Counter ${tapped.counter}; ${followed?.location ? `leads to ${followed.location.split("?")[0]}` : `answered ${followed?.status}`}`,
+    text: `Counter ${counter}${why ? `, ${why}` : ""}; ${where}`,
     verified: followed?.tag_verified ?? null,
     interaction: followed?.interaction_id ?? null,
   };
 }
 
 /** A code of another virtual inlay, presented at this one's tag. */
-async function otherTag(action: Action, inlay: VirtualInlay): Promise<Outcome> {
-  const { items } = await get<Page<VirtualInlay>>("/simulator/inlays", { limit: 200 });
-  const other = items.find((one) => one.id !== inlay.id && one.mirror !== null);
-  if (!other) return { action, text: "There is no other virtual inlay. Make a second one first.", failed: true };
+async function otherTag(action: Action, inlay: VirtualInlay, held: Held): Promise<Outcome> {
+  const { items } = await get<Page<VirtualInlay>>("/simulator/inlays", { limit: 500 });
+  const other = items.find((one) => one.tag_id !== inlay.tag_id);
+  if (!other) throw new Error("There is no other virtual inlay. Make a second one first.");
   const options = { follow: true, at_tag_id: inlay.tag_id };
-  const { followed } = await post<Tapped>(`/simulator/inlays/${other.id}/tap`, options);
-  return {
-    action,
-    text: `A code of ${other.uid}, answered ${followed?.status}`,
-    verified: followed?.tag_verified ?? null,
-    interaction: followed?.interaction_id ?? null,
-  };
+  return followed(action, await post<VirtualTapped>(`/simulator/inlays/${other.id}/tap`, options), held);
 }
 
-export interface Scenario {
-  tapdesk_scenario: 1;
-  steps: Action[];
+/** A messenger looks at the URL; the visitor opens the same one afterwards. */
+async function linkPreview(action: Action, inlay: VirtualInlay, held: Held): Promise<Outcome> {
+  const path = `/simulator/inlays/${inlay.id}/tap`;
+  const { counter, followed: preview } = await post<VirtualTapped>(path, { follow: true, link_preview: true });
+  const visit = followed(action, await post<VirtualTapped>(path, { follow: true, counter }), held);
+  return { ...visit, text: `The preview was answered ${preview?.status} and recorded nothing. Then the visitor: ${visit.text}` };
 }
 
-/** A scenario file's steps, or why it is none. */
-export function readScenario(text: string): Action[] {
-  let found: unknown;
-  try {
-    found = JSON.parse(text);
-  } catch {
-    throw new Error("The file is not a scenario: it is not JSON.");
-  }
-  const steps = (found as Partial<Scenario> | null)?.steps;
-  if ((found as Partial<Scenario> | null)?.tapdesk_scenario !== 1 || !Array.isArray(steps)) {
-    throw new Error("The file is not a scenario that was saved here.");
-  }
-  if (!steps.every((step) => step && typeof step === "object" && step.do in words)) {
-    throw new Error("The scenario has a step that this version does not know.");
-  }
-  return steps;
+async function update(action: Extract<Action, { key: string }>, key: string): Promise<Outcome> {
+  const { status, body } = await publicCall("POST", "/v2/interactions/data", {
+    rolling_key: key,
+    data: { [action.key]: action.value },
+  });
+  const message = (body as { message?: string } | null)?.message ?? "";
+  return { action, text: `${status}: ${message} (${action.key} = “${action.value}”)`, failed: status !== 200 };
 }

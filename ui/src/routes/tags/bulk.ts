@@ -1,20 +1,18 @@
 import { post } from "../../lib/api/client";
-import { counted } from "../../lib/format";
+import type { TagBulkChange, TagBulkResult } from "../../lib/api/types";
+import { count, counted } from "../../lib/format";
 import { notices } from "../../lib/notices.svelte";
 
-interface Changed {
-  count: number;
-  /** The requests that restore what was. */
-  undo: unknown[];
-}
-
 /** Does something to many tags at once, and offers to undo it. */
-export async function bulk(request: Record<string, unknown>, done: string, after: () => Promise<void>): Promise<void> {
-  const changed = await post<Changed>("/tags/bulk", request);
+export async function bulk(change: TagBulkChange, done: string, after: () => Promise<void>): Promise<void> {
+  const result = await post<TagBulkResult>("/tags/bulk", change);
   await after();
   const undo = async () => {
-    for (const step of changed.undo) await post("/tags/bulk", step);
+    for (const step of result.undo) await post("/tags/bulk", step);
     await after();
   };
-  notices.done(`${counted(changed.count, "tag")} ${done}.`, changed.undo.length > 0 ? undo : undefined);
+  const rest = result.selected - result.changed;
+  const already = rest > 0 && !result.stopped ? `; ${count(rest)} were so already` : "";
+  notices.done(`${counted(result.changed, "tag")} ${done}${already}.`, result.undo.length > 0 ? undo : undefined);
+  if (result.stopped) notices.failed(result.stopped);
 }

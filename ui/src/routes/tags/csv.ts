@@ -4,6 +4,8 @@
 export interface Table {
   header: string[];
   rows: string[][];
+  /** The number of each row as a spreadsheet shows it; the header is row 1. */
+  numbers: number[];
   separator: string;
 }
 
@@ -13,6 +15,8 @@ export function parseCsv(text: string, most = Infinity): Table {
   const firstLine = plain.slice(0, (plain.indexOf("\n") + 1 || plain.length + 1) - 1);
   const separator = firstLine.split(";").length > firstLine.split(",").length ? ";" : ",";
   const rows: string[][] = [];
+  const numbers: number[] = [];
+  let number = 0;
   let row: string[] = [];
   let cell = "";
   let quoted = false;
@@ -22,7 +26,11 @@ export function parseCsv(text: string, most = Infinity): Table {
   };
   const endRow = () => {
     endCell();
-    if (row.length > 1 || row[0] !== "") rows.push(row);
+    number++;
+    if (row.length > 1 || row[0] !== "") {
+      rows.push(row);
+      numbers.push(number);
+    }
     row = [];
   };
   for (let index = 0; index < plain.length && rows.length <= most; index++) {
@@ -40,7 +48,7 @@ export function parseCsv(text: string, most = Infinity): Table {
   }
   if (cell !== "" || row.length > 0) endRow();
   const [header = [], ...rest] = rows;
-  return { header: header.map((name) => name.trim()), rows: rest, separator };
+  return { header: header.map((name) => name.trim()), rows: rest, numbers: numbers.slice(1), separator };
 }
 
 /** Writes a table back, every cell quoted. */
@@ -62,6 +70,15 @@ export const columns = [
   "updates_require_verified",
   "has_qr_code",
   "track_location",
+  "location",
+  "widget_settings",
+  "uid",
+  "technology",
+  "mirror",
+  "mac_from",
+  "meta_key",
+  "file_key",
+  "master_key_id",
 ] as const;
 
 /** What a column of a stranger's file most likely is; empty where it is nothing of ours. */

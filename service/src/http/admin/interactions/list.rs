@@ -35,6 +35,8 @@ pub(crate) struct ListInteractions {
     /// Those with this reason.
     #[param(inline)]
     reason: Option<Reason>,
+    /// Those before which reads of their inlay never reached the service, or the others.
+    missed_reads: Option<bool>,
     /// Those at this time or later.
     since: Option<Timestamp>,
     /// Those before this time.
@@ -70,6 +72,7 @@ pub(crate) async fn list(
         inlay_id: query.inlay_id,
         verification: query.verification,
         reason: query.reason,
+        missed_reads: query.missed_reads,
         since: query.since,
         until: query.until,
         world: query.simulated,

@@ -21,6 +21,8 @@ pub(crate) struct Filter {
     pub(super) q: Option<String>,
     /// Those assigned to this experience.
     pub(super) experience_id: Option<ExperienceId>,
+    /// Those assigned to any experience, or those assigned to none.
+    pub(super) assigned: Option<bool>,
     /// Those in use, or those that are not.
     pub(super) status: Option<Status>,
     /// Those whose taps are verified, or those whose are not.
@@ -41,6 +43,7 @@ impl Filter {
         Ok(TagFilter {
             q,
             experience_id: self.experience_id,
+            assigned: self.assigned,
             status: self.status,
             verifier_enabled: self.verifier_enabled,
             world: self.simulated,

@@ -28,6 +28,8 @@ pub(crate) struct ListTags {
     q: Option<String>,
     /// Those assigned to this experience.
     experience_id: Option<ExperienceId>,
+    /// Those assigned to any experience, or those assigned to none.
+    assigned: Option<bool>,
     /// Those in use, or those that are not.
     #[param(inline)]
     status: Option<Status>,
@@ -56,6 +58,7 @@ impl ListTags {
         let filter = Filter {
             q: self.q.clone(),
             experience_id: self.experience_id,
+            assigned: self.assigned,
             status: self.status,
             verifier_enabled: self.verifier_enabled,
             simulated: self.simulated,

@@ -98,6 +98,11 @@ impl Select {
                 select.conditions.push(format!("t.{column} = {value}"));
             }
         }
+        if let Some(assigned) = filter.assigned {
+            let null = if assigned { "NOT NULL" } else { "NULL" };
+            let condition = format!("t.experience_id IS {null}");
+            select.conditions.push(condition);
+        }
         if let Some(q) = &filter.q {
             let folded = select.bind(search::fold(q));
             select

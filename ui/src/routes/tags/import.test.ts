@@ -1,0 +1,62 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { TagImportResult } from "../../lib/api/types";
+import { parseCsv } from "./csv";
+
+const sent: string[] = [];
+
+vi.mock("../../lib/api/client", () => ({
+  upload: async (_path: string, bytes: ArrayBuffer): Promise<TagImportResult> => {
+    const text = new TextDecoder().decode(bytes);
+    sent.push(text);
+    const rows = parseCsv(text).rows;
+    const results = rows.map(([name], index) =>
+      name === "bad"
+        ? { row: index + 2, outcome: "refused" as const, reason: "It is bad." }
+        : { row: index + 2, outcome: "created" as const },
+    );
+    const refused = rows.filter(([name]) => name === "bad").length;
+    return { rows: rows.length, dry_run: false, results, created: rows.length - refused, updated: 0, refused, left_out: 0 };
+  },
+}));
+
+const { importTable } = await import("./import");
+
+const table = (rows: number, bad: number[] = []) =>
+  parseCsv(["label;colour", ...Array.from({ length: rows }, (_, row) => `${bad.includes(row) ? "bad" : "tag"};red`)].join("\n"));
+const skip = { dry_run: false, on_error: "skip", mode: "insert" } as const;
+
+beforeEach(() => sent.splice(0));
+
+describe("an import", () => {
+  it("sends the chosen columns under their new names", async () => {
+    await importTable(table(1), ["name", ""], skip, () => {}, () => false);
+    expect(sent).toEqual(['"name"\r\n"tag"']);
+  });
+
+  it("goes in pieces, tells how far it is, and names rows as the file counts them", async () => {
+    const seen: number[] = [];
+    const sum = await importTable(table(2_500, [0, 2_400]), ["name", ""], skip, (done) => seen.push(done.rows), () => false);
+    expect(seen).toEqual([1_000, 2_000, 2_500]);
+    expect(sum).toMatchObject({ rows: 2_500, created: 2_498, refused: 2, stopped: null });
+    expect(sum.results.filter((row) => row.outcome === "refused").map((row) => row.row)).toEqual([2, 2_402]);
+  });
+
+  it("can be stopped between two pieces", async () => {
+    const sum = await importTable(table(2_500), ["name", ""], skip, () => {}, () => sent.length > 0);
+    expect(sum.rows).toBe(1_000);
+    expect(sum.stopped).toMatch(/stopped/);
+  });
+
+  it.each([
+    { ...skip, dry_run: true },
+    { ...skip, on_error: "abort" as const },
+  ])("goes in one piece where rows depend on each other: %o", async (options) => {
+    await importTable(table(2_500), ["name", ""], options, () => {}, () => false);
+    expect(sent).toHaveLength(1);
+  });
+
+  it("counts empty lines as a spreadsheet does", async () => {
+    const sum = await importTable(parseCsv("name\n\na\n\nbad"), ["name"], skip, () => {}, () => false);
+    expect(sum.results.map((row) => row.row)).toEqual([3, 5]);
+  });
+});
