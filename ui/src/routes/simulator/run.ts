@@ -5,6 +5,7 @@ import { get, post, publicCall, type Page } from "../../lib/api/client";
 import type { VirtualInlay, VirtualTapped } from "../../lib/api/types";
 import { base64 } from "../../lib/format";
 import { ownKeys } from "../../lib/keys.svelte";
+import { simulatedTime } from "../../lib/simulated.svelte";
 import { reasonWords } from "../../lib/reasons";
 
 export type Action =
@@ -47,21 +48,22 @@ export interface Held {
   rk_base64: string | null;
 }
 
-type Tapped = Extract<Action["do"], "tap" | "replay" | "out_of_order" | "tamper">;
+type Tapped = Extract<Action["do"], "tap" | "replay" | "tamper">;
 
 export async function perform(action: Action, inlay: VirtualInlay, held: Held): Promise<Outcome> {
   switch (action.do) {
     case "tap":
     case "replay":
-    case "out_of_order":
     case "tamper":
       return tap(action, action.do, inlay, held);
+    case "out_of_order":
+      return outOfOrder(action, inlay, held);
     case "other_tag":
       return otherTag(action, inlay, held);
     case "link_preview":
       return linkPreview(action, inlay, held);
     case "advance":
-      await post("/simulator/clock", { advance_ms: action.ms });
+      await simulatedTime.advance(action.ms);
       return { action, text: `Simulated time is ${Math.round(action.ms / 1000)} s later.` };
     case "payload": {
       const { body } = await publicCall("GET", `/v2/interactions/rk_payload?rk=${encodeURIComponent(held.rk_base64 ?? "")}`);
@@ -79,7 +81,6 @@ async function tap(action: Action, kind: Tapped, inlay: VirtualInlay, held: Held
   const options = {
     tap: {},
     replay: { counter },
-    out_of_order: { counter: Math.max(0, counter - 1) },
     tamper: { tamper: true },
   }[kind];
   return followed(action, await post<VirtualTapped>(`/simulator/inlays/${inlay.id}/tap`, { follow: true, ...options }), held);
@@ -97,6 +98,14 @@ function followed(action: Action, { counter, followed }: VirtualTapped, held: He
     verified: followed?.tag_verified ?? null,
     interaction: followed?.interaction_id ?? null,
   };
+}
+
+/** A code is held back, a later one tapped; then the first arrives. */
+async function outOfOrder(action: Action, inlay: VirtualInlay, held: Held): Promise<Outcome> {
+  const path = `/simulator/inlays/${inlay.id}/tap`;
+  const { counter } = await post<VirtualTapped>(path);
+  await post<VirtualTapped>(path, { follow: true });
+  return followed(action, await post<VirtualTapped>(path, { follow: true, counter }), held);
 }
 
 /** A code of another virtual inlay, presented at this one's tag. */

@@ -3,8 +3,7 @@
 // settings. Sources: NT4H2421Gx data sheet rev 3.0, sections 9.3 and 10.7.1;
 // AN12196 rev 1.8, table 19.
 
-export type Mirror = "plain" | "encrypted";
-export type MacFrom = "none" | "uid";
+import type { MacFrom, Mirror } from "../../lib/api/types";
 
 export interface Encoding {
   /** The URL with a zero wherever the chip writes. */

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const ui = fileURLToPath(new URL("..", import.meta.url));
+const ui = fileURLToPath(new URL("../..", import.meta.url));
 const root = join(ui, "..");
 const TOKEN = "a token that tests alone use, long enough";
 const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };

@@ -1,0 +1,19 @@
+// The service's settings, for the screens that need one of them.
+
+import { get } from "./api/client";
+import type { Settings } from "./api/types";
+
+class ServiceSettings {
+  all = $state.raw<Settings | null>(null);
+
+  async load(): Promise<void> {
+    this.all = await get<Settings>("/settings");
+  }
+
+  /** The public base of the tags' addresses. */
+  get tagUrl(): string | null {
+    return this.all?.tag_url.value ?? null;
+  }
+}
+
+export const settings = new ServiceSettings();
