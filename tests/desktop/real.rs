@@ -38,6 +38,11 @@ async fn it_opens_on_the_overview_and_every_screen_keeps_to_the_policy() {
             .await;
     }
     assert_eq!(window.value_of("window.broken").await, json!([]));
+    // There is no session bus here, so no keychain either: the settings say so.
+    window.click_named("About").await;
+    window
+        .see("//dd[contains(., 'which only you may read')]")
+        .await;
     window.quit().await;
 }
 

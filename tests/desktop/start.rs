@@ -3,11 +3,13 @@
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 
+use axum::http::Method;
 use rusqlite::Connection;
+use serde_json::Value;
 use tapdesk::state::{KeyStoreKind, ProblemKind};
 use tapdesk_tests::Client;
 
-use crate::installation::{Installation, make_tag, problem, ready, tag_names};
+use crate::installation::{Installation, call, make_tag, problem, ready, tag_names};
 
 fn taken_port() -> (TcpListener, u16) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -177,6 +179,33 @@ async fn a_key_file_that_is_none_is_said_and_left_as_it_is() {
     fs::remove_file(installation.folders().key_file()).unwrap();
     shell.start().await;
     ready(&shell);
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_inlays_need_and_that_is_gone_or_another_is_said() {
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    let (status, _) = call(&shell, Method::POST, "/admin/v1/demo", Value::Null).await;
+    assert_eq!(status, 200);
+    shell.stop().await;
+    let file = installation.folders().key_file();
+    let key = fs::read(&file).unwrap();
+
+    for (damage, words) in [(None, "cannot be used"), (Some("00"), "is not the one")] {
+        fs::remove_file(&file).unwrap();
+        if let Some(digits) = damage {
+            fs::write(&file, digits.repeat(32)).unwrap();
+        }
+        let shell = installation.ready().await;
+        let store = ready(&shell).key_store;
+        assert_eq!(store.kind, KeyStoreKind::Locked, "{}", store.text);
+        assert!(store.text.contains(words), "{}", store.text);
+        shell.stop().await;
+        fs::write(&file, &key).unwrap();
+    }
+    let shell = installation.ready().await;
+    assert_eq!(ready(&shell).key_store.kind, KeyStoreKind::File);
     shell.stop().await;
 }
 

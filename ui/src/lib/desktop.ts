@@ -38,7 +38,7 @@ export interface Ready {
   lan: string[];
   port_fixed: number | null;
   /** Where the key that wraps inlay keys is kept. */
-  key_store: { kind: "keychain" | "file"; text: string };
+  key_store: { kind: "keychain" | "file" | "locked"; text: string };
   database: string;
 }
 
