@@ -7,13 +7,18 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+/// The number is no identifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an id is a number from 1 on")]
+pub struct InvalidId;
+
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
         $(#[$doc])*
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
         )]
-        #[serde(transparent)]
+        #[serde(try_from = "i64", into = "i64")]
         #[schema(value_type = i64, minimum = 1)]
         pub struct $name(pub i64);
 
@@ -23,11 +28,25 @@ macro_rules! ids {
             }
         }
 
-        impl FromStr for $name {
-            type Err = std::num::ParseIntError;
+        impl TryFrom<i64> for $name {
+            type Error = InvalidId;
 
-            fn from_str(text: &str) -> Result<Self, Self::Err> {
-                text.parse().map(Self)
+            fn try_from(number: i64) -> Result<Self, InvalidId> {
+                if number > 0 { Ok(Self(number)) } else { Err(InvalidId) }
+            }
+        }
+
+        impl From<$name> for i64 {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidId;
+
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                text.parse::<i64>().map_err(|_| InvalidId)?.try_into()
             }
         }
     )+};

@@ -92,6 +92,7 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
     );
     let (router, mut document) = api.split_for_parts();
     document::name_operations(&mut document);
+    document::open_parts(&mut document);
     (router, document)
 }
 

@@ -70,6 +70,27 @@ pub(super) fn name_operations(document: &mut openapi::OpenApi) {
     }
 }
 
+/// Opens the schemas that are parts of others: one that allows no further
+/// members would not allow those of the whole.
+pub(super) fn open_parts(document: &mut openapi::OpenApi) {
+    let Some(components) = &mut document.components else {
+        return;
+    };
+    let schemas = &mut components.schemas;
+    let of_whole = |schema: &RefOr<Schema>| match schema {
+        RefOr::T(Schema::AllOf(whole)) => whole.items.clone(),
+        _ => Vec::new(),
+    };
+    let parts: Vec<_> = schemas.values().flat_map(of_whole).collect();
+    for part in parts {
+        let RefOr::Ref(part) = part else { continue };
+        let name = part.ref_location.rsplit('/').next().unwrap_or_default();
+        if let Some(RefOr::T(Schema::Object(part))) = schemas.get_mut(name) {
+            part.additional_properties = None;
+        }
+    }
+}
+
 /// The body of the payload call: an object, or an empty array (specification 4.1).
 pub(super) struct PayloadOrNone;
 

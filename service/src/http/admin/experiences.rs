@@ -40,14 +40,13 @@ pub(crate) struct ExperienceMembers {
     /// Of a redirect: an `http` or `https` URL; macros stand behind its host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(
-        nullable = false,
         max_length = 4096,
         example = "https://example.com/?sn={{tag:attribute:sku}}"
     )]
     target_url: Option<String>,
     /// Of a studio experience: what stands on its page, from top to bottom.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Vec<Block>, required = false, max_items = 200)]
+    #[schema(value_type = Option<Vec<Block>>, required = false, max_items = 200)]
     blocks: Option<Vec<Value>>,
 }
 

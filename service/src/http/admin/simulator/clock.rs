@@ -27,6 +27,7 @@ pub(crate) struct SimulatedClock {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AdvanceSimulated {
     /// Milliseconds to move it forward by.
+    #[schema(value_type = u64, maximum = 4_294_967_295_u32)]
     advance_ms: u32,
 }
 
