@@ -161,3 +161,15 @@ async fn tail_shows_taps_and_updates_as_they_happen() {
     let event: Value = serde_json::from_str(&event).unwrap();
     assert_eq!(event["simulated"], true);
 }
+
+#[tokio::test]
+async fn what_a_visitor_wrote_moves_no_cursor() {
+    let service = with_demo().await;
+    let tap = ["tap", "demo-bottle", "--follow", "--set"];
+    let set = [&tap[..], &["registered=a\u{1b}[2Jb\u{9b}c\nd"]].concat();
+    let shown = run_at(&service, &set).await.good();
+    let update = shown.lines().find(|line| line.contains("Update"));
+    let update = update.unwrap_or_else(|| panic!("no update: {shown}"));
+    assert!(!update.contains(char::is_control), "{update:?}");
+    assert!(update.ends_with('d'), "on one line: {update:?}");
+}

@@ -181,6 +181,8 @@ fn show(step: &Value, out: &mut impl Write) -> Result<()> {
         "update" => "Update",
         other => other,
     };
-    writeln!(out, "  {mark} {name:<9} {}", text("detail"))?;
+    // Visitors write variables: nothing of theirs may move a terminal's cursor.
+    let detail = text("detail").replace(char::is_control, "\u{fffd}");
+    writeln!(out, "  {mark} {name:<9} {detail}")?;
     Ok(())
 }
