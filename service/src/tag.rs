@@ -96,7 +96,7 @@ pub struct TagFields {
     #[serde(default)]
     pub variables: Properties,
     /// Where the tag is.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::object::option")]
     pub location: Option<Location>,
     /// Settings of widgets by their name; handed through to the payload.
     #[serde(default)]

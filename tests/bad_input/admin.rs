@@ -92,6 +92,41 @@ async fn json_of_another_shape_is_422() {
 }
 
 #[tokio::test]
+async fn an_array_in_the_place_of_an_object_is_422() {
+    let service = Unchanged::start().await;
+    let page = |block| json!({"name": "Page", "kind": "studio", "blocks": [block]});
+    for (path, body) in [
+        (
+            "/tags/bulk",
+            json!({"select": {"filter": []}, "action": "delete"}),
+        ),
+        (
+            "/tags/bulk",
+            json!({"select": {"filter": [null, null]}, "action": "delete"}),
+        ),
+        ("/tags/bulk", json!(["delete", {"filter": {}}])),
+        ("/tags", json!({"name": "x", "location": []})),
+        ("/tags", json!({"name": "x", "location": {"venue": []}})),
+        (
+            "/tags",
+            json!({"name": "x", "location": {"asset": {"type": [1]}}}),
+        ),
+        ("/sheets", json!({"name": "x", "expected": []})),
+        ("/tokens", json!(["x"])),
+        ("/experiences", page(json!(["divider"]))),
+        ("/experiences", page(json!(["heading", "x"]))),
+        (
+            "/experiences",
+            page(json!({"type": "table", "rows": [["a", "b"]]})),
+        ),
+    ] {
+        let answer = service.admin(Method::POST, path, body).await;
+        assert_problem(&answer, 422);
+    }
+    service.assert_unchanged().await;
+}
+
+#[tokio::test]
 async fn deep_json_is_422_without_a_stack_overflow() {
     let service = Unchanged::start().await;
     for (path, _) in creations() {

@@ -157,6 +157,7 @@ async fn any_other_json_type_an_empty_data_or_a_missing_member_is_malformed_and_
         json!({"data": {"text": "x"}}),
         json!({"rolling_key": 1, "data": {"text": "x"}}),
         json!([]),
+        json!([rolling_key, {"text": "x"}]),
         json!("text"),
         json!(null),
     ] {

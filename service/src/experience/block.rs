@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::condition::LANGUAGES_MAX;
 use super::{Link, When};
 use crate::id::ImageId;
+use crate::object;
 use crate::tag::{InvalidProperty, PropertyKey, check_value, text_fits};
 
 /// Longest rich text, in characters.
@@ -62,12 +63,14 @@ pub enum Block {
     Table {
         /// From top to bottom.
         #[schema(max_items = 100)]
+        #[serde(deserialize_with = "object::list")]
         rows: Vec<TableRow>,
     },
     /// A form. What is sent becomes the tag's variables.
     Form {
         /// Its fields, each of another variable.
         #[schema(min_items = 1, max_items = 50)]
+        #[serde(deserialize_with = "object::list")]
         fields: Vec<FormField>,
         /// What its button says.
         #[schema(min_length = 1, max_length = 500)]
@@ -185,7 +188,7 @@ pub(super) fn read(values: Vec<Value>) -> Result<Vec<Block>, BlockError> {
     let numbered = values.into_iter().zip(1..);
     let blocks = numbered.map(|(value, number)| {
         let kind = value.get("type").and_then(Value::as_str).map(str::to_owned);
-        let block = Block::deserialize(value).map_err(|error| error.to_string());
+        let block = object::one::<Block, _>(value).map_err(|error| error.to_string());
         let checked = block.and_then(|block| match block.check() {
             Ok(()) => Ok(block),
             Err(problem) => Err(problem.to_string()),

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::text_fits;
+use crate::object;
 
 /// A place (specification 2.4).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -30,8 +31,10 @@ pub struct Location {
     /// Free data of systems.
     pub system: Vec<Value>,
     /// The venue.
+    #[serde(deserialize_with = "object::one")]
     pub venue: Venue,
     /// The asset the tag is on.
+    #[serde(deserialize_with = "object::one")]
     pub asset: VenueAsset,
 }
 
@@ -40,7 +43,7 @@ pub struct Location {
 #[serde(default, deny_unknown_fields)]
 pub struct Venue {
     /// Its kind.
-    #[serde(rename = "type")]
+    #[serde(rename = "type", deserialize_with = "object::one")]
     pub kind: PlaceType,
     /// Its name.
     pub name: String,
@@ -51,7 +54,7 @@ pub struct Venue {
 #[serde(default, deny_unknown_fields)]
 pub struct VenueAsset {
     /// Its kind.
-    #[serde(rename = "type")]
+    #[serde(rename = "type", deserialize_with = "object::one")]
     pub kind: AssetType,
     /// The owner's identifier for it.
     pub id: String,

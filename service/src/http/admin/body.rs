@@ -15,6 +15,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::http::error::ApiError;
+use crate::object::Object;
 
 /// Largest JSON body of the admin API, in bytes.
 const JSON_MAX: usize = 4 * 1024 * 1024;
@@ -29,21 +30,21 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let bytes = json_bytes(request, "application/json").await?;
-        parse(&bytes).map(Self)
+        parse(&bytes).map(|Object(body)| Self(body))
     }
 }
 
-/// A body that need not be sent: then it has no `Content-Type` either.
+/// A body that need not be sent, and then has no `Content-Type` either; or is `null`.
 impl<T: DeserializeOwned, S: Send + Sync> OptionalFromRequest<S> for Body<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Option<Self>, ApiError> {
+    async fn from_request(request: Request, _: &S) -> Result<Option<Self>, ApiError> {
         if request.body().is_end_stream() && !request.headers().contains_key(CONTENT_TYPE) {
             return Ok(None);
         }
-        <Self as FromRequest<S>>::from_request(request, state)
-            .await
-            .map(Some)
+        let bytes = json_bytes(request, "application/json").await?;
+        let body: Option<Object<T>> = parse(&bytes)?;
+        Ok(body.map(|Object(body)| Self(body)))
     }
 }
 

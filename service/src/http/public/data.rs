@@ -19,6 +19,7 @@ use utoipa::ToSchema;
 use super::{BODY_MAX, Envelope, preflight, public_answer, too_many, wrong_method};
 use crate::http::error::public_error;
 use crate::http::origin::Address;
+use crate::object::Object;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
 use crate::storage::{Updated, VariableUpdate};
@@ -110,7 +111,7 @@ async fn update(service: &Service, request: Request) -> Result<(), Failure> {
         ));
     }
     let body = read(body).await?;
-    let record: Record =
+    let Object::<Record>(record) =
         serde_json::from_slice(&body).map_err(|error| malformed(not_an_update(&error)))?;
     let data = variables(record.data)?;
     let request = idempotency(&parts.headers, &body)?;

@@ -22,7 +22,7 @@ pub(crate) struct NewSheet {
     name: String,
     /// What every inlay is expected to show. It does not change while rows are
     /// judged by it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::object::one")]
     expected: Expected,
     /// How many inlays are to be tested, where that is known.
     #[schema(minimum = 1, maximum = 10_000)]

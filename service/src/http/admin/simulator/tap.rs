@@ -93,9 +93,9 @@ pub(crate) async fn tap(
     State(service): State<Arc<Service>>,
     Id(id): Id<VirtualInlayId>,
     origin: Origin,
-    body: Option<Body<Option<VirtualTap>>>,
+    body: Option<Body<VirtualTap>>,
 ) -> Result<Json<VirtualTapped>, ApiError> {
-    let options = body.and_then(|Body(options)| options).unwrap_or_default();
+    let options = body.map(|Body(options)| options).unwrap_or_default();
     if options.counter.is_some_and(|counter| counter > COUNTER_MAX) {
         return Err(ApiError::Invalid(format!(
             "A chip's counter is 0 to {COUNTER_MAX}."

@@ -13,6 +13,7 @@ use super::filter::Filter;
 use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::id::{ExperienceId, TagId};
+use crate::object;
 use crate::service::Service;
 use crate::storage::{TagChange, TagFilter, TagSelect};
 use crate::tag::Status;
@@ -62,6 +63,7 @@ pub(crate) enum Selection {
     /// Ids, and ranges of them; those that do not exist are passed over.
     Ids(Vec<Ids>),
     /// All that match at the moment at which the call begins.
+    #[serde(deserialize_with = "object::one")]
     Filter(Filter),
 }
 

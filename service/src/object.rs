@@ -1,0 +1,91 @@
+//! Reading JSON objects as what they are: serde's derive takes an array in a
+//! struct's place, its members by their position.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+
+/// A `T` that was an object.
+pub struct Object<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Members<T> {
+            type Value = Object<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Object<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(members)).map(Object)
+            }
+        }
+        deserializer.deserialize_map(Members(PhantomData))
+    }
+}
+
+/// For `deserialize_with`: an object.
+pub fn one<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    Object::deserialize(deserializer).map(|Object(value)| value)
+}
+
+/// For `deserialize_with`: an object, or `null`.
+pub fn option<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    let object = Option::<Object<T>>::deserialize(deserializer)?;
+    Ok(object.map(|Object(value)| value))
+}
+
+/// For `deserialize_with`: an array of objects.
+pub fn list<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    let objects = Vec::<Object<T>>::deserialize(deserializer)?;
+    Ok(objects.into_iter().map(|Object(value)| value).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Place {
+        name: String,
+        #[serde(default, deserialize_with = "option")]
+        within: Option<Box<Place>>,
+        #[serde(default, deserialize_with = "list")]
+        doors: Vec<Place>,
+    }
+
+    fn read(json: &str) -> Result<Place, serde_json::Error> {
+        serde_json::from_str(json).map(|Object(place)| place)
+    }
+
+    #[test]
+    fn an_object_is_read_wherever_it_stands() {
+        let json =
+            r#"{"name": "a", "within": {"name": "b", "within": null}, "doors": [{"name": "c"}]}"#;
+        let place = read(json).unwrap();
+        assert_eq!(place.within.unwrap().name, "b");
+        assert_eq!(place.doors[0].name, "c");
+    }
+
+    #[test]
+    fn an_array_is_no_object() {
+        for json in [
+            r#"["a"]"#,
+            r#"{"name": "a", "within": ["b"]}"#,
+            r#"{"name": "a", "doors": [["c"]]}"#,
+            r#"{"name": "a", "doors": {"name": "c"}}"#,
+        ] {
+            assert!(read(json).is_err(), "{json}");
+        }
+    }
+}
