@@ -26,6 +26,7 @@ mod passfile;
 mod row;
 mod session;
 mod sweep;
+mod tags;
 mod taps;
 mod time;
 mod transaction;
