@@ -161,7 +161,7 @@ async fn ten_thousand_rows_are_imported_but_for_three_which_are_named() {
         } else {
             format!("Bottle {row}")
         };
-        writeln!(csv, "{name},bottle-{row},false").unwrap();
+        writeln!(csv, "{name},bottle-{row:06},false").unwrap();
     }
     let desk = Desk::new();
     let file = desk.path("bottles.csv");
