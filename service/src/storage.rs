@@ -95,6 +95,10 @@ pub enum StorageError {
     /// The database does not answer, or is being closed.
     #[error("The database is not available: {0}")]
     Unavailable(String),
+    /// What is asked for is done elsewhere with this kind of database. A
+    /// sentence for people.
+    #[error("{0}")]
+    Elsewhere(&'static str),
     /// Anything else. The text is for logs, not for clients.
     #[error("The database failed: {0}")]
     Failed(String),

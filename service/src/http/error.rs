@@ -143,6 +143,7 @@ impl From<StorageError> for ApiError {
         match error {
             StorageError::Conflict(Conflict::Invalid(why)) => Self::Invalid(why),
             StorageError::Conflict(conflict) => Self::Conflict(conflict.to_string()),
+            StorageError::Elsewhere(where_to) => Self::Conflict(where_to.to_owned()),
             StorageError::Full => Self::Full,
             StorageError::Unavailable(why) => {
                 tracing::warn!("the database is not available: {why}");

@@ -13,18 +13,24 @@
 #![expect(dead_code, reason = "its operations follow, one noun after the other")]
 
 mod address;
+mod administration;
 mod configuration;
 mod connection;
 mod events;
+mod experiences;
 mod ids;
+mod images;
+mod inlays;
 mod interactions;
 mod keys;
 mod lanes;
+mod master_keys;
 mod migrate;
 mod node;
 mod passfile;
 mod row;
 mod session;
+mod sheets;
 mod sweep;
 mod tags;
 mod taps;
