@@ -36,6 +36,7 @@ mod tags;
 mod taps;
 mod time;
 mod transaction;
+mod virtual_inlays;
 mod watch;
 
 use std::ops::Deref;

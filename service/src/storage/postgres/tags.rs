@@ -16,7 +16,6 @@ use crate::id::TagId;
 use crate::storage::{Conflict, Put, StorageError};
 use crate::tag::{InvalidProperty, PROPERTIES_MAX, PropertyClass, PropertyKey, Tag};
 
-#[expect(unused_imports, reason = "the simulator's inlays come with it")]
 pub(super) use save::insert;
 
 /// Notes a change of a tag that is not deleted; `false` where there is none.
