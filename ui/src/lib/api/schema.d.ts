@@ -42,7 +42,8 @@ export interface paths {
         /**
          * Move the service's time forward
          * @description Only in test mode. Time runs on from there: rolling keys expire, old
-         *     interactions are removed. After a restart it is the present again.
+         *     interactions are removed. On SQLite it is the present again after a restart;
+         *     on PostgreSQL it is moved for all nodes, until one starts outside test mode.
          */
         post: operations["post_clock"];
         delete?: never;
@@ -555,8 +556,8 @@ export interface paths {
         put?: never;
         /**
          * Move the time of the simulated world forward
-         * @description It is ahead for simulated interactions alone, until the service is started
-         *     again: their rolling keys expire earlier, the real ones do not.
+         * @description It is ahead for simulated interactions alone, on SQLite until the service is
+         *     started again: their rolling keys expire earlier, the real ones do not.
          */
         post: operations["post_simulator_clock"];
         delete?: never;
@@ -1097,7 +1098,7 @@ export interface components {
         /** @description By how much to move the simulated world's time. */
         AdvanceSimulated: {
             /**
-             * Format: int32
+             * Format: int64
              * @description Milliseconds to move it forward by.
              */
             advance_ms: number;
@@ -1342,7 +1343,7 @@ export interface components {
         /** @description The members of an experience that its owner decides, as they are sent. */
         ExperienceMembers: {
             /** @description Of a studio experience: what stands on its page, from top to bottom. */
-            blocks?: components["schemas"]["Block"][];
+            blocks?: components["schemas"]["Block"][] | null;
             /** @description Does not change. */
             kind: components["schemas"]["ExperienceKind"];
             /** @description What the owner calls it. Need not be unique. */
@@ -1351,12 +1352,12 @@ export interface components {
              * @description Of a redirect: an `http` or `https` URL; macros stand behind its host.
              * @example https://example.com/?sn={{tag:attribute:sku}}
              */
-            target_url?: string;
+            target_url?: string | null;
         };
         /** @description The members of an experience that its owner decides, as they are sent. */
         ExperienceMembersPatch: {
             /** @description Of a studio experience: what stands on its page, from top to bottom. */
-            blocks?: components["schemas"]["Block"][];
+            blocks?: components["schemas"]["Block"][] | null;
             /** @description Does not change. */
             kind?: components["schemas"]["ExperienceKind"];
             /** @description What the owner calls it. Need not be unique. */
@@ -1365,7 +1366,7 @@ export interface components {
              * @description Of a redirect: an `http` or `https` URL; macros stand behind its host.
              * @example https://example.com/?sn={{tag:attribute:sku}}
              */
-            target_url?: string;
+            target_url?: string | null;
         };
         /**
          * @description What can be entered in a field.
