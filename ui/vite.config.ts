@@ -1,5 +1,5 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
-import { defineConfig } from "vite";
+import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   plugins: [svelte()],
@@ -7,4 +7,5 @@ export default defineConfig({
   build: { target: "es2022", modulePreload: false, assetsInlineLimit: 0 },
   server: { port: 5173, strictPort: true },
   clearScreen: false,
+  test: { include: ["src/**/*.test.ts"] },
 });

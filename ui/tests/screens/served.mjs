@@ -3,7 +3,7 @@
 
 import { spawn } from "node:child_process";
 import { createServer, request } from "node:http";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { access, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,12 +15,21 @@ const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/cs
 
 /** Starts a service of its own on a new database and serves the UI over it. */
 export async function serveUi() {
-  const folder = await mkdtemp(join(tmpdir(), "tapdesk-ui-"));
   const binary = process.env.TAPDESK_SERVICE ?? join(root, "target/debug/tapdesk-service");
+  await access(binary).catch(() => {
+    throw new Error(`${binary} is missing: run cargo build -p tapdesk-service first, or name one in TAPDESK_SERVICE.`);
+  });
+  await access(join(ui, "dist/index.html")).catch(() => {
+    throw new Error("The UI is not built: run npm run build first.");
+  });
+  const folder = await mkdtemp(join(tmpdir(), "tapdesk-ui-"));
   const service = spawn(
     binary,
     ["serve", "--database", `sqlite:${folder}/tapdesk.db`, "--listen", "127.0.0.1:0"],
-    { env: { ...process.env, TAPDESK_ADMIN_TOKEN: TOKEN }, stdio: ["ignore", "pipe", "inherit"] },
+    {
+      env: { ...process.env, TAPDESK_ADMIN_TOKEN: TOKEN, TAPDESK_TEST_CLOCK: "1", TAPDESK_RATE_LIMIT: "off" },
+      stdio: ["ignore", "pipe", "inherit"],
+    },
   );
   const address = await new Promise((resolve, reject) => {
     service.once("exit", (code) => reject(new Error(`the service ended with ${code}`)));
@@ -43,8 +52,7 @@ export async function serveUi() {
       server.closeAllConnections();
       server.close();
       const ended = new Promise((resolve) => service.once("exit", resolve));
-      service.kill("SIGTERM");
-      await ended;
+      if (service.kill("SIGTERM")) await ended;
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -70,6 +78,6 @@ async function file(path, outgoing) {
     const body = await readFile(join(ui, "dist", name));
     outgoing.writeHead(200, { "content-type": types[extname(name)] ?? "application/octet-stream" }).end(body);
   } catch {
-    outgoing.writeHead(404).end();
+    outgoing.writeHead(path === "/favicon.ico" ? 204 : 404).end();
   }
 }

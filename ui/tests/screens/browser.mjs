@@ -1,0 +1,57 @@
+// The system's Chromium, driven by playwright-core, which brings none of its own.
+
+import { execFileSync } from "node:child_process";
+import { AxeBuilder } from "@axe-core/playwright";
+import { chromium } from "playwright-core";
+
+function executable() {
+  if (process.env.CHROMIUM) return process.env.CHROMIUM;
+  for (const name of ["chromium", "chromium-browser", "google-chrome"]) {
+    try {
+      return execFileSync("which", [name], { encoding: "utf8" }).trim();
+    } catch {
+      // The next name.
+    }
+  }
+  throw new Error("Chromium is missing: install Debian's package chromium, or name one in CHROMIUM.");
+}
+
+export const launch = () =>
+  chromium.launch({ executablePath: executable(), args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+
+export const sizes = [
+  { width: 1024, height: 700 },
+  { width: 1920, height: 1080 },
+];
+export const themes = ["light", "dark"];
+
+/** A new window on `ui`. What breaks in it is in `page.broken`. */
+export async function open(browser, ui, { theme = "light", size = sizes[0], at } = {}) {
+  const context = await browser.newContext({ viewport: size, colorScheme: theme, reducedMotion: "reduce", locale: "en-GB" });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  page.broken = [];
+  page.on("pageerror", (error) => page.broken.push(error.message));
+  if (at) await page.clock.setFixedTime(at);
+  page.show = async (place) => {
+    await page.goto(`${ui.url}#/${place}`);
+    // A new place of the same address is no new document.
+    await page.reload();
+    await settled(page);
+  };
+  return page;
+}
+
+/** Waits until nothing is being loaded any more. */
+export async function settled(page) {
+  await page.waitForFunction(() => document.querySelector("h1, [role=dialog]") !== null);
+  await page.waitForFunction(() => ![...document.querySelectorAll("[role=status]")].some((one) => /Loading|Starting/.test(one.textContent)));
+}
+
+/** What axe finds serious or critical, in a line each. */
+export async function findings(page) {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")}: ${node.failureSummary?.split("\n")[1]?.trim()}`));
+}

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { group } from "./suite.mjs";
+
+const says = (place, words) => async (page) => {
+  await page.show(place);
+  await page.getByText(words).first().waitFor();
+};
+
+/** The service does not answer for a list. */
+const failing = (place, path, words) => async (page) => {
+  await page.route(path, (route) => route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"detail":"The disk is full."}' }));
+  await page.show(place);
+  await page.getByText(words).waitFor();
+  await page.getByText("The disk is full.").first().waitFor();
+  await page.unroute(path);
+};
+
+group("A screen without anything to show", {
+  empty: true,
+  states: {
+    overview: says("overview", "First steps"),
+    tags: says("tags", "No tags yet"),
+    "tags that do not match": says("tags?q=nothing", "No tag matches"),
+    experiences: says("experiences", "No experiences yet"),
+    interactions: says("interactions", "No taps yet"),
+    simulator: says("simulator", "No virtual inlays yet"),
+    "a tag that is gone": says("tags/99", "does not exist any more"),
+    "tags that cannot be shown": failing("tags", "**/admin/v1/tags?*", "The list cannot be shown"),
+    "an overview that cannot be shown": failing("overview", "**/admin/v1/stats?*", "The overview cannot be shown"),
+    "interactions that cannot be shown": failing("interactions", "**/admin/v1/interactions?*", "The history cannot be shown"),
+    "settings that cannot be shown": failing("settings", "**/admin/v1/settings", "The disk is full."),
+  },
+  stories: {
+    "offers the next action, which does it": async (page) => {
+      await page.show("tags");
+      await page.getByRole("button", { name: "Create the first tag" }).click();
+      await page.getByLabel("Name", { exact: true }).fill("Bottle 41");
+      await page.getByRole("button", { name: "Create", exact: true }).click();
+      await page.getByRole("heading", { name: "Bottle 41" }).waitFor();
+      assert.match(page.url(), /#\/tags\/\d+$/);
+    },
+    "a list that failed is shown once the service answers again": async (page) => {
+      await failing("tags", "**/admin/v1/tags?*", "The list cannot be shown")(page);
+      await page.getByRole("button", { name: "Try again" }).click();
+      await page.getByText("The list cannot be shown").waitFor({ state: "hidden" });
+    },
+  },
+});

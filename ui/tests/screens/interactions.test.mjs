@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { group } from "./suite.mjs";
+
+const newest = async (api) => (await api.get("/interactions?limit=1")).items[0];
+
+group("Interactions", {
+  states: {
+    feed: (page) => page.show("interactions"),
+    "of one state": (page) => page.show("interactions?verification=not_verified"),
+    "inspector of a tap whose key lives": async (page, { api }) => {
+      await page.show(`interactions/${(await newest(api)).id}`);
+      await page.getByText("valid for").waitFor();
+    },
+    "inspector of a replay": async (page, { api }) => {
+      const [replay] = (await api.get("/interactions?reason=replayed&limit=1")).items;
+      await page.show(`interactions/${replay.id}?reason=replayed`);
+      await page.getByText("Try it").waitFor();
+    },
+    "the choice of a tag": async (page) => {
+      await page.show("interactions");
+      await page.getByRole("combobox", { name: "Taps of the tag" }).click();
+      await page.getByRole("listbox").getByRole("option").first().waitFor();
+    },
+  },
+  stories: {
+    "appear as they happen, wait while paused, and go on": async (page, { api, tags }) => {
+      await page.show("interactions");
+      const row = (id) => page.locator(`a[href$="interactions/${id}"]`);
+      await api.tap(tags[0].slug);
+      const live = await newest(api);
+      await row(live.id).waitFor();
+      await page.getByRole("button", { name: "Pause" }).click();
+      await api.tap(tags[0].slug);
+      await api.tap(tags[1].slug);
+      await page.getByRole("button", { name: "Go on (2 new)" }).waitFor();
+      const held = await newest(api);
+      assert.equal(await row(held.id).count(), 0);
+      await page.getByRole("button", { name: "Go on (2 new)" }).click();
+      await row(held.id).waitFor();
+    },
+    "are narrowed to one tag and one state": async (page, { tags }) => {
+      const posters = tags.filter((tag) => tag.has_qr_code && tag.status === "active");
+      await page.show("interactions");
+      await page.getByRole("combobox", { name: "Taps of the tag" }).fill(posters[0].name);
+      await page.getByRole("option", { name: new RegExp(posters[0].slug) }).click();
+      await page.waitForFunction(
+        (name) => [...document.querySelectorAll("a.row .tag")].every((one) => one.textContent === name),
+        posters[0].name,
+      );
+      await page.getByLabel("State").selectOption("verified");
+      await page.getByText("No tap matches").waitFor();
+      await page.getByRole("button", { name: "Show all taps" }).click();
+      await page.getByRole("list", { name: "Interactions" }).waitFor();
+    },
+    "show what an update with their key did, and carry no key of others' taps": async (page, { api }) => {
+      const { items } = await api.get("/interactions?limit=5");
+      const traced = await Promise.all(items.map(({ id }) => api.get(`/interactions/${id}`)));
+      const updated = traced.find((one) => one.update);
+      await page.show(`interactions/${updated.id}`);
+      const inspector = page.getByLabel("Selected interaction");
+      await inspector.getByText("consumed by an update").waitFor();
+      const text = await inspector.innerText();
+      assert.match(text, /registered: false → true/);
+      assert.match(text, /rk_payload\?rk=\$RK/);
+    },
+  },
+});

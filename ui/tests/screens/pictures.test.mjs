@@ -1,0 +1,207 @@
+// Pictures of every screen. They are made anew into target/screenshots by every
+// run, to be looked at; with UPDATE_SCREENSHOTS=1 those of the README are
+// replaced, too, as small WebP files.
+
+import assert from "node:assert/strict";
+import { mkdir, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { launch, open, settled } from "./browser.mjs";
+import { serveUi } from "./served.mjs";
+import { tell } from "./world.mjs";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const looked = join(root, "target/screenshots");
+const kept = join(root, "ui/screenshots");
+
+const usual = { width: 1280, height: 800 };
+const small = { width: 1024, height: 700 };
+const large = { width: 1920, height: 1080 };
+
+const newest = async ({ api }, query = "") => (await api.get(`/interactions?limit=1${query}`)).items[0].id;
+const tab = async (page, name) => {
+  await page.getByRole("tab", { name }).click();
+  await settled(page);
+};
+const simulate = async (page) => {
+  await page.show("simulator");
+  await page.getByText("demo-bottle").click();
+  await page.getByRole("button", { name: "Tap", exact: true }).click();
+  await page.getByLabel("The last tap").waitFor();
+};
+const equipped = async ({ api }) => (await api.get("/inlays?limit=1")).items[0].tag_id;
+
+/** Name, way to the screen, and what is unusual about the picture; `readme` ones are kept in the tree. */
+const pictures = [
+  ["overview", (page) => page.show("overview"), { readme: true }],
+  ["overview-dark", (page) => page.show("overview"), { theme: "dark" }],
+  ["overview-large", (page) => page.show("overview"), { size: large }],
+  ["tags", async (page, world) => page.show(`tags/${await equipped(world)}`), { readme: true }],
+  ["tags-alone", (page) => page.show("tags")],
+  ["tags-small", (page) => page.show("tags"), { size: small }],
+  ["tags-large", async (page, world) => page.show(`tags/${world.tags[39].id}`), { size: large }],
+  [
+    "tags-selected-dark",
+    async (page) => {
+      await page.show("tags");
+      for (const name of ["Bottle 48", "Lamp 47", "Watch 45"]) await page.getByLabel(`Select ${name}`, { exact: true }).check();
+    },
+    { theme: "dark" },
+  ],
+  [
+    "tag-properties",
+    async (page, world) => {
+      await page.show(`tags/${await equipped(world)}`);
+      await tab(page, "Properties");
+    },
+    { size: large },
+  ],
+  [
+    "tag-inlay",
+    async (page, world) => {
+      await page.show(`tags/${await equipped(world)}`);
+      await tab(page, "Inlay & QR");
+      await page.getByText("Encoding sheet for").click();
+    },
+    { size: large, readme: true },
+  ],
+  [
+    "tag-location-small",
+    async (page, world) => {
+      await page.show(`tags/${world.tags[39].id}`);
+      await tab(page, "Location");
+    },
+    { size: small },
+  ],
+  [
+    "tag-taps",
+    async (page, world) => {
+      await page.show(`tags/${await equipped(world)}`);
+      await tab(page, "Taps");
+    },
+  ],
+  [
+    "import",
+    async (page) => {
+      await page.show("tags");
+      await page.getByRole("button", { name: "Import…" }).click();
+      const rows = Array.from({ length: 240 }, (_, row) => `${row % 90 === 7 ? "" : `Vase ${row}`};${["red", "blue"][row % 2]};vase-${row + 1000}`);
+      const buffer = Buffer.from(["Label;Colour;code", ...rows].join("\n"));
+      await page.getByLabel("CSV file").setInputFiles({ name: "vases.csv", mimeType: "text/csv", buffer });
+      await page.getByLabel("What Label becomes").selectOption("name");
+      await page.getByLabel("What Colour becomes").selectOption("data:Colour");
+      await page.getByRole("button", { name: "Check" }).click();
+      await page.getByText("rows cannot").waitFor();
+    },
+    { readme: true },
+  ],
+  ["experiences", async (page) => {
+    await page.show("experiences/1");
+    await page.locator("code.url").waitFor();
+  }, { readme: true }],
+  [
+    "experiences-completion",
+    async (page) => {
+      await page.show("experiences/1");
+      await page.getByLabel("Where a tap leads").fill("https://shop.example.com/register?sn={{ ta");
+    },
+  ],
+  ["experience-studio-dark", (page) => page.show("experiences/4"), { theme: "dark" }],
+  ["interactions", async (page, world) => page.show(`interactions/${await newest(world)}`), { readme: true }],
+  ["interactions-dark", async (page, world) => page.show(`interactions/${await newest(world, "&reason=wrong_mac")}`), { theme: "dark", readme: true }],
+  ["interactions-small", (page) => page.show("interactions"), { size: small }],
+  ["simulator", simulate, { readme: true }],
+  [
+    "simulator-adversary-dark",
+    async (page) => {
+      await simulate(page);
+      await page.getByRole("button", { name: "Double update" }).click();
+      await page.getByText("400: Invalid rolling key").waitFor();
+    },
+    { theme: "dark", size: large },
+  ],
+  ["settings", (page) => page.show("settings/service")],
+  ["settings-keys", (page) => page.show("settings/keys"), { size: small }],
+  ["settings-tokens-dark", (page) => page.show("settings/tokens"), { theme: "dark" }],
+  ["settings-connections", (page) => page.show("settings/connections")],
+  ["settings-about", (page) => page.show("settings/about")],
+  [
+    "palette",
+    async (page) => {
+      await page.show("tags");
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("wat");
+      await page.getByRole("option", { name: /watch-045/ }).waitFor();
+    },
+    { readme: true },
+  ],
+  [
+    "shortcuts-dark",
+    async (page) => {
+      await page.show("tags");
+      await page.keyboard.press("?");
+      await page.getByRole("dialog").waitFor();
+    },
+    { theme: "dark" },
+  ],
+  [
+    "new-inlay",
+    async (page, world) => {
+      await page.show(`tags/${await equipped(world)}`);
+      await tab(page, "Inlay & QR");
+      await page.getByRole("button", { name: "Add an inlay…" }).click();
+      await page.getByLabel("Mirror").last().selectOption("encrypted");
+    },
+  ],
+  [
+    "failure",
+    async (page) => {
+      await page.route("**/admin/v1/tags?*", (route) =>
+        route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"detail":"The disk is full. Make room, then try again."}' }),
+      );
+      await page.show("tags");
+    },
+  ],
+];
+
+let ui, browser, world, empty;
+
+before(async () => {
+  [ui, empty, browser] = await Promise.all([serveUi(), serveUi(), launch()]);
+  world = await tell(ui);
+  await mkdir(looked, { recursive: true });
+  await mkdir(kept, { recursive: true });
+});
+
+after(async () => {
+  await browser?.close();
+  await Promise.all([ui?.close(), empty?.close()]);
+});
+
+async function picture(service, name, show, { theme, size = usual, readme = false } = {}) {
+  const page = await open(browser, service, { theme, size, at: service === ui ? world.now : undefined });
+  await show(page, world);
+  // The port differs with every run.
+  await page.evaluate(() => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:8787");
+  });
+  const file = join(looked, `${name}.png`);
+  await page.screenshot({ path: file });
+  assert.ok((await stat(file)).size > 10_000, `${name} shows next to nothing`);
+  if (readme && process.env.UPDATE_SCREENSHOTS) {
+    const session = await page.context().newCDPSession(page);
+    const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 82 });
+    await writeFile(join(kept, `${name}.webp`), Buffer.from(data, "base64"));
+  }
+  assert.deepEqual(page.broken, []);
+  await page.context().close();
+}
+
+for (const [name, show, options] of pictures) test(`a picture of ${name}`, () => picture(ui, name, show, options));
+
+for (const screen of ["overview", "tags", "experiences", "interactions", "simulator"]) {
+  test(`a picture of ${screen} without anything to show`, () =>
+    picture(empty, `${screen}-empty`, (page) => page.show(screen), { theme: screen === "tags" ? "dark" : "light" }));
+}

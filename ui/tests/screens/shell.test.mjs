@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { group } from "./suite.mjs";
+
+const palette = async (page) => {
+  await page.show("overview");
+  await page.keyboard.press("Control+k");
+  await page.getByPlaceholder("A tag's name").waitFor();
+};
+
+group("The frame", {
+  states: {
+    palette,
+    "palette with tags": async (page) => {
+      await palette(page);
+      await page.keyboard.type("watch");
+      await page.getByRole("option", { name: /watch-045/ }).waitFor();
+    },
+    shortcuts: async (page) => {
+      await page.show("tags");
+      await page.keyboard.press("?");
+      await page.getByRole("dialog", { name: "Shortcuts" }).waitFor();
+    },
+    "a notice and a failure": async (page) => {
+      await page.show("experiences/1");
+      await page.getByRole("button", { name: "Delete…" }).click();
+      await page.getByRole("button", { name: "Delete it" }).click();
+      await page.getByRole("alert").getByText(/tags/).waitFor();
+    },
+  },
+  stories: {
+    "finds a tag and runs a command by keyboard alone": async (page) => {
+      await palette(page);
+      await page.keyboard.type("watch-045");
+      await page.getByRole("option", { name: /watch-045/ }).waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Watch 45" }).waitFor();
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("go to settings");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Settings", exact: true }).waitFor();
+    },
+    "obeys its shortcuts outside of fields alone": async (page) => {
+      await page.show("overview");
+      await page.keyboard.press("g");
+      await page.keyboard.press("t");
+      await page.getByRole("heading", { name: "Tags", exact: true }).waitFor();
+      await page.keyboard.press("/");
+      await page.keyboard.type("n?gi");
+      assert.equal(await page.getByLabel("Search tags").inputValue(), "n?gi");
+      assert.equal(await page.getByRole("dialog").count(), 0);
+      await page.evaluate(() => document.activeElement.blur());
+      await page.keyboard.press("n");
+      await page.getByRole("dialog", { name: "New tag" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "hidden" });
+    },
+    "goes back and forth through what was looked at": async (page, { tags }) => {
+      await page.show("tags");
+      await page.getByRole("link", { name: tags[47].name }).click();
+      await page.getByRole("heading", { name: tags[47].name }).waitFor();
+      await page.goBack();
+      await page.getByRole("heading", { name: tags[47].name }).waitFor({ state: "hidden" });
+      await page.goForward();
+      await page.getByRole("heading", { name: tags[47].name }).waitFor();
+    },
+  },
+});

@@ -1,0 +1,55 @@
+// What every file of screens shares: one service with a history, one browser,
+// and axe over every state of every screen in both themes and two sizes.
+
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { findings, launch, open, sizes, themes } from "./browser.mjs";
+import { serveUi } from "./served.mjs";
+import { tell } from "./world.mjs";
+
+/**
+ * Declares the tests of a group of screens. `states` are ways to come to one:
+ * each is given a page. `stories` are tests of their own, on a page at the
+ * smaller size. Both are given the world with its API.
+ */
+export function group(name, { states = {}, stories = {}, empty = false }) {
+  describe(name, () => {
+    let ui, browser, world;
+
+    before(async () => {
+      [ui, browser] = await Promise.all([serveUi(), launch()]);
+      world = { ui, ...(empty ? {} : await tell(ui)) };
+    });
+
+    after(async () => {
+      await browser?.close();
+      await ui?.close();
+    });
+
+    const on = async (options, work) => {
+      const page = await open(browser, ui, { ...options, at: world.now });
+      try {
+        await work(page, world);
+        assert.deepEqual(page.broken, []);
+      } finally {
+        await page.context().close();
+      }
+    };
+
+    for (const theme of themes) {
+      for (const size of sizes) {
+        it(`is accessible, ${theme}, ${size.width}x${size.height}`, () =>
+          on({ theme, size }, async (page) => {
+            for (const [state, show] of Object.entries(states)) {
+              await show(page, world);
+              assert.deepEqual(await findings(page), [], state);
+              const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+              assert.ok(wide <= 0, `${state} is ${wide}px wider than the window`);
+            }
+          }));
+      }
+    }
+
+    for (const [story, tell] of Object.entries(stories)) it(story, () => on({}, tell));
+  });
+}

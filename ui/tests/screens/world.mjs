@@ -1,0 +1,135 @@
+// A shop with a history, told to a service through its API: what the screens
+// show in tests and in pictures.
+
+import { Inlay } from "./inlay.mjs";
+
+const HOUR = 3_600_000;
+const things = ["Bottle", "Crate", "Bicycle", "Poster", "Jacket", "Watch", "Guitar", "Lamp"];
+const LONG = "A very long name that somebody gave to the third shelf of the second room behind the old bakery in Obere Hauptstraße";
+
+/** A client of the service's admin API and of its public routes. */
+export function client({ service, token }) {
+  const call = async (method, path, body, type = "application/json") => {
+    const answer = await fetch(`${service}/admin/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": type }) },
+      ...(body !== undefined && { body: type === "application/json" ? JSON.stringify(body) : body }),
+    });
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+    return answer.status === 204 ? undefined : answer.json();
+  };
+  return {
+    get: (path) => call("GET", path),
+    post: (path, body = {}) => call("POST", path, body),
+    put: (path, body) => call("PUT", path, body),
+    csv: (path, text) => call("POST", path, text, "text/csv"),
+    /** Opens a tag's address as a visitor does; answers the rolling key in Base64. */
+    async tap(slug, query = "") {
+      const answer = await fetch(`${service}/t/${slug}${query}`, { redirect: "manual" });
+      const target = answer.headers.get("location");
+      const key = target && new URL(target).searchParams.get("rk");
+      return key ? btoa(key) : null;
+    },
+    async payload(rk) {
+      await fetch(`${service}/v2/interactions/rk_payload?rk=${encodeURIComponent(rk)}`);
+    },
+    async update(rk, data) {
+      await fetch(`${service}/v2/interactions/data`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ rolling_key: rk, data }),
+      });
+    },
+  };
+}
+
+async function experiences(api) {
+  const redirect = (name, target_url) => api.post("/experiences", { name, kind: "redirect", target_url });
+  const register = await redirect("Register product", "https://shop.example.com/register?sn={{ tag:attribute:sku }}");
+  const manual = await redirect("Manual and downloads", "https://docs.example.com/{{ tag:data:model || \"index\" }}");
+  const authentic = await redirect("Authentic or not", "https://shop.example.com/check?result={{ interaction:verification:result }}");
+  await api.post("/experiences", {
+    name: "Lost and found",
+    kind: "studio",
+    draft: true,
+    blocks: [
+      { type: "heading", text: "{{ tag:title }} was found" },
+      { type: "text", text: "Thank you. Leave a word for its owner." },
+      { type: "form", fields: [{ label: "Where is it?", kind: "text", variable: "found_at" }], submit_label: "Tell the owner" },
+    ],
+  });
+  return [register, manual, authentic];
+}
+
+async function tags(api, [register, manual, authentic]) {
+  const made = [];
+  for (let number = 1; number <= 48; number++) {
+    const thing = things[number % things.length];
+    const leads = [register, manual, authentic, null][number % 7 === 0 ? 3 : number % 3];
+    made.push(
+      await api.post("/tags", {
+        name: number === 40 ? LONG : `${thing} ${number}`,
+        slug: `${thing.toLowerCase()}-${String(number).padStart(3, "0")}`,
+        title: number === 40 ? "" : `${thing} No. ${number}`,
+        experience_id: leads?.id ?? null,
+        status: number % 11 === 0 ? "archived" : "active",
+        attributes: { sku: `${thing[0]}-${1000 + number}`, batch: "2026-A" },
+        data: { colour: ["red", "green", "black"][number % 3], model: thing.toLowerCase() },
+        variables: { registered: "false", owner: "" },
+        has_qr_code: thing === "Poster",
+      }),
+    );
+  }
+  return made;
+}
+
+async function inlays(api, made) {
+  const equipped = made.filter((tag) => tag.status === "active" && !tag.has_qr_code).slice(-12);
+  return Promise.all(
+    equipped.map(async (tag, index) => {
+      const inlay = new Inlay(`04DE5F1EACC0${(64 + index).toString(16).toUpperCase()}`, `${index + 1}`.padStart(32, "5"));
+      const { uid } = inlay;
+      await api.post("/inlays", { uid, technology: "ntag424dna", mirror: "plain", tag_id: tag.id, file_key: inlay.key.toString("hex") });
+      return { tag, inlay };
+    }),
+  );
+}
+
+/** A day of taps: mostly in order, some not, the last ones just now. */
+async function taps(api, made, equipped) {
+  const posters = made.filter((tag) => tag.has_qr_code && tag.status === "active");
+  for (let hour = 0; hour < 24; hour++) {
+    const busy = Math.round(2 + 5 * Math.sin((hour / 24) * Math.PI) ** 2);
+    for (let visit = 0; visit < busy; visit++) {
+      const { tag, inlay } = equipped[(hour * 5 + visit * 3) % equipped.length];
+      await api.tap(tag.slug, inlay.read());
+    }
+    await api.tap(posters[hour % posters.length].slug);
+    if (hour % 9 === 4) await api.tap(equipped[hour % 12].tag.slug, equipped[hour % 12].inlay.at(1));
+    if (hour < 23) await api.post("/clock", { advance_ms: HOUR });
+  }
+  await api.post("/clock", { advance_ms: HOUR / 2 });
+  const [first, second, third] = equipped;
+  first.inlay.read();
+  first.inlay.read();
+  await api.tap(first.tag.slug, first.inlay.read());
+  await api.post("/clock", { advance_ms: 60_000 });
+  await api.tap(second.tag.slug, second.inlay.read().replace(/.$/, (last) => (last === "0" ? "1" : "0")));
+  const rk = await api.tap(third.tag.slug, third.inlay.read());
+  await api.payload(rk);
+  await api.update(rk, { registered: "true", owner: "Anna" });
+  await api.post("/clock", { advance_ms: 45_000 });
+  const last = equipped[3];
+  await api.payload(await api.tap(last.tag.slug, last.inlay.read()));
+}
+
+/** Tells the whole story; answers the service's present. */
+export async function tell(ui) {
+  const api = client(ui);
+  const made = await tags(api, await experiences(api));
+  await taps(api, made, await inlays(api, made));
+  await api.post("/tokens", { name: "Shop's web server" });
+  await api.post("/demo");
+  const { now } = await api.get("/clock");
+  return { api, now: new Date(now), tags: made };
+}
