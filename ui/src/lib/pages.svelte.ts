@@ -6,7 +6,7 @@ const PAGE = 100;
 
 export class Pages<T extends { id: number }> {
   count = $state<number | null>(null);
-  loading = $state(false);
+  loading = $state(true);
   /** Why the list cannot be shown. */
   problem = $state<string | null>(null);
   // A long list grows in place: copying it for every page, or watching each of

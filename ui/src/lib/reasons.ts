@@ -10,7 +10,7 @@ const words: Record<Reason, string | null> = {
   no_code: "no code",
   keys_replaced: "keys replaced",
   verifier_off: "verifier off",
-  static: "no code expected",
+  static: "plain address",
 };
 
 /** Why a tap has its state, in a word or two; nothing where the state says it all. */

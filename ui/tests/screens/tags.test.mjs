@@ -18,7 +18,7 @@ const csv = (text) => ({ name: "tags.csv", mimeType: "text/csv", buffer: Buffer.
 const importing = async (page) => {
   await page.show("tags");
   await page.getByRole("button", { name: "Import…" }).click();
-  await page.getByLabel("CSV file").setInputFiles(csv("Label;Colour;code\nOne;red;imported-1\n;blue;imported-2\nThree;green;imported-3\n"));
+  await page.getByLabel("CSV file").setInputFiles(csv("Product;Colour;code\nOne;red;imported-1\n;blue;imported-2\nThree;green;imported-3\n"));
 };
 
 const count = (api, query) => api.get(`/tags?count=true&limit=1&${query}`).then((page) => page.count);
@@ -53,7 +53,7 @@ group("Tags", {
     },
     "an import that was checked": async (page) => {
       await importing(page);
-      await page.getByLabel("What Label becomes").selectOption("name");
+      await page.getByLabel("What Product becomes").selectOption("name");
       await page.getByRole("button", { name: "Check" }).click();
       await page.getByText("1 row cannot").waitFor();
     },
@@ -100,8 +100,9 @@ group("Tags", {
     },
     "are imported by columns that were named, with a result for each row": async (page, { api }) => {
       await importing(page);
+      await page.getByText("No column becomes the name yet.").waitFor();
       assert.ok(await page.getByRole("button", { name: "Check" }).isDisabled());
-      await page.getByLabel("What Label becomes").selectOption("name");
+      await page.getByLabel("What Product becomes").selectOption("name");
       await page.getByLabel("What Colour becomes").selectOption("data:Colour");
       await page.getByRole("button", { name: "Check" }).click();
       await page.getByText("2 rows can be imported, 1 row cannot").waitFor();
