@@ -15,6 +15,7 @@ export class Pages<T extends { id: number }> {
   #changes = $state(0);
   #next: string | null = null;
   #query: Query = {};
+  #counted = false;
   /** Answers to a former question are dropped. */
   #asked = 0;
 
@@ -33,12 +34,14 @@ export class Pages<T extends { id: number }> {
   /** Starts the list anew. */
   async load(query: Query, counted = true): Promise<void> {
     this.#query = query;
+    this.#counted = counted;
     const asked = ++this.#asked;
-    await this.#fetch(asked, { ...query, ...(counted && { count: true }) }, (page) => {
+    await this.#fetch(asked, query, (page) => {
       this.#items = page.items;
       this.#next = page.next;
-      this.count = page.count ?? null;
     });
+    if (counted) void this.#count(asked);
+    else this.count = null;
     // Filters may leave a page empty though others are not.
     while (this.#items.length === 0 && this.more && asked === this.#asked) await this.loadMore();
   }
@@ -76,7 +79,13 @@ export class Pages<T extends { id: number }> {
   }
 
   async reload(): Promise<void> {
-    await this.load(this.#query, this.count !== null);
+    await this.load(this.#query, this.#counted);
+  }
+
+  /** Counts all that match. In a long list that takes longer than its first page, which does not wait for it. */
+  async #count(asked: number): Promise<void> {
+    const page = await get<Page<T>>(this.path, { ...this.#query, limit: 1, count: true }).catch(() => null);
+    if (asked === this.#asked) this.count = page?.count ?? null;
   }
 
   async #fetch(asked: number, query: Query, take: (page: Page<T>) => void): Promise<void> {
