@@ -39,6 +39,14 @@ group("The frame", {
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "Settings", exact: true }).waitFor();
     },
+    "loses no letter of one who types on after opening the palette": async (page) => {
+      await page.show("overview");
+      const session = await page.context().newCDPSession(page);
+      await session.send("Emulation.setCPUThrottlingRate", { rate: 20 });
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("watch-045");
+      assert.equal(await page.getByPlaceholder("A tag's name").inputValue(), "watch-045");
+    },
     "obeys its shortcuts outside of fields alone": async (page) => {
       await page.show("overview");
       await page.keyboard.press("g");
