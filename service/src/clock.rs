@@ -137,8 +137,8 @@ impl Clock for SystemClock {
     }
 }
 
-/// The service's clock in test mode: it runs as a [`SystemClock`] does, and can
-/// be moved ahead of it. After a restart it is at the present again.
+/// The service's clock in test mode: it runs as a [`SystemClock`] does, can be
+/// wrong from the start, and can be moved ahead.
 #[derive(Debug)]
 pub struct TestClock {
     system: SystemClock,
@@ -146,11 +146,11 @@ pub struct TestClock {
 }
 
 impl TestClock {
-    /// A clock that tells the present wall time.
-    pub fn start() -> Self {
+    /// A clock that is `skew` milliseconds ahead of the wall time, or behind it.
+    pub fn start(skew: i64) -> Self {
         Self {
             system: SystemClock::start(),
-            ahead: AtomicI64::new(0),
+            ahead: AtomicI64::new(skew),
         }
     }
 }
@@ -225,8 +225,9 @@ mod tests {
 
     #[test]
     fn a_test_clock_runs_and_can_be_moved_ahead() {
-        let clock = TestClock::start();
+        let clock = TestClock::start(-600_000);
         let before = clock.now();
+        assert!(SystemClock::start().now().millis_since(before) >= 600_000);
         let moved = clock.try_advance(300_000).unwrap();
         assert!(moved.millis_since(before) >= 300_000);
         assert!(clock.now() >= moved);

@@ -11,33 +11,35 @@ use clap::Args;
 use clap::builder::BoolishValueParser;
 use tapdesk_service::admin_token::AdminToken;
 use tapdesk_service::settings::Fixed;
+use tapdesk_service::start::{Database, TestMode, WrappingKey};
+use tapdesk_service::storage::postgres::Address;
 use url::Url;
 use zeroize::Zeroizing;
 
 /// Which installation: the database, and the admin token beside it.
 #[derive(Args, Clone, Debug)]
 pub struct Installation {
-    /// The database, as sqlite:PATH. By default `tapdesk.db` in the user's data folder.
+    /// The database, as `sqlite:PATH` or `postgres://USER@HOST/DATABASE`. By default `tapdesk.db` in the user's data folder.
     #[arg(
         long,
         env = "TAPDESK_DATABASE",
-        value_name = "sqlite:PATH",
+        value_name = "URL",
         hide_env_values = true,
         global = true
     )]
     database: Option<String>,
 
-    /// The file with the admin token. By default `admin.token` beside the database.
+    /// The file with the admin token. By default `admin.token` beside a SQLite file, else in the user's data folder.
     #[arg(long, env = "TAPDESK_TOKEN_FILE", value_name = "FILE", global = true)]
     token_file: Option<PathBuf>,
 }
 
 impl Installation {
-    /// Where the SQLite file is.
-    pub fn database(&self) -> Result<PathBuf> {
+    /// Where everything is kept.
+    pub fn database(&self) -> Result<Database> {
         match &self.database {
-            Some(url) => sqlite_path(url),
-            None => Ok(data_folder()?.join("tapdesk.db")),
+            Some(url) => database(url),
+            None => Ok(Database::Sqlite(data_folder()?.join("tapdesk.db"))),
         }
     }
 
@@ -46,6 +48,7 @@ impl Installation {
         let database = self
             .database
             .as_ref()
+            .filter(|url| !has_password(url))
             .map(|url| format!(" --database {url}"));
         let token = self.token_file.as_ref();
         let token = token.map(|file| format!(" --token-file {}", file.display()));
@@ -56,7 +59,10 @@ impl Installation {
     pub fn token_file(&self) -> Result<PathBuf> {
         match &self.token_file {
             Some(path) => Ok(path.clone()),
-            None => Ok(self.database()?.with_file_name("admin.token")),
+            None => Ok(match self.database()? {
+                Database::Sqlite(path) => path.with_file_name("admin.token"),
+                Database::Postgres(_) => data_folder()?.join("admin.token"),
+            }),
         }
     }
 }
@@ -64,17 +70,33 @@ impl Installation {
 /// Where the key is that wraps inlay keys.
 #[derive(Args, Clone, Debug)]
 pub struct KeyFile {
-    /// The file with the key that wraps inlay keys. By default `inlay.key` beside the database.
+    /// The file with the key that wraps inlay keys. By default `inlay.key` beside a SQLite file; for PostgreSQL there is no default.
     #[arg(long, env = "TAPDESK_KEY_FILE", value_name = "FILE")]
     key_file: Option<PathBuf>,
 }
 
 impl KeyFile {
-    /// The file of the key for `database`.
+    /// The file of the key for the SQLite file `database`.
     pub fn path(&self, database: &Path) -> PathBuf {
         self.key_file
             .clone()
             .unwrap_or_else(|| database.with_file_name("inlay.key"))
+    }
+
+    /// The file of the key for `database`, where there is one.
+    pub fn of(&self, database: &Database) -> Option<PathBuf> {
+        match database {
+            Database::Sqlite(path) => Some(self.path(path)),
+            Database::Postgres(_) => self.key_file.clone(),
+        }
+    }
+
+    /// Where a service on `database` has its key from.
+    pub fn wrapping_key(&self, database: &Database) -> WrappingKey {
+        match database {
+            Database::Sqlite(path) => WrappingKey::File(self.path(path)),
+            Database::Postgres(_) => WrappingKey::Shared(self.key_file.clone()),
+        }
     }
 }
 
@@ -164,15 +186,43 @@ pub struct Serve {
     #[arg(long, env = "TAPDESK_COUNTRY_FILE", value_name = "FILE")]
     pub country_file: Option<PathBuf>,
 
-    /// Test mode: `/admin/v1/clock` moves the service's time forward.
-    #[arg(long, env = "TAPDESK_TEST_CLOCK", value_parser = BoolishValueParser::new())]
-    pub test_clock: bool,
+    #[command(flatten)]
+    pub test: Test,
 
     #[command(
         flatten,
         next_help_heading = "Settings (fixed here, read-only in the admin API)"
     )]
     pub settings: Fixed,
+}
+
+/// Test mode.
+#[derive(Args, Clone, Debug)]
+pub struct Test {
+    /// Test mode: `/admin/v1/clock` moves the service's time forward.
+    #[arg(long, env = "TAPDESK_TEST_CLOCK", value_parser = BoolishValueParser::new())]
+    test_clock: bool,
+
+    /// Test mode: by how many milliseconds this node's own clock is wrong.
+    #[arg(
+        long,
+        env = "TAPDESK_TEST_SKEW",
+        value_name = "MILLISECONDS",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
+    test_skew: i64,
+}
+
+impl Test {
+    /// What was chosen.
+    pub fn mode(&self) -> Result<Option<TestMode>> {
+        match (self.test_clock, self.test_skew) {
+            (true, skew) => Ok(Some(TestMode { skew })),
+            (false, 0) => Ok(None),
+            (false, _) => bail!("A clock that is wrong is for tests: set TAPDESK_TEST_CLOCK, too."),
+        }
+    }
 }
 
 /// The admin token from the environment, where it is set.
@@ -205,29 +255,45 @@ pub fn refuse_passwords(arguments: impl Iterator<Item = OsString>) -> Result<()>
                     &argument
                 }
             });
-        if Url::parse(value).is_ok_and(|url| url.password().is_some()) {
+        if has_password(value) {
             bail!(
                 "A password does not belong in an argument, which every user of the machine can read. \
-                 Put the URL into TAPDESK_DATABASE instead."
+                 Put the URL into TAPDESK_DATABASE instead, or the password into PGPASSWORD."
             );
         }
     }
     Ok(())
 }
 
-/// The path in a database URL.
-fn sqlite_path(url: &str) -> Result<PathBuf> {
+/// Whether `text` is a URL with a password in it.
+fn has_password(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return false;
+    };
+    if !scheme.starts_with("postgres") {
+        return Url::parse(text).is_ok_and(|url| url.password().is_some());
+    }
+    // Where several hosts are named it is no URL to other readers.
+    let (authority, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let user = authority.rsplit_once('@').map(|(user, _)| user);
+    user.is_some_and(|user| user.contains(':'))
+        || query.split('&').any(|pair| pair.starts_with("password="))
+}
+
+/// The database that a URL names.
+fn database(url: &str) -> Result<Database> {
     if url.starts_with("postgres:") || url.starts_with("postgresql:") {
-        bail!(
-            "This build of Tapdesk keeps its data in SQLite only; name a database as sqlite:PATH."
-        );
+        let address = Address::parse(url, |name| std::env::var(name).ok())?;
+        return Ok(Database::Postgres(Box::new(address)));
     }
     match url.strip_prefix("sqlite:") {
-        None => bail!("A database is named as sqlite:PATH, such as sqlite:data/tapdesk.db."),
+        None => bail!(
+            "A database is named as sqlite:PATH, such as sqlite:data/tapdesk.db, or as postgres://USER@HOST/DATABASE."
+        ),
         Some("" | ":memory:") => {
             bail!("The database needs a file to survive in, such as sqlite:data/tapdesk.db.")
         }
-        Some(path) => Ok(PathBuf::from(path)),
+        Some(path) => Ok(Database::Sqlite(PathBuf::from(path))),
     }
 }
 
@@ -250,16 +316,19 @@ mod tests {
             ("sqlite:/var/lib/tapdesk.db", "/var/lib/tapdesk.db"),
             ("sqlite:///var/lib/tapdesk.db", "///var/lib/tapdesk.db"),
         ] {
-            assert_eq!(sqlite_path(url).unwrap(), Path::new(path));
+            let Database::Sqlite(named) = database(url).unwrap() else {
+                panic!("{url}");
+            };
+            assert_eq!(named, Path::new(path));
         }
         for url in [
             "",
             "data/tapdesk.db",
             "sqlite:",
             "sqlite::memory:",
-            "postgres://db/tapdesk",
+            "postgres:data/tapdesk.db",
         ] {
-            assert!(sqlite_path(url).is_err(), "{url}");
+            assert!(database(url).is_err(), "{url}");
         }
     }
 
@@ -270,12 +339,16 @@ mod tests {
         for argument in [
             "postgres://me:secret@db/t",
             "--database=postgres://me:secret@db/t",
+            "postgresql://me:secret@one,two:5433/t",
+            "postgres://db/t?user=me&password=secret",
+            "https://me:secret@proxy/",
         ] {
             let error = check(argument).unwrap_err().to_string();
             assert!(!error.contains("secret"), "{error}");
         }
         for argument in [
-            "postgres://me@db/t",
+            "postgres://me@db:5433/t",
+            "postgres://%2Fvar%2Frun:5433/t",
             "sqlite:a:b@c",
             "--tag-url=http://127.0.0.1:8787/t",
         ] {

@@ -15,13 +15,14 @@ use crate::keyring::{KeyFileError, Keyring};
 use crate::private_file;
 use crate::service::{Parts, Service};
 use crate::settings::Layers;
-use crate::storage::sqlite::{OpenError, SqliteStorage};
-use crate::storage::{Administration as _, StorageError};
+use crate::storage::postgres::{self, Address, PostgresStorage, Time};
+use crate::storage::sqlite::{self, SqliteStorage};
+use crate::storage::{Storage, StorageError};
 
 /// What a start decides.
 pub struct Start {
-    /// The SQLite file; it is made where there is none.
-    pub database: PathBuf,
+    /// The database.
+    pub database: Database,
     /// The key that wraps inlay keys.
     pub wrapping_key: WrappingKey,
     /// The admin token that is not stored.
@@ -30,14 +31,31 @@ pub struct Start {
     pub layers: Layers,
     /// A MMDB file that knows the countries of addresses.
     pub countries: Option<PathBuf>,
-    /// Test mode: time can be moved.
-    pub test_clock: bool,
+    /// Test mode, if that is what it is.
+    pub test: Option<TestMode>,
+}
+
+/// Where everything is kept.
+pub enum Database {
+    /// A SQLite file; it is made where there is none.
+    Sqlite(PathBuf),
+    /// A PostgreSQL database, shared with other nodes; an empty one is initialised.
+    Postgres(Box<Address>),
+}
+
+/// The service's time can be moved.
+#[derive(Clone, Copy, Debug)]
+pub struct TestMode {
+    /// By how many milliseconds this node's own clock is wrong.
+    pub skew: i64,
 }
 
 /// Where the key that wraps inlay keys comes from.
 pub enum WrappingKey {
     /// A file. It is made where it is missing and no inlay's key needs it yet.
     File(PathBuf),
+    /// A file that the nodes of one database have alike, and none of them makes.
+    Shared(Option<PathBuf>),
     /// The embedding program keeps it.
     Kept(KeepsKey),
 }
@@ -65,9 +83,12 @@ pub struct Started {
 /// Why a service cannot be started. Each is a sentence for people.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The database cannot be opened.
+    /// The SQLite file cannot be opened.
     #[error(transparent)]
-    Open(#[from] OpenError),
+    Sqlite(#[from] sqlite::OpenError),
+    /// The PostgreSQL database cannot be opened.
+    #[error(transparent)]
+    Postgres(#[from] postgres::OpenError),
     /// The database does not give what a service needs.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -94,19 +115,20 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
         .countries
         .map_or_else(|| Ok(Countries::default()), |path| Countries::open(&path))
         .map_err(StartError::Countries)?;
-    let clock: Arc<dyn Clock> = if start.test_clock {
-        Arc::new(TestClock::start())
-    } else {
-        Arc::new(SystemClock::start())
+    let clock: Arc<dyn Clock> = match start.test {
+        Some(test) => Arc::new(TestClock::start(test.skew)),
+        None => Arc::new(SystemClock::start()),
     };
-    private_file::make_folder_of(&start.database)
-        .map_err(|error| OpenError::Io(start.database.clone(), error))?;
     // The files beside the database are touched only by who owns it.
-    let storage = SqliteStorage::open(&start.database, Arc::clone(&clock), &OsEntropy)?;
+    let storage = open(start.database, &clock, start.test.is_some()).await?;
     let wrapped_key = storage.any_wrapped_key().await?;
     let may_create = wrapped_key.is_none();
     let keyring = match start.wrapping_key {
         WrappingKey::File(file) => Keyring::from_file(&file, may_create, &OsEntropy)?,
+        WrappingKey::Shared(Some(file)) => Keyring::from_file(&file, false, &OsEntropy)?,
+        WrappingKey::Shared(None) => {
+            Keyring::locked("this node was given no key; TAPDESK_KEY_FILE names its file.")
+        }
         WrappingKey::Kept(keep) => tokio::task::spawn_blocking(move || keep(may_create))
             .await
             .unwrap_or_else(|error| Ok(Keyring::locked(format!("its keeper failed: {error}."))))?,
@@ -120,7 +142,7 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
         TokenSource::File(file) => token_file(&file, &OsEntropy)?,
     };
     let service = Service::new(Parts {
-        storage: Arc::new(storage),
+        storage,
         clock,
         entropy: Arc::new(OsEntropy),
         keyring,
@@ -132,6 +154,25 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
     Ok(Started {
         service,
         admin_token,
+    })
+}
+
+async fn open(
+    database: Database,
+    clock: &Arc<dyn Clock>,
+    test: bool,
+) -> Result<Arc<dyn Storage>, StartError> {
+    let clock = Arc::clone(clock);
+    Ok(match database {
+        Database::Sqlite(path) => {
+            private_file::make_folder_of(&path)
+                .map_err(|error| sqlite::OpenError::Io(path.clone(), error))?;
+            Arc::new(SqliteStorage::open(&path, clock, &OsEntropy)?)
+        }
+        Database::Postgres(address) => {
+            let time = if test { Time::Movable } else { Time::Its };
+            Arc::new(PostgresStorage::open(*address, clock, time, &OsEntropy).await?)
+        }
     })
 }
 
@@ -164,12 +205,12 @@ mod tests {
             Ok(Keyring::open(&[1; 32]))
         };
         let started = start(Start {
-            database: database.to_owned(),
+            database: Database::Sqlite(database.to_owned()),
             wrapping_key: WrappingKey::Kept(Box::new(keep)),
             admin_token: TokenSource::Given(AdminToken::generate(&OsEntropy)),
             layers: Layers::default(),
             countries: None,
-            test_clock: false,
+            test: None,
         });
         (started.await.unwrap(), told.recv().unwrap())
     }

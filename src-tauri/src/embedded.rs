@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::settings::{Layers, Settings};
-use tapdesk_service::start::{Start, Started, TokenSource, WrappingKey, start};
+use tapdesk_service::start::{Database, Start, Started, TokenSource, WrappingKey, start};
 use tapdesk_service::{Exposure, Service, housekeeping, router, serve};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -49,7 +49,7 @@ impl Embedded {
             service,
             admin_token,
         } = start(Start {
-            database: folders.database.clone(),
+            database: Database::Sqlite(folders.database.clone()),
             wrapping_key,
             admin_token: TokenSource::File(folders.token_file()),
             layers: Layers {
@@ -60,7 +60,7 @@ impl Embedded {
                 ..Layers::default()
             },
             countries: None,
-            test_clock: false,
+            test: None,
         })
         .await?;
         service.set_listening(address);

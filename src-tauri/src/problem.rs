@@ -40,7 +40,7 @@ impl From<StartFailure> for StartProblem {
     fn from(failure: StartFailure) -> Self {
         match failure {
             StartFailure::Bind(error) => port(&error),
-            StartFailure::Start(StartError::Open(error)) => database(error),
+            StartFailure::Start(StartError::Sqlite(error)) => database(error),
             StartFailure::Start(StartError::KeyFile(error)) => Self::new(
                 ProblemKind::Keys,
                 "The key of your inlays' keys cannot be used.",

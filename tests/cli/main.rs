@@ -5,6 +5,7 @@ mod demo;
 mod doctor;
 mod headless;
 mod import;
+mod postgres;
 mod refusals;
 mod secrets;
 mod settings;

@@ -136,9 +136,17 @@ async fn an_installation_that_is_not_named_well_is_refused_in_words() {
             "fewer than 32",
         ),
         (
-            ("TAPDESK_DATABASE", "postgres://me:pw@db/t"),
+            ("TAPDESK_DATABASE", "postgres://me:pw@127.0.0.1:1/t"),
             &["serve"],
-            "SQLite only",
+            "t at 127.0.0.1 cannot be reached",
+        ),
+        (
+            (
+                "TAPDESK_DATABASE",
+                "postgres://me:pw@db.example/t?sslmode=prefer",
+            ),
+            &["serve"],
+            "Remove sslmode",
         ),
         (
             ("TAPDESK_DATABASE", "tapdesk.db"),

@@ -24,6 +24,7 @@ const NOBODY: u32 = 65_534;
 pub struct Cluster {
     folder: PathBuf,
     port: u16,
+    settings: Vec<String>,
     databases: AtomicU32,
     /// The shell that ends the server once this process is gone.
     _keeper: Child,
@@ -96,6 +97,7 @@ impl Cluster {
         Self {
             folder,
             port,
+            settings: server,
             databases: AtomicU32::new(0),
             _keeper: keeper,
         }
@@ -109,6 +111,43 @@ impl Cluster {
     /// The folder of its socket, its log, and its data in `data`.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Stops the server as a crash of it does (`pg_ctl stop -m immediate`), until [`Self::go_on`].
+    ///
+    /// # Panics
+    /// When it does not stop.
+    pub fn stop(&self) {
+        self.control(&["stop", "--mode", "immediate"]);
+    }
+
+    /// Starts the server again, as it was started first.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn go_on(&self) {
+        let log = self.folder.join("log");
+        let options = self.settings.iter().map(|setting| format!("-c {setting}"));
+        let options = options.collect::<Vec<_>>().join(" ");
+        self.control(&[
+            "start",
+            "--log",
+            &log.to_string_lossy(),
+            "--options",
+            &options,
+        ]);
+    }
+
+    fn control(&self, arguments: &[&str]) {
+        let done = command(&programs().join("pg_ctl"), &self.folder)
+            .args(arguments)
+            .args(["--wait", "--silent", "--pgdata"])
+            .arg(self.folder.join("data"))
+            .status();
+        assert!(
+            done.is_ok_and(|status| status.success()),
+            "pg_ctl {arguments:?}"
+        );
     }
 
     /// Makes an empty database.
@@ -146,7 +185,12 @@ impl TestDatabase {
 
     /// Its address.
     pub fn url(&self) -> String {
-        format!("postgres://{OWNER}@127.0.0.1:{}/{}", self.port, self.name)
+        self.url_at(self.port)
+    }
+
+    /// Its address behind another port that leads to its own.
+    pub fn url_at(&self, port: u16) -> String {
+        format!("postgres://{OWNER}@127.0.0.1:{port}/{}", self.name)
     }
 
     /// A connection that is none of the service's.
@@ -177,8 +221,9 @@ until [ "$(sed -n 8p "$data/postmaster.pid" 2>/dev/null | tr -d ' ')" = ready ];
 done
 echo ready
 while read -r _; do :; done
-kill -QUIT "$pid" 2>/dev/null
-wait "$pid"
+# It may have been stopped and started since.
+pid=$(head -n 1 "$data/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid"
+while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
 cd / && rm -rf "$(dirname "$data")"
 "#;
 

@@ -16,6 +16,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
 use crate::client::Client;
+use crate::postgres::TestDatabase;
 use crate::service::ADMIN_TOKEN;
 
 /// How long a start or an end may take before the test gives up.
@@ -32,6 +33,8 @@ pub struct Launch {
     pub arguments: Vec<String>,
     /// Environment variables beside the admin token.
     pub environment: Vec<(String, String)>,
+    /// The URL of a PostgreSQL database, where it is not the SQLite file in the folder.
+    pub postgres: Option<String>,
     /// Whether the admin token comes from the environment, and not from the
     /// file that the service makes.
     pub token_in_environment: bool,
@@ -47,6 +50,7 @@ impl Launch {
             listen: "127.0.0.1:0".to_owned(),
             arguments: Vec::new(),
             environment: Vec::new(),
+            postgres: None,
             token_in_environment: true,
             folder: Arc::new(tempfile::tempdir().expect("a temporary folder can be made")),
         }
@@ -59,7 +63,14 @@ impl Launch {
         self
     }
 
-    /// Its database.
+    /// With a PostgreSQL database.
+    #[must_use]
+    pub fn on(mut self, database: &TestDatabase) -> Self {
+        self.postgres = Some(database.url());
+        self
+    }
+
+    /// Its database, where that is a SQLite file.
     pub fn database(&self) -> PathBuf {
         self.folder.path().join("tapdesk.db")
     }
@@ -93,7 +104,11 @@ impl Launch {
             .args(&self.command[1..])
             .arg("serve")
             .arg("--database")
-            .arg(format!("sqlite:{}", self.database().display()))
+            .arg(
+                self.postgres
+                    .clone()
+                    .unwrap_or_else(|| format!("sqlite:{}", self.database().display())),
+            )
             .args(["--listen", &self.listen])
             .args(&self.arguments)
             .envs(self.environment.iter().cloned())

@@ -1,3 +1,67 @@
-//! PostgreSQL: its own faults.
+//! PostgreSQL: the story, and its own faults.
 
+mod history;
+mod lost_answers;
+mod nodes;
 mod opening;
+mod proxy;
+
+use std::sync::Arc;
+
+use tapdesk_service::clock::{Clock, SystemClock};
+use tapdesk_service::entropy::{Entropy, OsEntropy};
+use tapdesk_service::storage::Storage;
+use tapdesk_service::storage::postgres::{Address, PostgresStorage, Time};
+use tapdesk_tests::TestDatabase;
+use tokio::sync::OnceCell;
+use tokio_postgres::Client;
+
+use crate::backend::Backend;
+use crate::simulation;
+
+mod story {
+    story!(crate::postgres::Postgres);
+}
+
+#[tokio::test]
+async fn whatever_the_order_of_things_the_invariants_hold() {
+    for seed in 0..u64::from(tapdesk_tests::cases(simulation::SEEDS)) {
+        simulation::run::<Postgres>(seed).await;
+    }
+}
+
+/// A database of its own, whose time stands where the test's clock stands. It
+/// is made when it is opened first.
+pub struct Postgres(OnceCell<TestDatabase>);
+
+impl Postgres {
+    /// A connection to the database that is none of the service's.
+    pub async fn look_into(&self) -> Client {
+        let database = self.0.get().expect("it was opened");
+        database.look_into().await
+    }
+}
+
+impl Backend for Postgres {
+    fn new() -> Self {
+        Self(OnceCell::new())
+    }
+
+    async fn open(&self, clock: Arc<dyn Clock>, entropy: &dyn Entropy) -> Arc<dyn Storage> {
+        let database = self.0.get_or_init(TestDatabase::create).await;
+        let address = Address::parse(&database.url(), |_| None).unwrap();
+        let storage = PostgresStorage::open(address, clock, Time::Standing, entropy).await;
+        Arc::new(storage.unwrap())
+    }
+}
+
+fn clock() -> Arc<dyn Clock> {
+    Arc::new(SystemClock::start())
+}
+
+/// A node on `database`.
+async fn open(database: &TestDatabase, time: Time) -> PostgresStorage {
+    let address = Address::parse(&database.url(), |_| None).unwrap();
+    let storage = PostgresStorage::open(address, clock(), time, &OsEntropy);
+    storage.await.unwrap()
+}

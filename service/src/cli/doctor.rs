@@ -10,6 +10,8 @@ use clap::Args;
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::keyring::{self, Keyring};
 use tapdesk_service::private_file;
+use tapdesk_service::start::Database;
+use tapdesk_service::storage::postgres::{self, Address};
 use tapdesk_service::storage::{Examination, sqlite};
 use url::Url;
 
@@ -42,8 +44,11 @@ use Finding::{Bad, Good, Warning};
 
 pub(super) fn run(options: &Options) -> Result<()> {
     let now = SystemClock::start().now();
-    let path = options.connection.installation().database()?;
-    let (database, examination) = database(&path);
+    let database = options.connection.installation().database()?;
+    let (found, examination) = match &database {
+        Database::Sqlite(path) => sqlite_database(path),
+        Database::Postgres(address) => postgres_database(address)?,
+    };
     let running = options.connection.open().and_then(|client| {
         let settings = client.get("/settings")?;
         Ok(settings["tag_url"]["value"]
@@ -57,11 +62,17 @@ pub(super) fn run(options: &Options) -> Result<()> {
             sqlite::check_sqlite().map_or_else(bad, |version| Good(version.to_owned())),
         ),
         ("Clock", clock(now, examination.as_ref())),
-        ("Database", database),
+        ("Database", found),
         ("Admin token", admin_token(&options.connection)),
         (
             "Inlay key",
-            inlay_key(&options.key_file.path(&path), examination.as_ref()),
+            match options.key_file.of(&database) {
+                Some(file) => inlay_key(&file, examination.as_ref()),
+                None => Warning(
+                    "This node is given none. Whatever needs an inlay's key needs TAPDESK_KEY_FILE."
+                        .to_owned(),
+                ),
+            },
         ),
     ];
     match running {
@@ -119,7 +130,23 @@ fn clock(now: Timestamp, examination: Option<&Examination>) -> Finding {
     }
 }
 
-fn database(path: &Path) -> (Finding, Option<Examination>) {
+fn postgres_database(address: &Address) -> Result<(Finding, Option<Examination>)> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    Ok(match runtime.block_on(postgres::examine(address)) {
+        Err(error) => (bad(error), None),
+        Ok(None) => {
+            let finding = Warning(format!(
+                "{address} is empty. The first start initialises it."
+            ));
+            (finding, None)
+        }
+        Ok(examination) => (Good(format!("{address} is ours, and answers")), examination),
+    })
+}
+
+fn sqlite_database(path: &Path) -> (Finding, Option<Examination>) {
     let shown = path.display();
     match path.try_exists() {
         Ok(true) => {}

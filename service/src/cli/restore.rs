@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::keyring::{Keyring, Passphrase, SealedKey, file as key_file};
+use tapdesk_service::start::Database;
 use tapdesk_service::storage::sqlite::Restore;
 use zeroize::Zeroizing;
 
@@ -36,7 +37,11 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Result<()> {
-    let database = options.installation.database()?;
+    let Database::Sqlite(database) = options.installation.database()? else {
+        bail!(
+            "A backup is put in a SQLite file's place. Name that file with --database sqlite:PATH."
+        );
+    };
     if database.try_exists()? && !options.replace {
         bail!(
             "There is a database at {} already. With --replace it is moved aside first.",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow};
 use tapdesk_service::settings::{Layers, Settings};
-use tapdesk_service::start::{Start, Started, TokenSource, WrappingKey, start};
+use tapdesk_service::start::{Start, Started, TokenSource, start};
 use tapdesk_service::{Exposure, housekeeping, router};
 use tokio::net::TcpListener;
 
@@ -25,6 +25,7 @@ async fn serve(options: config::Serve) -> Result<()> {
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
         tracing::debug!("the limit of open files stays as it is: {error}");
     }
+    let database = options.installation.database()?;
     let listening = options.listening;
     let listener = TcpListener::bind(listening.listen)
         .await
@@ -43,14 +44,13 @@ async fn serve(options: config::Serve) -> Result<()> {
         fixed: options.settings,
     };
     layers.check_fixed()?;
-    let database = options.installation.database()?;
     let Started { service, .. } = start(Start {
-        wrapping_key: WrappingKey::File(options.key_file.path(&database)),
+        wrapping_key: options.key_file.wrapping_key(&database),
         database,
         admin_token,
         layers,
         countries: options.country_file,
-        test_clock: options.test_clock,
+        test: options.test.mode()?,
     })
     .await?;
     service.set_listening(address);

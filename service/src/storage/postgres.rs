@@ -10,8 +10,6 @@
 //! index over keys (a key carries its interaction's id), and prepared state that
 //! a lost connection would take with it.
 
-#![expect(dead_code, reason = "its operations follow, one noun after the other")]
-
 mod address;
 mod administration;
 mod configuration;
@@ -42,15 +40,18 @@ mod watch;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
+use async_trait::async_trait;
+use tokio::sync::{broadcast, mpsc};
 use tokio::task::AbortHandle;
 
 pub use address::{Address, InvalidAddress};
 pub use migrate::{OpenError, examine};
 pub use time::Time;
 
-use crate::clock::Clock;
+use super::{Storage, StorageError};
+use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
+use crate::event::Event;
 use lanes::Lanes;
 use node::Node;
 
@@ -98,6 +99,50 @@ impl PostgresStorage {
             node,
             tasks,
         })
+    }
+}
+
+#[async_trait]
+impl Storage for PostgresStorage {
+    async fn now(&self) -> Result<Timestamp, StorageError> {
+        self.present().await
+    }
+
+    async fn advance(&self, millis: u64) -> Result<Option<Timestamp>, StorageError> {
+        let millis = i64::try_from(millis).unwrap_or(i64::MAX);
+        self.node.advance(millis).await
+    }
+
+    fn simulated_offset(&self) -> i64 {
+        self.configuration.simulated_offset()
+    }
+
+    async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError> {
+        self.node.advance_simulated(i64::from(millis)).await
+    }
+
+    fn events(&self) -> broadcast::Receiver<Event> {
+        self.events.subscribe()
+    }
+
+    fn configuration_epoch(&self) -> Option<u64> {
+        self.configuration.epoch()
+    }
+
+    async fn ready(&self) -> Result<(), StorageError> {
+        self.session().await?.one("SELECT 1", &[]).await.map(drop)
+    }
+
+    async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
+        self.sweep_once(keep_since).await
+    }
+
+    async fn close(&self) {
+        self.lanes.stop().await;
+        // Reads of payloads are for the trace alone; a failure here loses nothing else.
+        let _ = self.store_payload_reads().await;
+        self.tasks.iter().for_each(AbortHandle::abort);
+        self.pool.close();
     }
 }
 

@@ -1,16 +1,11 @@
 //! What a database is when a node starts on it.
 
-use std::sync::Arc;
-
 use futures_util::future::join_all;
-use tapdesk_service::clock::{Clock, SystemClock};
 use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::storage::postgres::{Address, OpenError, PostgresStorage, Time};
 use tapdesk_tests::TestDatabase;
 
-fn clock() -> Arc<dyn Clock> {
-    Arc::new(SystemClock::start())
-}
+use super::clock;
 
 async fn open(database: &TestDatabase) -> Result<PostgresStorage, OpenError> {
     let address = Address::parse(&database.url(), |_| None).unwrap();

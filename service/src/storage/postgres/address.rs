@@ -116,7 +116,7 @@ impl Address {
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let database = self.config.get_dbname().unwrap_or("the user's own");
-        write!(f, "the database {database} at {}", hosts(&self.config))
+        write!(f, "The database {database} at {}", hosts(&self.config))
     }
 }
 

@@ -1,22 +1,126 @@
 //! Tags and their properties, in SQL.
 
 mod change;
+mod import;
 mod list;
 mod save;
 mod select;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
+use async_trait::async_trait;
 use futures_util::future::try_join;
 
+use super::PostgresStorage;
 use super::row::{self, column};
 use super::session::Session;
 use super::transaction::Write;
 use crate::id::TagId;
-use crate::storage::{Conflict, Put, StorageError};
-use crate::tag::{InvalidProperty, PROPERTIES_MAX, PropertyClass, PropertyKey, Tag};
+use crate::storage::{
+    Conflict, ImportHow, ImportRow, Imported, Put, StorageError, TagChange, TagEdit, TagFilter,
+    TagList, TagSelect, Tags,
+};
+use crate::tag::{InvalidProperty, PROPERTIES_MAX, PropertyClass, PropertyKey, Tag, TagFields};
 
 pub(super) use save::insert;
+
+#[async_trait]
+impl Tags for PostgresStorage {
+    async fn insert_tags(
+        &self,
+        tags: Vec<TagFields>,
+        simulated: bool,
+    ) -> Result<Vec<Result<TagId, Conflict>>, StorageError> {
+        let write = self.begin().await?;
+        let outcome = save::insert_all(&write, &tags, simulated).await;
+        self.end(write, outcome).await
+    }
+
+    async fn tag(&self, id: TagId) -> Result<Option<Tag>, StorageError> {
+        tag(&self.session().await?, id).await
+    }
+
+    async fn tags(&self, list: TagList) -> Result<Vec<Tag>, StorageError> {
+        let snapshot = self.snapshot().await?;
+        let tags = list::tags(&snapshot, &list).await?;
+        snapshot.end().await?;
+        Ok(tags)
+    }
+
+    async fn count_tags(&self, filter: TagFilter) -> Result<u64, StorageError> {
+        let snapshot = self.snapshot().await?;
+        let count = list::count(&snapshot, &filter).await?;
+        snapshot.end().await?;
+        Ok(count)
+    }
+
+    async fn tag_ids(&self, select: TagSelect) -> Result<Vec<TagId>, StorageError> {
+        let snapshot = self.snapshot().await?;
+        let ids = list::ids(&snapshot, &select).await?;
+        snapshot.end().await?;
+        Ok(ids)
+    }
+
+    async fn property_keys(
+        &self,
+        filter: TagFilter,
+    ) -> Result<BTreeSet<(PropertyClass, PropertyKey)>, StorageError> {
+        let snapshot = self.snapshot().await?;
+        let keys = list::property_keys(&snapshot, &filter).await?;
+        snapshot.end().await?;
+        Ok(keys)
+    }
+
+    async fn import_tags(
+        &self,
+        rows: Vec<Arc<ImportRow>>,
+        how: ImportHow,
+    ) -> Result<Vec<Result<Imported, Conflict>>, StorageError> {
+        let mut write = self.begin().await?;
+        let outcome = import::rows(&mut write, &rows, how).await;
+        self.end(write, outcome).await
+    }
+
+    async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError> {
+        let mut write = self.begin().await?;
+        let outcome = save::edit(&mut write, id, &edit).await;
+        self.end(write, outcome).await
+    }
+
+    async fn change_tags(
+        &self,
+        ids: Vec<TagId>,
+        change: TagChange,
+    ) -> Result<Vec<(TagId, TagChange)>, StorageError> {
+        let mut write = self.begin().await?;
+        let outcome = change::tags(&mut write, &ids, change).await;
+        self.end(write, outcome).await
+    }
+
+    async fn put_property(
+        &self,
+        tag: TagId,
+        class: PropertyClass,
+        key: PropertyKey,
+        value: String,
+    ) -> Result<Option<Put>, StorageError> {
+        let write = self.begin().await?;
+        let outcome = put_property(&write, tag, class, &key, &value).await;
+        self.end(write, outcome).await
+    }
+
+    async fn delete_property(
+        &self,
+        tag: TagId,
+        class: PropertyClass,
+        key: PropertyKey,
+    ) -> Result<Option<()>, StorageError> {
+        let write = self.begin().await?;
+        let outcome = delete_property(&write, tag, class, &key).await;
+        self.end(write, outcome).await
+    }
+}
 
 /// Notes a change of a tag that is not deleted; `false` where there is none.
 async fn touch(write: &Write, tag: TagId) -> Result<bool, StorageError> {

@@ -41,6 +41,11 @@ impl Select {
         if let Some(experience) = filter.experience_id {
             select.equal("experience_id", experience.0, Type::INT8);
         }
+        if let Some(assigned) = filter.assigned {
+            let null = if assigned { "NOT NULL" } else { "NULL" };
+            let condition = format!("t.experience_id IS {null}");
+            select.conditions.push(condition);
+        }
         if let Some(q) = &filter.q {
             let pattern = select.bind(row::containing(q), Type::TEXT);
             select.conditions.push(format!("t.folded LIKE {pattern}"));

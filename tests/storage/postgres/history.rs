@@ -1,0 +1,131 @@
+//! The history by the week, and what becomes of counters at a distance.
+
+use serde_json::json;
+use tapdesk_service::entropy::{Entropy as _, SeededEntropy};
+use tapdesk_service::id::InlayId;
+use tapdesk_service::inlay::counter::{Acceptance, CounterState};
+use tapdesk_service::interaction::{Refusal, Verdict};
+
+use super::Postgres;
+use crate::backend::{DAY, Database, START, Tap};
+
+async fn texts(db: &Database<Postgres>, sql: &str) -> Vec<String> {
+    let client = db.backend().look_into().await;
+    let rows = client.query(sql, &[]).await.unwrap();
+    rows.iter().map(|row| row.get(0)).collect()
+}
+
+const PARTITIONS: &str =
+    "SELECT relname::TEXT FROM pg_class WHERE relname ~ '^interactions_[0-9_]+$' ORDER BY 1";
+
+#[tokio::test]
+async fn a_week_of_the_history_is_dropped_when_all_of_it_is_due() {
+    let db = Database::<Postgres>::create().await;
+    let tag = db.tag(json!({})).await;
+    // 2026-01-01 is in the week of 2025-12-31.
+    let first = db.tap(Tap::of(tag)).await;
+    db.note_payload_read(first.id, db.now());
+    db.clock.advance(8 * DAY);
+    let second = db.tap(Tap::of(tag)).await;
+    let weeks = ["interactions_2025_12_31", "interactions_2026_01_07"];
+    assert_eq!(texts(&db, PARTITIONS).await, weeks);
+
+    db.sweep(START.plus_millis(5 * DAY)).await.unwrap();
+    assert_eq!(texts(&db, PARTITIONS).await, weeks);
+    while db.sweep(START.plus_millis(7 * DAY)).await.unwrap() {}
+    assert_eq!(texts(&db, PARTITIONS).await, weeks[1..]);
+    assert!(db.interaction(first.id).await.unwrap().is_none());
+    assert!(db.interaction(second.id).await.unwrap().is_some());
+    let reads = texts(&db, "SELECT interaction_id::TEXT FROM payload_reads").await;
+    assert!(reads.is_empty(), "{reads:?}");
+}
+
+#[tokio::test]
+async fn a_lookup_by_id_touches_one_week() {
+    let db = Database::<Postgres>::create().await;
+    let tag = db.tag(json!({})).await;
+    let first = db.tap(Tap::of(tag)).await;
+    for _ in 0..3 {
+        db.clock.advance(7 * DAY);
+        db.tap(Tap::of(tag)).await;
+    }
+    assert_eq!(texts(&db, PARTITIONS).await.len(), 4);
+    let plan = format!(
+        "EXPLAIN SELECT FROM rolling_keys k JOIN interactions i ON i.id = k.interaction_id
+         WHERE k.interaction_id = {}",
+        first.id
+    );
+    let plan = texts(&db, &plan).await.join("\n");
+    assert!(plan.contains("interactions_2025_12_31"), "{plan}");
+    assert!(!plan.contains("interactions_2026"), "{plan}");
+}
+
+#[tokio::test]
+async fn visitors_go_after_30_days_and_the_count_of_all_stays() {
+    let db = Database::<Postgres>::create().await;
+    let tag = db.tag(json!({})).await;
+    db.tap(Tap::of(tag).by(1)).await;
+    db.clock.advance(1);
+    db.tap(Tap::of(tag).by(2)).await;
+    let visits = "SELECT client::TEXT FROM visits";
+    assert_eq!(texts(&db, visits).await.len(), 3, "two, and everyone");
+    for (passed, left) in [(30 * DAY - 1, 3), (1, 2), (1, 1)] {
+        db.clock.advance(passed);
+        db.sweep(START).await.unwrap();
+        assert_eq!(
+            texts(&db, visits).await.len(),
+            left,
+            "after {passed} ms more"
+        );
+    }
+    let tag = db.storage().tag(tag).await.unwrap().unwrap();
+    assert_eq!(tag.scan_count, 2);
+}
+
+/// The database decides about counters as the domain does.
+#[tokio::test]
+async fn a_counter_is_judged_as_the_domain_judges_it() {
+    let db = Database::<Postgres>::create().await;
+    let tag = db.tag(json!({})).await;
+    let client = db.backend().look_into().await;
+    client
+        .batch_execute(
+            "INSERT INTO counters (inlay_id, key_version, last, seen) VALUES (1, 1, 0, 0)",
+        )
+        .await
+        .unwrap();
+    let dice = SeededEntropy::new(1);
+    let roll = |below: u32| {
+        let mut bytes = [0; 4];
+        dice.fill(&mut bytes);
+        u32::from_le_bytes(bytes) % below
+    };
+    let mut state = CounterState::default();
+    for _ in 0..600 {
+        let counter = match roll(10) {
+            0..=3 => state.last + 1 + roll(4),
+            4 => state.last + 50 + roll(30),
+            5 => 0x00FF_FFFF + roll(3).saturating_sub(1) * 1_000,
+            _ => state.last.saturating_sub(roll(90)),
+        };
+        // The end of the counter is looked at, and not gone to.
+        let counter = if counter == 0x00FF_FFFF { 0 } else { counter };
+        let tapped = db.tap(Tap::code(tag, InlayId(1), counter)).await;
+        let expected = match state.accept(counter) {
+            Acceptance::Accepted {
+                state: next,
+                previous,
+            } => {
+                state = next;
+                Verdict::Verified { counter, previous }
+            }
+            Acceptance::Replayed { last } => {
+                Verdict::NotVerified(Refusal::Replayed { counter, last })
+            }
+            Acceptance::OutOfOrder { last } => {
+                Verdict::NotVerified(Refusal::OutOfOrder { counter, last })
+            }
+        };
+        assert_eq!(tapped.verdict(), expected);
+    }
+}

@@ -1,0 +1,215 @@
+//! Several nodes on one database.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use serde_json::json;
+use tapdesk_service::entropy::{OsEntropy, bytes};
+use tapdesk_service::event::Event;
+use tapdesk_service::id::TagId;
+use tapdesk_service::rolling_key::KeyHash;
+use tapdesk_service::storage::postgres::{PostgresStorage, Time};
+use tapdesk_service::storage::{
+    Interactions as _, Storage, TagChange, Tags as _, Taps as _, Updated,
+};
+use tapdesk_tests::{TestDatabase, eventually};
+use tokio::sync::broadcast::Receiver;
+use tokio_postgres::Client;
+
+use super::open;
+use crate::backend::{Tap, Tapped, tag_fields};
+
+async fn two() -> (TestDatabase, [PostgresStorage; 2]) {
+    let database = TestDatabase::create().await;
+    let nodes = [
+        open(&database, Time::Movable).await,
+        open(&database, Time::Movable).await,
+    ];
+    (database, nodes)
+}
+
+async fn tag(node: &PostgresStorage) -> TagId {
+    let fields = tag_fields(json!({"variables": {"registered": "no"}}));
+    let tags = node.insert_tags(vec![fields], false).await.unwrap();
+    *tags[0].as_ref().unwrap()
+}
+
+async fn tap(node: &PostgresStorage, tap: Tap) -> Tapped {
+    let id = node.reserve_interaction_id().await.unwrap();
+    let hash = KeyHash(bytes(&OsEntropy));
+    let recorded = node.record_tap(tap.interaction(id, hash)).await.unwrap();
+    Tapped { id, hash, recorded }
+}
+
+async fn next(events: &mut Receiver<Event>) -> Event {
+    let next = tokio::time::timeout(Duration::from_secs(30), events.recv());
+    next.await.expect("it is told").unwrap()
+}
+
+#[tokio::test]
+async fn what_happens_on_one_node_is_told_on_the_other_once() {
+    let (database, [one, other]) = two().await;
+    let tag = tag(&one).await;
+    let experience = "INSERT INTO experiences (name, folded, kind, draft, created_at, updated_at)
+        VALUES ('', '', 'redirect', '{}', 0, 0); UPDATE tags SET experience_id = 1";
+    let client = database.look_into().await;
+    client.batch_execute(experience).await.unwrap();
+    let (mut here, mut there) = (one.events(), other.events());
+    // The other node hears of nothing before it listens.
+    until_both_looked(&client).await;
+
+    let tapped = tap(&one, Tap::of(tag)).await;
+    one.update_variables(tapped.update("yes")).await.unwrap();
+    for events in [&mut here, &mut there] {
+        let Event::Interaction {
+            interaction_id, at, ..
+        } = next(events).await
+        else {
+            panic!("the tap comes first");
+        };
+        assert_eq!((interaction_id, at), (tapped.id, tapped.recorded.at));
+        let Event::Update {
+            interaction_id,
+            changes,
+            ..
+        } = next(events).await
+        else {
+            panic!("the update comes second");
+        };
+        assert_eq!(interaction_id, tapped.id);
+        assert_eq!(
+            (changes[0].old.as_str(), changes[0].new.as_str()),
+            ("no", "yes")
+        );
+    }
+    let second = tap(&other, Tap::of(tag)).await;
+    for events in [&mut here, &mut there] {
+        let Event::Interaction { interaction_id, .. } = next(events).await else {
+            panic!("a tap");
+        };
+        assert_eq!(interaction_id, second.id, "nothing was told twice");
+    }
+}
+
+#[tokio::test]
+async fn a_change_of_configuration_on_one_node_is_known_on_the_other() {
+    let (_database, [one, other]) = two().await;
+    let tag = tag(&one).await;
+    let before = other.configuration_epoch();
+    one.change_tags(vec![tag], TagChange::Delete).await.unwrap();
+    let changed = one.configuration_epoch();
+    assert!(changed > before);
+    eventually("the other node knows", || async {
+        (other.configuration_epoch() == changed).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn time_is_moved_for_all_nodes() {
+    let (_database, [one, other]) = two().await;
+    let before = other.now().await.unwrap();
+    let moved = one.advance(86_400_000).await.unwrap().unwrap();
+    assert!(moved.millis_since(before) >= 86_400_000);
+    assert!(other.now().await.unwrap() >= moved);
+
+    assert_eq!(one.advance_simulated(5_000).await.unwrap(), 5_000);
+    assert_eq!(other.advance_simulated(2_000).await.unwrap(), 7_000);
+    eventually("both know", || async {
+        (one.simulated_offset() == 7_000).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nodes_agree_on_who_was_first() {
+    let (database, nodes) = two().await;
+    let tag = tag(&nodes[0]).await;
+    database
+        .look_into()
+        .await
+        .batch_execute(
+            "INSERT INTO counters (inlay_id, key_version, last, seen) VALUES (1, 1, 0, 0)",
+        )
+        .await
+        .unwrap();
+    let inlay = tapdesk_service::id::InlayId(1);
+    let racers = (0..200).map(|racer| tap(&nodes[racer % 2], Tap::code(tag, inlay, 7)));
+    let taps = join_all(racers).await;
+    assert_eq!(taps.iter().filter(|tap| tap.verified()).count(), 1);
+    let mut ids: Vec<_> = taps.iter().map(|tap| tap.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), taps.len(), "no id is given twice");
+    let tag = nodes[0].tag(tag).await.unwrap().unwrap();
+    assert_eq!(tag.scan_count, 200);
+    // Each interaction names the one before it: none is left out of the chain.
+    let of_tag = tapdesk_service::storage::InteractionFilter {
+        tag_id: Some(tag.id),
+        ..Default::default()
+    };
+    let history = nodes[1].interactions(of_tag, None, 500).await.unwrap();
+    assert_eq!(history.found.len(), 200);
+}
+
+#[tokio::test]
+async fn nodes_agree_on_who_used_a_key() {
+    let (database, nodes) = two().await;
+    let tag = tag(&nodes[0]).await;
+    let experience = "INSERT INTO experiences (name, folded, kind, draft, created_at, updated_at)
+        VALUES ('', '', 'redirect', '{}', 0, 0); UPDATE tags SET experience_id = 1";
+    let client = database.look_into().await;
+    client.batch_execute(experience).await.unwrap();
+    let tapped = tap(&nodes[0], Tap::of(tag)).await;
+    let values: Vec<_> = (0..200).map(|number| number.to_string()).collect();
+    let racers = values.iter().enumerate().map(|(number, value)| {
+        let node = &nodes[number % 2];
+        async move { node.update_variables(tapped.update(value)).await.unwrap() }
+    });
+    let outcomes = join_all(racers).await;
+    let done = outcomes
+        .iter()
+        .filter(|outcome| matches!(outcome, Updated::Done(_)));
+    assert_eq!(done.count(), 1);
+}
+
+#[tokio::test]
+async fn keys_do_not_come_back_when_the_databases_clock_goes_back() {
+    let (database, [node, _other]) = two().await;
+    let tag = tag(&node).await;
+    let before = tap(&node, Tap::of(tag)).await;
+    node.advance(5_000).await.unwrap();
+    let client = database.look_into().await;
+    until_both_looked(&client).await;
+    client
+        .batch_execute("UPDATE clock SET ahead = ahead - 600000")
+        .await
+        .unwrap();
+    until_both_looked(&client).await;
+    eventually("the key is gone", || async {
+        let key = node.issued_key(before.id).await.unwrap();
+        key.is_none().then_some(())
+    })
+    .await;
+    until_both_looked(&client).await;
+    let after = tap(&node, Tap::of(tag)).await;
+    until_both_looked(&client).await;
+    assert!(node.issued_key(after.id).await.unwrap().is_some());
+    assert!(after.id > before.id);
+}
+
+/// Waits until both nodes have asked for epoch and time once more.
+async fn until_both_looked(client: &Client) {
+    let now = client
+        .query_one("SELECT clock_timestamp()::TEXT", &[])
+        .await;
+    let now: String = now.unwrap().get(0);
+    let looks = "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND query LIKE 'SELECT epoch, present()%' AND state = 'idle'
+            AND query_start > $1::TEXT::TIMESTAMPTZ";
+    eventually("both nodes look", || async {
+        let looked: i64 = client.query_one(looks, &[&now]).await.unwrap().get(0);
+        (looked == 2).then_some(())
+    })
+    .await;
+}

@@ -1,0 +1,92 @@
+//! A way to a database that loses answers.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+
+/// What is lost on the way. A connection that loses something is closed.
+#[derive(Clone, Debug, Default)]
+pub enum Loses {
+    #[default]
+    Nothing,
+    /// A question with these bytes in it, on its way to the server.
+    Question(Vec<u8>),
+    /// The answer to such a question, and every answer since.
+    AnswersTo(Vec<u8>),
+    /// Every answer.
+    Answers,
+}
+
+type Loss = Mutex<Loses>;
+
+/// A way to one server. It goes with the runtime.
+pub struct Proxy {
+    port: u16,
+    loss: Arc<Loss>,
+}
+
+impl Proxy {
+    pub async fn to(server: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let loss = Arc::new(Loss::default());
+        let losing = Arc::clone(&loss);
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = TcpStream::connect(SocketAddr::from(([127, 0, 0, 1], server)));
+                let server = server.await.unwrap();
+                tokio::spawn(carry(client, server, Arc::clone(&losing)));
+            }
+        });
+        Self { port, loss }
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Loses this from now on.
+    pub fn lose(&self, what: Loses) {
+        *self.loss.lock().unwrap() = what;
+    }
+}
+
+/// Carries both ways until one of them is closed.
+async fn carry(client: TcpStream, server: TcpStream, losing: Arc<Loss>) {
+    let (from_client, to_client) = client.into_split();
+    let (from_server, to_server) = server.into_split();
+    tokio::select! {
+        () = questions(from_client, to_server, &losing) => {}
+        () = answers(from_server, to_client, &losing) => {}
+    }
+}
+
+async fn questions(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, losing: &Loss) {
+    let mut buffer = [0; 16 * 1024];
+    while let Ok(length @ 1..) = from.read(&mut buffer).await {
+        let question = &buffer[..length];
+        let has = |bytes: &[u8]| question.windows(bytes.len()).any(|part| part == bytes);
+        let what = losing.lock().unwrap().clone();
+        match what {
+            Loses::Question(bytes) if has(&bytes) => return,
+            Loses::AnswersTo(bytes) if has(&bytes) => *losing.lock().unwrap() = Loses::Answers,
+            _ => {}
+        }
+        if to.write_all(question).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn answers(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, losing: &Loss) {
+    let mut buffer = [0; 16 * 1024];
+    while let Ok(length @ 1..) = from.read(&mut buffer).await {
+        let is_lost = matches!(*losing.lock().unwrap(), Loses::Answers);
+        if is_lost || to.write_all(&buffer[..length]).await.is_err() {
+            return;
+        }
+    }
+}
