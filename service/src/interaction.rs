@@ -326,6 +326,8 @@ pub struct KeyedInteraction {
     pub simulated: bool,
     /// The digest of the tap's URL.
     pub url_digest: [u8; 8],
+    /// The present when it was read, in the time of its world: its key lives by it.
+    pub read_at: Timestamp,
 }
 
 /// A variable's change by an update.

@@ -12,7 +12,7 @@ use crate::service::Service;
 use crate::settings::Settings;
 use crate::storage::{StorageError, TagKey};
 use crate::tag::{Location, WidgetSettings};
-use crate::tap::{CachedTag, now_for};
+use crate::tap::CachedTag;
 
 /// The payload for the key `presented` (Base64) as JSON. `None` where the key
 /// is invalid or expired; a consumed one is neither.
@@ -26,7 +26,7 @@ pub async fn payload(service: &Service, presented: &str) -> Result<Option<String
     let Some((issued, interaction)) = service.storage.issued_key(id).await? else {
         return Ok(None);
     };
-    let now = now_for(service, interaction.simulated).await?;
+    let now = interaction.read_at;
     if issued.hash != key.hash() || !is_live(issued.issued_at, now) {
         return Ok(None);
     }

@@ -290,9 +290,8 @@ async fn earlier(
     let Some((issued, interaction)) = service.storage.issued_key(id).await? else {
         return Ok(None);
     };
-    let now = now_for(service, interaction.simulated).await?;
     let same = issued.hash == key.hash()
-        && is_live(issued.issued_at, now)
+        && is_live(issued.issued_at, interaction.read_at)
         && interaction.tag_id == tag.id()
         && interaction.url_digest == url_digest;
     Ok(same.then_some(interaction))
@@ -310,8 +309,7 @@ async fn repeat(
         (Some(version), _) => service.storage.published(version).await?,
         (None, _) => None,
     };
-    let now = now_for(service, interaction.simulated).await?;
-    let left = LIFETIME_MILLIS - now.millis_since(interaction.at);
+    let left = LIFETIME_MILLIS - interaction.read_at.millis_since(interaction.at);
     let held = HeldKey {
         key,
         max_age: left.div_euclid(1000),

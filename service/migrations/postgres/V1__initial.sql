@@ -252,12 +252,16 @@ BEGIN
     RETURN reserved;
 END $$;
 
--- Keys' rows live as long as the keys.
+-- Keys' rows live as long as the keys. They have what an update needs to know of
+-- the interaction, so that it looks into no partition.
 CREATE TABLE rolling_keys (
     interaction_id BIGINT PRIMARY KEY,
+    tag_id         BIGINT NOT NULL,
     issued_at      BIGINT NOT NULL,
     consumed_at    BIGINT,
     consumed_by    BIGINT,          -- the attempt that did, known by its number
+    simulated      BOOLEAN NOT NULL,
+    verified       BOOLEAN NOT NULL,
     hash           BYTEA NOT NULL,  -- SHA-256
     url_digest     BYTEA NOT NULL,
     request        BYTEA            -- digest of Idempotency-Key and body

@@ -2,8 +2,9 @@
 -- caller, and one transaction.
 --
 -- Rows are locked in the same order everywhere, so that nodes wait for each
--- other and never in a circle: counters by inlay, visits by tag, tap_counts.
--- Whoever edits a tag's properties locks them first, by their key.
+-- other and never in a circle: counters by inlay, visits by tag, tap_counts;
+-- keys by interaction, properties by tag and key. Whoever edits a tag's
+-- properties locks them first.
 
 -- Records taps, all or none. A NULL reason is to be decided by the counter. A
 -- batch whose answer was lost is sent again with `again`: what was recorded then
@@ -103,8 +104,8 @@ BEGIN
             tech, country, uid, client
         FROM known
     ), issued AS (
-        INSERT INTO rolling_keys (interaction_id, issued_at, hash, url_digest)
-        SELECT id, at, hash, url_digest FROM tap WHERE hash IS NOT NULL
+        INSERT INTO rolling_keys (interaction_id, tag_id, issued_at, simulated, verified, hash, url_digest)
+        SELECT id, tag_id, at, simulated, reason = 'verified', hash, url_digest FROM tap WHERE hash IS NOT NULL
     ), counted AS (
         INSERT INTO tap_counts AS c (hour, reason, simulated, writer, taps)
         SELECT at / 3600000, reason, simulated, record_taps.writer, count(*) FROM tap
@@ -115,27 +116,25 @@ BEGIN
     FROM known;
 END $$;
 
--- Consumes a key and writes its variables, or says why not; `detail` has the
--- changes then (JSON), or the variable there is none of. `attempt` is a number
--- that no other attempt has: one whose answer was lost is made again with it,
--- and answered with what it did.
+-- Consumes a key, whose row is locked, and writes its variables, or says why
+-- not; `detail` has the changes then (JSON), or the variable there is none of.
+-- `attempt` is a number that no other attempt has: one whose answer was lost is
+-- made again with it, and answered with what it did.
 --
 -- Hashes are compared as they are. How long that takes may tell something of the
 -- hash of a guess, and nothing of a key.
-CREATE FUNCTION update_variables(
+CREATE FUNCTION update_variables_of(
     interaction BIGINT, presented BYTEA, attempt BIGINT, asked BYTEA, keys TEXT[], new_values TEXT[], ahead BIGINT
 ) RETURNS TABLE (outcome TEXT, of_tag BIGINT, decided_at BIGINT, is_simulated BOOLEAN, detail TEXT)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     lifetime CONSTANT BIGINT := 300000;
-    held RECORD;
+    held rolling_keys%ROWTYPE;
     tag RECORD;
     old_values TEXT[];
 BEGIN
-    SELECT k.*, i.tag_id, i.simulated, i.reason INTO held
-        FROM rolling_keys k JOIN interactions i ON i.id = k.interaction_id
-        WHERE k.interaction_id = interaction FOR UPDATE OF k;
+    SELECT * INTO held FROM rolling_keys WHERE interaction_id = interaction;
     IF NOT FOUND OR held.hash <> presented THEN
         outcome := 'invalid_key';
         RETURN NEXT;
@@ -169,7 +168,7 @@ BEGIN
     END LOOP;
     IF tag.experience_id IS NULL OR tag.deleted_at IS NOT NULL THEN
         outcome := 'not_assigned';
-    ELSIF tag.updates_require_verified AND held.reason <> 'verified' THEN
+    ELSIF tag.updates_require_verified AND NOT held.verified THEN
         outcome := 'not_verified';
     ELSIF array_position(old_values, NULL) IS NOT NULL THEN
         outcome := 'unknown_variable';
@@ -185,4 +184,28 @@ BEGIN
         INSERT INTO updates (interaction_id, at, changes) VALUES (interaction, decided_at, detail);
     END IF;
     RETURN NEXT;
+END $$;
+
+-- Makes updates, each for itself. The keys and values of the one at a place are
+-- those from its first to its last.
+CREATE FUNCTION update_variables(
+    interactions BIGINT[], hashes BYTEA[], attempts BIGINT[], requests BYTEA[], offsets BIGINT[],
+    firsts INTEGER[], lasts INTEGER[], keys TEXT[], new_values TEXT[]
+) RETURNS TABLE (place BIGINT, outcome TEXT, of_tag BIGINT, decided_at BIGINT, is_simulated BOOLEAN, detail TEXT)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    next RECORD;
+BEGIN
+    PERFORM FROM rolling_keys WHERE interaction_id = ANY (update_variables.interactions)
+        ORDER BY interaction_id FOR UPDATE;
+    FOR next IN
+        SELECT u.* FROM unnest(update_variables.interactions, hashes, attempts, requests, offsets, firsts, lasts)
+                WITH ORDINALITY AS u (interaction, hash, attempt, request, ahead, first, last, place)
+            LEFT JOIN rolling_keys k ON k.interaction_id = u.interaction
+        ORDER BY k.tag_id, u.place
+    LOOP
+        RETURN QUERY SELECT next.place, done.* FROM update_variables_of(next.interaction, next.hash, next.attempt,
+            next.request, keys[next.first:next.last], new_values[next.first:next.last], next.ahead) AS done;
+    END LOOP;
 END $$;

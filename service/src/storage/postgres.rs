@@ -48,10 +48,11 @@ pub use address::{Address, InvalidAddress};
 pub use migrate::{OpenError, examine};
 pub use time::Time;
 
-use super::{Storage, StorageError};
+use super::{Storage, StorageError, Updated, VariableUpdate};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
 use crate::event::Event;
+use crate::interaction::{NewInteraction, Recorded};
 use lanes::Lanes;
 use node::Node;
 
@@ -61,7 +62,8 @@ const HEARD: usize = 1_024;
 /// A database that this node shares with others.
 pub struct PostgresStorage {
     node: Arc<Node>,
-    lanes: Lanes,
+    taps: Lanes<NewInteraction, Recorded>,
+    updates: Lanes<VariableUpdate, Updated>,
     /// What runs beside the operations.
     tasks: Vec<AbortHandle>,
 }
@@ -95,7 +97,12 @@ impl PostgresStorage {
             tokio::spawn(watch::watch(address, Arc::clone(&node), heard)).abort_handle(),
         ];
         Ok(Self {
-            lanes: Lanes::start(&node),
+            taps: Lanes::start(&node, |node, writer, taps| {
+                Box::pin(taps::record::taps(node, writer, taps))
+            }),
+            updates: Lanes::start(&node, |node, _, updates| {
+                Box::pin(taps::update::variables(node, updates))
+            }),
             node,
             tasks,
         })
@@ -138,7 +145,8 @@ impl Storage for PostgresStorage {
     }
 
     async fn close(&self) {
-        self.lanes.stop().await;
+        self.taps.stop().await;
+        self.updates.stop().await;
         // Reads of payloads are for the trace alone; a failure here loses nothing else.
         let _ = self.store_payload_reads().await;
         self.tasks.iter().for_each(AbortHandle::abort);

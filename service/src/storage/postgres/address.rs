@@ -2,7 +2,7 @@
 //!
 //! Beyond loopback addresses and sockets a connection is encrypted and the
 //! server's certificate checked, its name included: `sslmode` can ask for no
-//! less. The password comes from the URL (which is no argument), `PGPASSWORD`
+//! less there, and for as much everywhere. The password comes from the URL (which is no argument), `PGPASSWORD`
 //! or a password file; it is in no message and no `Debug` output.
 
 use std::fmt;
@@ -88,17 +88,21 @@ impl Address {
             .keepalives_idle(KEEPALIVE)
             .keepalives_interval(KEEPALIVE)
             .keepalives_retries(2);
-        let tls = if is_local(&config) {
-            config.ssl_mode(SslMode::Disable);
-            None
-        } else {
-            if let Some(mode) = ssl.mode.filter(|mode| !is_full(mode)) {
+        let tls = match ssl.mode {
+            Some(mode) if !is_full(&mode) && !is_local(&config) => {
                 return Err(InvalidAddress::Unprotected(hosts(&config), mode));
             }
-            config.ssl_mode(SslMode::Require);
-            let roots = ssl.root_certificate.or_else(|| variable("PGSSLROOTCERT"));
-            Some(tls(roots.as_deref().map(Path::new))?)
+            None if is_local(&config) => None,
+            Some(mode) if !is_full(&mode) => None,
+            _ => {
+                let roots = ssl.root_certificate.or_else(|| variable("PGSSLROOTCERT"));
+                Some(tls(roots.as_deref().map(Path::new))?)
+            }
         };
+        config.ssl_mode(match tls {
+            Some(_) => SslMode::Require,
+            None => SslMode::Disable,
+        });
         if config.get_password().is_none() {
             if let Some(password) = variable("PGPASSWORD") {
                 config.password(password);

@@ -1,37 +1,45 @@
-//! Taps on their way to the database: as many in a statement as are waiting.
+//! Writes of one kind on their way to the database: as many in a statement as
+//! are waiting.
 //!
-//! There is no timer: under load taps queue while a commit is on its way to the
+//! There is no timer: under load writes queue while a commit is on its way to the
 //! disk, and the next statement takes them all. There is more than one lane, so
-//! that a tap which waits for another node holds up its own lane alone.
+//! that a write which waits for another node holds up its own lane alone.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::future::BoxFuture;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::node::Node;
-use super::taps::record;
-use crate::interaction::{NewInteraction, Recorded};
 use crate::storage::StorageError;
 
 /// Statements under way at the same time.
 const LANES: i64 = 2;
-/// Most taps in one statement.
+/// Most writes in one statement.
 const GROUP: usize = 256;
-/// Taps that may wait; beyond it callers wait to enqueue.
+/// Writes that may wait; beyond it callers wait to enqueue.
 const QUEUE: usize = 4096;
 
-/// A tap and who waits for it.
-struct Waiting {
-    tap: NewInteraction,
-    reply: oneshot::Sender<Result<Recorded, StorageError>>,
+/// Makes writes in one statement: all of them, or none. `writer` is a number
+/// that few lanes share, and none of this node.
+pub(super) type Make<W, T> = for<'a> fn(
+    node: &'a Node,
+    writer: i16,
+    writes: &'a [W],
+) -> BoxFuture<'a, Result<Vec<T>, StorageError>>;
+
+/// A write and who waits for it.
+struct Waiting<W, T> {
+    write: W,
+    reply: oneshot::Sender<Result<T, StorageError>>,
 }
 
-type Queue = AsyncMutex<mpsc::Receiver<Waiting>>;
+type Queue<W, T> = AsyncMutex<mpsc::Receiver<Waiting<W, T>>>;
 
-/// The lanes of a node.
-pub(super) struct Lanes {
-    queue: Mutex<Option<mpsc::Sender<Waiting>>>,
+/// The lanes of a node for one kind of write.
+pub(super) struct Lanes<W, T> {
+    queue: Mutex<Option<mpsc::Sender<Waiting<W, T>>>>,
     lanes: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -43,14 +51,14 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Lanes {
-    pub(super) fn start(node: &Arc<Node>) -> Self {
+impl<W: Send + Sync + 'static, T: Send + 'static> Lanes<W, T> {
+    pub(super) fn start(node: &Arc<Node>, make: Make<W, T>) -> Self {
         let (sender, receiver) = mpsc::channel(QUEUE);
         let receiver = Arc::new(AsyncMutex::new(receiver));
         let lanes = (0..LANES).map(|lane| {
             let number = node.number.wrapping_mul(LANES).wrapping_add(lane);
             let writer = i16::try_from(number.rem_euclid(i64::from(i16::MAX))).unwrap_or_default();
-            tokio::spawn(run(Arc::clone(node), Arc::clone(&receiver), writer))
+            tokio::spawn(run(Arc::clone(node), Arc::clone(&receiver), writer, make))
         });
         Self {
             queue: Mutex::new(Some(sender)),
@@ -58,17 +66,17 @@ impl Lanes {
         }
     }
 
-    /// Records a tap. A caller that stops waiting does not stop it.
-    pub(super) async fn record(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
+    /// Makes a write. A caller that stops waiting does not stop it.
+    pub(super) async fn make(&self, write: W) -> Result<T, StorageError> {
         let queue = lock(&self.queue).clone().ok_or_else(closed)?;
         let (reply, answer) = oneshot::channel();
-        let waiting = Waiting { tap, reply };
+        let waiting = Waiting { write, reply };
         queue.send(waiting).await.map_err(|_| closed())?;
         drop(queue);
         answer.await.map_err(|_| closed())?
     }
 
-    /// Records what is queued, and ends.
+    /// Makes what is queued, and ends.
     pub(super) async fn stop(&self) {
         lock(&self.queue).take();
         let lanes = std::mem::take(&mut *lock(&self.lanes));
@@ -79,7 +87,7 @@ impl Lanes {
 }
 
 /// Drops what is queued, as a crash does.
-impl Drop for Lanes {
+impl<W, T> Drop for Lanes<W, T> {
     fn drop(&mut self) {
         for lane in lock(&self.lanes).iter() {
             lane.abort();
@@ -87,27 +95,26 @@ impl Drop for Lanes {
     }
 }
 
-async fn run(node: Arc<Node>, queue: Arc<Queue>, writer: i16) {
+async fn run<W, T>(node: Arc<Node>, queue: Arc<Queue<W, T>>, number: i16, make: Make<W, T>) {
     loop {
         let mut group = Vec::new();
         if queue.lock().await.recv_many(&mut group, GROUP).await == 0 {
             return;
         }
-        let (taps, replies): (Vec<_>, Vec<_>) = group
+        let (writes, replies): (Vec<_>, Vec<_>) = group
             .into_iter()
-            .map(|waiting| (waiting.tap, waiting.reply))
+            .map(|waiting| (waiting.write, waiting.reply))
             .unzip();
-        let outcomes = match record::taps(&node, writer, &taps).await {
-            Ok(recorded) => recorded.into_iter().map(Ok).collect(),
-            Err(error @ StorageError::Unavailable(_)) => vec![Err(error); taps.len()],
-            Err(error) if taps.len() == 1 => vec![Err(error)],
-            // One of them is at fault; each runs again alone.
+        let outcomes = match make(&node, number, &writes).await {
+            Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
+            Err(error @ StorageError::Unavailable(_)) => all(&error, writes.len()),
+            Err(error) if writes.len() == 1 => all(&error, 1),
+            // One of them is at fault; each is made again alone.
             Err(_) => {
-                let mut outcomes = Vec::with_capacity(taps.len());
-                for tap in &taps {
-                    let alone = record::taps(&node, writer, std::slice::from_ref(tap)).await;
-                    let alone = alone.and_then(|mut alone| alone.pop().ok_or_else(closed));
-                    outcomes.push(alone);
+                let mut outcomes = Vec::with_capacity(writes.len());
+                for write in &writes {
+                    let alone = make(&node, number, std::slice::from_ref(write)).await;
+                    outcomes.push(alone.and_then(|mut alone| alone.pop().ok_or_else(closed)));
                 }
                 outcomes
             }
@@ -116,4 +123,8 @@ async fn run(node: Arc<Node>, queue: Arc<Queue>, writer: i16) {
             let _ = reply.send(outcome);
         }
     }
+}
+
+fn all<T>(error: &StorageError, count: usize) -> Vec<Result<T, StorageError>> {
+    (0..count).map(|_| Err(error.clone())).collect()
 }

@@ -1,7 +1,7 @@
 //! The path of a tap, in SQL.
 
 pub(super) mod record;
-mod update;
+pub(super) mod update;
 
 use std::sync::{Arc, LazyLock};
 
@@ -46,14 +46,19 @@ impl Taps for PostgresStorage {
     }
 
     async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
-        self.lanes.record(tap).await
+        self.taps.make(tap).await
     }
 
     async fn issued_key(
         &self,
         id: InteractionId,
     ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
-        issued_key(&self.session().await?, id).await
+        issued_key(
+            &self.session().await?,
+            id,
+            self.configuration.simulated_offset(),
+        )
+        .await
     }
 
     fn note_payload_read(&self, id: InteractionId, at: Timestamp) {
@@ -61,7 +66,7 @@ impl Taps for PostgresStorage {
     }
 
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
-        update::variables(self, &update).await
+        self.updates.make(update).await
     }
 }
 
@@ -186,7 +191,7 @@ pub(super) async fn properties(
 
 static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {}, k.hash, k.issued_at, k.consumed_at, k.request, k.url_digest
+        "SELECT {}, k.hash, k.issued_at, k.consumed_at, k.request, k.url_digest, present()
          FROM rolling_keys k JOIN interactions i ON i.id = k.interaction_id WHERE k.interaction_id = $1",
         row::INTERACTION_COLUMNS
     )
@@ -195,6 +200,7 @@ static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
 async fn issued_key(
     session: &Session,
     id: InteractionId,
+    simulated_offset: i64,
 ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
     const KEY: usize = row::AFTER_INTERACTION;
     let Some(found) = session.row(&ISSUED_KEY, &[&id.0]).await? else {
@@ -220,6 +226,11 @@ async fn issued_key(
         returning: interaction.returning,
         simulated: interaction.simulated,
         url_digest: row::bytes(&found, KEY + 4)?,
+        read_at: if interaction.simulated {
+            row::time(&found, KEY + 5)?.plus_millis(simulated_offset)
+        } else {
+            row::time(&found, KEY + 5)?
+        },
     };
     Ok(Some((issued, keyed)))
 }

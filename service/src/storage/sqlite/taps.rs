@@ -58,7 +58,9 @@ impl Taps for SqliteStorage {
         &self,
         id: InteractionId,
     ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
-        self.read(|connection| issued_key(connection, id))
+        let now = self.clock.now();
+        let simulated = self.simulated_offset.load(Ordering::Relaxed);
+        self.read(|connection| issued_key(connection, id, now, simulated))
     }
 
     fn note_payload_read(&self, id: InteractionId, at: Timestamp) {
@@ -248,15 +250,21 @@ static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
 fn issued_key(
     connection: &Connection,
     id: InteractionId,
+    now: Timestamp,
+    simulated_offset: i64,
 ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
     let found = connection
         .prepare_cached(&ISSUED_KEY)?
-        .query_row([id.0], |r| Ok(keyed(r)))
+        .query_row([id.0], |r| Ok(keyed(r, now, simulated_offset)))
         .optional()?;
     found.transpose()
 }
 
-fn keyed(r: &Row<'_>) -> Result<(IssuedKey, KeyedInteraction), StorageError> {
+fn keyed(
+    r: &Row<'_>,
+    now: Timestamp,
+    simulated_offset: i64,
+) -> Result<(IssuedKey, KeyedInteraction), StorageError> {
     const AFTER_INTERACTION: usize = 17;
     let interaction = row::interaction(r)?;
     let issued = key_row(r, AFTER_INTERACTION)?;
@@ -272,6 +280,11 @@ fn keyed(r: &Row<'_>) -> Result<(IssuedKey, KeyedInteraction), StorageError> {
         returning: interaction.returning,
         simulated: interaction.simulated,
         url_digest: r.get(AFTER_INTERACTION + 4)?,
+        read_at: if interaction.simulated {
+            now.plus_millis(simulated_offset)
+        } else {
+            now
+        },
     };
     Ok((issued, keyed))
 }

@@ -15,7 +15,6 @@ use crate::interaction::{Interaction, RecordedReads, RecordedUpdate};
 use crate::rolling_key::KeyState;
 use crate::service::Service;
 use crate::storage::StorageError;
-use crate::tap::now_for;
 use crate::trace::{self, Step};
 
 /// A tap with its trace.
@@ -66,6 +65,7 @@ async fn key_state(service: &Service, interaction: &Interaction) -> Result<KeySt
         return Ok(KeyState::None);
     }
     let issued = service.storage.issued_key(interaction.id).await?;
-    let now = now_for(service, interaction.simulated).await?;
-    Ok(issued.map_or(KeyState::Expired, |(key, _)| key.state(now)))
+    Ok(issued.map_or(KeyState::Expired, |(key, interaction)| {
+        key.state(interaction.read_at)
+    }))
 }

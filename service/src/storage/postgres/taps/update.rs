@@ -1,4 +1,4 @@
-//! Updating variables with a rolling key: one statement, `update_variables`.
+//! Updating variables with rolling keys: one statement for all of a group.
 
 use tokio_postgres::Row;
 
@@ -10,57 +10,84 @@ use crate::storage::postgres::row::{self, column};
 use crate::storage::{StorageError, UpdateRefusal, Updated, VariableUpdate};
 use crate::tag::PropertyKey;
 
-/// Consumes the key and writes the variables, or says why not.
-pub(super) async fn variables(
+/// Consumes keys and writes their variables, or says why not, each for itself.
+/// What they came to stands in their order.
+pub(in crate::storage::postgres) async fn variables(
     node: &Node,
-    update: &VariableUpdate,
-) -> Result<Updated, StorageError> {
-    // Any number will do that no other attempt has.
-    let number = node.reserve().await?.0;
-    let keys: Vec<&str> = update.data.iter().map(|(key, _)| key.as_str()).collect();
-    let values: Vec<&str> = update
-        .data
+    updates: &[VariableUpdate],
+) -> Result<Vec<Updated>, StorageError> {
+    // An attempt is known by a number that nothing else has.
+    let mut numbers = Vec::with_capacity(updates.len());
+    for _ in updates {
+        numbers.push(node.reserve().await?.0);
+    }
+    let numbers_of =
+        |value: fn(&VariableUpdate) -> i64| -> Vec<i64> { updates.iter().map(value).collect() };
+    let hashes = updates.iter().map(|update| update.hash.0.as_slice());
+    let requests = updates
         .iter()
-        .map(|(_, value)| value.as_str())
-        .collect();
-    let request = update.request.as_ref().map(<[u8; 32]>::as_slice);
+        .map(|update| update.request.as_ref().map(<[u8; 32]>::as_slice));
+    let (mut firsts, mut lasts) = (Vec::new(), Vec::new());
+    let (mut keys, mut values) = (Vec::new(), Vec::new());
+    for update in updates {
+        firsts.push(place(keys.len() + 1));
+        for (key, value) in &update.data {
+            keys.push(key.as_str());
+            values.push(value.as_str());
+        }
+        lasts.push(place(keys.len()));
+    }
+    let (hashes, requests): (Vec<_>, Vec<_>) = (hashes.collect(), requests.collect());
     let mut attempts = Attempts::new();
-    let row = loop {
+    let rows = loop {
         let session = attempts.session(node).await?;
         let answer = session
-            .one(
-                "SELECT * FROM update_variables($1, $2, $3, $4, $5, $6, $7)",
+            .rows(
+                "SELECT * FROM update_variables($1, $2, $3, $4, $5, $6, $7, $8, $9) ORDER BY place",
                 &[
-                    &update.id.0,
-                    &update.hash.0.as_slice(),
-                    &number,
-                    &request,
+                    &numbers_of(|update| update.id.0),
+                    &hashes,
+                    &numbers,
+                    &requests,
+                    &numbers_of(|update| update.simulated_offset),
+                    &firsts,
+                    &lasts,
                     &keys,
                     &values,
-                    &update.simulated_offset,
                 ],
             )
             .await;
         match answer {
-            Ok(row) => break row,
+            Ok(rows) => break rows,
             Err(error) => attempts.pause(error).await?,
         }
     };
-    outcome(node, update, &row)
+    if rows.len() != updates.len() {
+        return Err(row::unreadable("outcome"));
+    }
+    let outcomes = updates.iter().zip(&rows);
+    outcomes
+        .map(|(update, row)| outcome(node, update, row))
+        .collect()
+}
+
+/// A place in an array, from 1.
+fn place(number: usize) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
 }
 
 fn outcome(node: &Node, update: &VariableUpdate, row: &Row) -> Result<Updated, StorageError> {
     let refused = |refusal| Ok(Updated::Refused(refusal));
-    match column(row, 0)? {
+    match column(row, 1)? {
         "done" => {
             let changes: Vec<Change> =
-                serde_json::from_str(column(row, 4)?).map_err(|_| row::unreadable("change"))?;
+                serde_json::from_str(column(row, 5)?).map_err(|_| row::unreadable("change"))?;
             node.events.tell(Event::Update {
                 interaction_id: update.id,
-                tag_id: TagId(column(row, 1)?),
-                at: row::time(row, 2)?,
+                tag_id: TagId(column(row, 2)?),
+                at: row::time(row, 3)?,
                 changes: changes.clone(),
-                simulated: column(row, 3)?,
+                simulated: column(row, 4)?,
             });
             Ok(Updated::Done(changes))
         }
@@ -70,7 +97,7 @@ fn outcome(node: &Node, update: &VariableUpdate, row: &Row) -> Result<Updated, S
         "not_assigned" => refused(UpdateRefusal::NotAssigned),
         "not_verified" => refused(UpdateRefusal::NotVerified),
         "unknown_variable" => {
-            let key = PropertyKey::parse(column(row, 4)?);
+            let key = PropertyKey::parse(column(row, 5)?);
             refused(UpdateRefusal::UnknownVariable(
                 key.map_err(|_| row::unreadable("variable"))?,
             ))
