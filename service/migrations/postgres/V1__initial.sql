@@ -216,7 +216,8 @@ CREATE FUNCTION first_interaction(at BIGINT) RETURNS BIGINT LANGUAGE sql IMMUTAB
 $$;
 
 -- Sees to it that the interaction `id` has a partition.
-CREATE FUNCTION make_partition(id BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$
+CREATE FUNCTION make_partition(id BIGINT) RETURNS VOID LANGUAGE plpgsql
+    SET lock_timeout = '1s' AS $$
 DECLARE
     week CONSTANT BIGINT := (7 * 86400)::BIGINT << 21;
     first CONSTANT BIGINT := id - id % week;
@@ -245,8 +246,11 @@ BEGIN
         IF reserved < beginning THEN
             reserved := setval('interaction_ids', beginning);
             PERFORM make_partition(beginning);
-            -- A day ahead, so that no tap waits for it.
-            PERFORM make_partition(beginning + (86400::BIGINT << 21));
+            -- A day ahead, so that no tap waits for it: there is time to try again.
+            BEGIN
+                PERFORM make_partition(beginning + (86400::BIGINT << 21));
+            EXCEPTION WHEN lock_not_available THEN NULL;
+            END;
         END IF;
     END IF;
     RETURN reserved;

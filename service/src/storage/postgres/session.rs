@@ -80,8 +80,9 @@ impl Session {
             StorageError::Unavailable(match error {
                 PoolError::Closed => "it is closed".to_owned(),
                 PoolError::Timeout(_) => "no connection in time".to_owned(),
-                PoolError::Backend(error) => match error.as_db_error() {
-                    Some(said) => said.message().to_owned(),
+                // What a server says then may name users.
+                PoolError::Backend(error) => match error.code() {
+                    Some(code) => format!("it refuses connections ({})", code.code()),
                     None => error.to_string(),
                 },
                 other => other.to_string(),
@@ -162,9 +163,14 @@ impl Session {
         self.answer(self.client()?.batch_execute(sql)).await
     }
 
-    /// Gives the connection up; it is closed.
+    /// Gives the connection up: it is closed afterwards, unless it is kept again.
     pub(super) fn give_up(&self) {
         self.lost.store(true, Ordering::Relaxed);
+    }
+
+    /// Keeps the connection for others after all.
+    pub(super) fn keep(&self) {
+        self.lost.store(false, Ordering::Relaxed);
     }
 
     fn client(&self) -> Result<&Object, StorageError> {

@@ -28,38 +28,27 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A transaction that is ended, or its connection is.
 struct Transaction {
     session: Session,
-    ended: bool,
 }
 
 impl Transaction {
     async fn begin(session: Session, mode: &str) -> Result<Self, StorageError> {
-        // Kept from now on: a caller that stops waiting leaves no open transaction behind.
-        let transaction = Self {
-            session: session.patient(PATIENCE),
-            ended: false,
-        };
+        // A caller that stops waiting leaves no open transaction behind.
+        session.give_up();
         let limit = STATEMENT.as_millis();
-        transaction
-            .session
+        session
             .batch(&format!(
                 "BEGIN {mode}; SET LOCAL statement_timeout = {limit}"
             ))
             .await?;
-        Ok(transaction)
+        Ok(Self {
+            session: session.patient(PATIENCE),
+        })
     }
 
-    async fn end(mut self, how: &str) -> Result<(), StorageError> {
+    async fn end(self, how: &str) -> Result<(), StorageError> {
         self.session.batch(how).await?;
-        self.ended = true;
+        self.session.keep();
         Ok(())
-    }
-}
-
-impl Drop for Transaction {
-    fn drop(&mut self) {
-        if !self.ended {
-            self.session.give_up();
-        }
     }
 }
 
