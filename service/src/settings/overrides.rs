@@ -52,7 +52,7 @@ pub struct Overrides {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulated_targets: Option<SimulatedTargets>,
 
-    /// Refusals a minute and client before they become 429, or `off`.
+    /// Refusals a minute and client before they become 429, or `off`. Each node counts its own.
     #[arg(long, env = "TAPDESK_RATE_LIMIT", value_name = "NUMBER|off")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_limit: Option<RateLimit>,
