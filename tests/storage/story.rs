@@ -1,6 +1,7 @@
 //! The conformance story: what every backend must pass. A chapter is one
 //! subject; each of its tests gets an empty database of its own.
 
+pub mod administration;
 pub mod configuration;
 pub mod counters;
 pub mod events;
@@ -18,17 +19,23 @@ pub mod visitors;
 macro_rules! story {
     ($backend:path) => {
         $crate::story::chapters! { $backend:
+            administration: secrets_and_settings_are_kept
+                a_token_is_known_until_it_is_removed;
             configuration: the_epoch_grows_before_a_change_is_acknowledged
                 what_is_no_configuration_leaves_the_epoch;
             counters: a_code_is_accepted_once_and_only_after_those_before_it
                 of_many_at_once_with_one_code_one_is_accepted
                 other_keys_start_anew_and_former_ones_come_back_with_their_counter
+                keys_that_change_under_taps_make_no_code_good_again
                 a_counter_outlives_its_inlay
                 what_is_foreseen_is_what_is_decided_and_moves_nothing;
             events: a_tap_is_told_after_its_commit
                 an_update_is_told_with_its_changes_and_a_refusal_is_not;
             experiences: a_tag_leads_to_what_is_published_and_not_to_a_draft
                 a_version_never_changes
+                what_is_published_already_is_no_new_version
+                experiences_are_found_by_name_and_kind
+                an_image_goes_when_no_page_shows_it
                 an_edit_that_is_refused_changes_nothing
                 an_experience_goes_when_no_tag_leads_to_it
                 a_restored_tag_leads_to_no_deleted_experience;
@@ -39,6 +46,7 @@ macro_rules! story {
                 a_uid_is_taken_until_its_inlay_is_deleted
                 an_edit_that_is_refused_changes_nothing
                 inlays_go_on_tags_of_their_own_world_that_exist
+                inlays_that_may_explain_a_code_are_those_of_other_tags
                 a_master_key_goes_when_no_inlay_uses_it
                 a_virtual_inlay_counts_its_reads_and_stays_simulated
                 what_makes_half_a_virtual_inlay_makes_nothing;

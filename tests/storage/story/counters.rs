@@ -1,6 +1,6 @@
 //! A code is accepted once. The compare-and-set is inside the recording of its tap.
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use serde_json::json;
 use tapdesk_service::id::InlayId;
 use tapdesk_service::interaction::{Refusal, Verdict};
@@ -103,6 +103,32 @@ pub async fn other_keys_start_anew_and_former_ones_come_back_with_their_counter<
         verified(42, 41),
         "the same keys"
     );
+}
+
+pub async fn keys_that_change_under_taps_make_no_code_good_again<B: Backend>(db: Database<B>) {
+    const ROUNDS: u32 = 10;
+    const TAPS: u32 = 15;
+    let tag = db.tag(json!({})).await;
+    let inlay = db.inlay_on(tag, 1).await;
+    for round in 0..ROUNDS {
+        let version = 2 * round + 1;
+        let tap = |version, counter| db.tap(Tap::of(tag).with_code(inlay, version, counter));
+        let tapping = async {
+            let mut spent = None;
+            for counter in round * TAPS + 1..=(round + 1) * TAPS {
+                if tap(version, counter).await.verified() {
+                    spent = Some(counter);
+                }
+            }
+            spent
+        };
+        let (spent, ()) = join(tapping, replace_keys(db.storage(), inlay, 2)).await;
+        replace_keys(db.storage(), inlay, 1).await;
+        if let Some(counter) = spent {
+            let again = tap(version + 2, counter).await;
+            assert!(!again.verified(), "{again:?} in round {round}");
+        }
+    }
 }
 
 pub async fn a_counter_outlives_its_inlay<B: Backend>(db: Database<B>) {

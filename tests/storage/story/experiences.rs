@@ -1,8 +1,12 @@
 //! Experiences: a draft that changes, and versions that never do.
 
 use serde_json::json;
+use tapdesk_service::experience::{Content, ExperienceFields, ExperienceKind, ImageType};
+use tapdesk_service::id::{ExperienceId, ImageId};
 use tapdesk_service::interaction::VersionRef;
-use tapdesk_service::storage::{Conflict, ExperienceEdit, StorageError, TagChange, TagKey};
+use tapdesk_service::storage::{
+    Conflict, ExperienceEdit, ExperienceFilter, StorageError, TagChange, TagKey,
+};
 
 use crate::backend::{Backend, Database, redirect};
 
@@ -112,4 +116,137 @@ pub async fn a_restored_tag_leads_to_no_deleted_experience<B: Backend>(db: Datab
     assert_eq!(restored.fields.experience_id, None);
     // It can be edited like any other.
     db.edit_tag(tag, Box::new(Ok)).await.unwrap().unwrap();
+}
+
+pub async fn what_is_published_already_is_no_new_version<B: Backend>(db: Database<B>) {
+    let id = db.experience("first").await;
+    let edited = db.edit_experience(id, to("first"), true).await.unwrap();
+    assert_eq!(edited.unwrap().published_version, Some(1));
+    let drafted = db.edit_experience(id, to("second"), false).await.unwrap();
+    assert!(drafted.unwrap().draft);
+    let back = db.roll_back_experience(id, 1).await.unwrap().unwrap();
+    assert_eq!((back.published_version, back.draft), (Some(1), true));
+    assert_eq!(
+        back.content,
+        redirect("second").content,
+        "the draft is kept"
+    );
+    let published = db.edit_experience(id, Box::new(Ok), true).await.unwrap();
+    assert_eq!(published.unwrap().published_version, Some(2));
+    let back = db.roll_back_experience(id, 1).await.unwrap().unwrap();
+    assert_eq!((back.published_version, back.draft), (Some(3), false));
+    assert_eq!(back.content, redirect("first").content);
+
+    for (before, limit, expected) in [
+        (None, 10, vec![3, 2, 1]),
+        (None, 1, vec![3]),
+        (Some(3), 10, vec![2, 1]),
+        (Some(u32::MAX), 10, vec![3, 2, 1]),
+    ] {
+        let versions = db.versions(id, before, limit).await.unwrap().unwrap();
+        let numbers: Vec<_> = versions.iter().map(|version| version.version).collect();
+        assert_eq!(numbers, expected, "before {before:?}");
+    }
+    let none = db.versions(ExperienceId(99), None, 10).await.unwrap();
+    assert!(none.is_none());
+}
+
+pub async fn experiences_are_found_by_name_and_kind<B: Backend>(db: Database<B>) {
+    let mut ids = Vec::new();
+    for name in ["Äpfel 100%", "apples_1", "APPLES 1"] {
+        let fields = ExperienceFields {
+            name: name.to_owned(),
+            ..redirect("page")
+        };
+        ids.push(db.insert_experience(fields, false).await.unwrap().id);
+    }
+    let kind = |kind| ExperienceFilter {
+        kind: Some(kind),
+        ..ExperienceFilter::default()
+    };
+    let named = |name: &str| ExperienceFilter {
+        name_contains: Some(name.to_owned()),
+        ..ExperienceFilter::default()
+    };
+    for (filter, expected) in [
+        (ExperienceFilter::default(), &ids[..]),
+        (kind(ExperienceKind::Redirect), &ids[..]),
+        (kind(ExperienceKind::Studio), &[]),
+        (named("äPF"), &ids[..1]),
+        (named("0%"), &ids[..1]),
+        (named("Apples"), &ids[1..]),
+        (named("s_1"), &ids[1..2]),
+        (named("\\"), &[]),
+    ] {
+        let found = db.experiences(filter.clone(), None, 10).await.unwrap();
+        let found: Vec<_> = found.iter().map(|experience| experience.id).collect();
+        assert_eq!(found, expected, "{filter:?}");
+        let count = db.count_experiences(filter).await.unwrap();
+        assert_eq!(count, expected.len() as u64);
+    }
+    let all = ExperienceFilter::default();
+    let second = db.experiences(all, Some(ids[0]), 1).await.unwrap();
+    assert_eq!(second[0].id, ids[1]);
+}
+
+fn page(images: &[ImageId]) -> ExperienceFields {
+    let blocks = images
+        .iter()
+        .map(|id| json!({"type": "image", "image_id": id}));
+    let blocks: Vec<_> = blocks.collect();
+    let json = json!({"kind": "studio", "blocks": blocks}).to_string();
+    ExperienceFields {
+        name: "Page".to_owned(),
+        content: Content::from_json(&json).unwrap(),
+    }
+}
+
+pub async fn an_image_goes_when_no_page_shows_it<B: Backend>(db: Database<B>) {
+    let page_of = |images: Vec<ImageId>| -> ExperienceEdit { Box::new(move |_| Ok(page(&images))) };
+    let shows_unknown = db.insert_experience(page(&[ImageId(1)]), false).await;
+    let missing = Conflict::Missing {
+        noun: "image",
+        id: 1,
+    };
+    assert!(matches!(shows_unknown, Err(StorageError::Conflict(conflict)) if conflict == missing));
+    let id = db.insert_experience(page(&[]), true).await.unwrap().id;
+    let add = |bytes: &[u8]| db.insert_image(id, ImageType::Png, bytes.to_vec());
+    let first = add(b"first").await.unwrap().unwrap();
+    let second = add(b"the second").await.unwrap().unwrap();
+    assert_eq!((first.size, second.size), (5, 10));
+    let all = [first.clone(), second.clone()];
+    assert_eq!(db.images(id, None, 10).await.unwrap().unwrap(), all);
+    let behind = db.images(id, Some(first.id), 10).await.unwrap();
+    assert_eq!(behind.unwrap(), all[1..]);
+    let bytes = db.image(id, first.id).await.unwrap();
+    assert_eq!(bytes, Some((ImageType::Png, b"first".to_vec())));
+
+    let other = db.insert_experience(page(&[]), false).await.unwrap().id;
+    assert!(db.image(other, first.id).await.unwrap().is_none());
+    assert!(db.delete_image(other, first.id).await.unwrap().is_none());
+    let foreign = db.edit_experience(other, page_of(vec![first.id]), false);
+    assert!(foreign.await.is_err(), "it is another experience's");
+
+    db.edit_experience(id, page_of(vec![first.id]), true)
+        .await
+        .unwrap();
+    assert!(db.delete_image(id, first.id).await.is_err(), "it is shown");
+    db.edit_experience(id, page_of(vec![]), false)
+        .await
+        .unwrap();
+    let shown = db.delete_image(id, first.id).await;
+    assert!(shown.is_err(), "it is still published");
+    db.edit_experience(id, Box::new(Ok), true).await.unwrap();
+    assert_eq!(db.delete_image(id, first.id).await.unwrap(), Some(()));
+    assert!(db.image(id, first.id).await.unwrap().is_none());
+    assert!(
+        db.roll_back_experience(id, 2).await.is_err(),
+        "it shows what is gone"
+    );
+
+    db.delete_experience(id).await.unwrap().unwrap();
+    assert!(db.images(id, None, 10).await.unwrap().is_none());
+    assert!(db.image(id, second.id).await.unwrap().is_none());
+    let late = db.insert_image(id, ImageType::Png, vec![1]).await.unwrap();
+    assert!(late.is_none());
 }

@@ -5,7 +5,8 @@ use tapdesk_service::id::{InlayId, TagId};
 use tapdesk_service::inlay::Technology;
 use tapdesk_service::inventory::{InlayFields, MasterKeyFields, SealedKeys};
 use tapdesk_service::storage::{
-    Conflict, InlayEdit, InlayFilter, SimulatedTag, StorageError, TagFilter, TagKey, WrappedKeys,
+    Conflict, InlayEdit, InlayFilter, OtherInlays, SimulatedTag, StorageError, TagFilter, TagKey,
+    WrappedKeys,
 };
 use tapdesk_service::world::World;
 
@@ -202,6 +203,35 @@ pub async fn a_master_key_goes_when_no_inlay_uses_it<B: Backend>(db: Database<B>
     assert_eq!(db.delete_master_key(id).await.unwrap(), Some(()));
     assert_eq!(db.delete_master_key(id).await.unwrap(), None);
     assert_eq!(db.count_master_keys().await.unwrap(), 0);
+}
+
+pub async fn inlays_that_may_explain_a_code_are_those_of_other_tags<B: Backend>(db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let own = db.inlay_on(tag, 1).await;
+    let loose = db.insert_inlay(inlay(2, None)).await.unwrap();
+    let other = db.tag(json!({"slug": "another"})).await;
+    let others = db.inlay_on(other, 3).await;
+    let mut silent = inlay(4, None);
+    silent.fields.mirror = None;
+    db.insert_inlay(silent).await.unwrap();
+    let gone = db.insert_inlay(inlay(5, None)).await.unwrap();
+    db.delete_inlay(gone).await.unwrap().unwrap();
+
+    let uid = |number| OtherInlays::Uid(inlay(number, None).uid);
+    for (which, except, expected) in [
+        (OtherInlays::Newest(10), Some(tag), vec![others, loose]),
+        (OtherInlays::Newest(1), Some(tag), vec![others]),
+        (uid(2), Some(tag), vec![loose]),
+        (uid(1), Some(tag), vec![]),
+        (uid(1), Some(other), vec![own]),
+        (OtherInlays::Newest(10), Some(other), vec![loose, own]),
+        (uid(4), Some(tag), vec![]),
+        (uid(5), Some(tag), vec![]),
+    ] {
+        let found = db.other_inlays(which, except).await.unwrap();
+        let found: Vec<_> = found.iter().map(|inlay| inlay.id).collect();
+        assert_eq!(found, expected, "{which:?} except {except:?}");
+    }
 }
 
 pub async fn a_virtual_inlay_counts_its_reads_and_stays_simulated<B: Backend>(db: Database<B>) {

@@ -1,0 +1,53 @@
+//! What the installation itself keeps: secrets, settings and tokens.
+
+use tapdesk_service::admin_token::TokenHash;
+use tapdesk_service::id::TokenId;
+use tapdesk_service::storage::SettingsEdit;
+
+use crate::backend::{Backend, Database};
+
+fn app(id: i64) -> SettingsEdit {
+    Box::new(move |mut settings| {
+        settings.app_id = Some(id);
+        Ok(settings)
+    })
+}
+
+pub async fn secrets_and_settings_are_kept<B: Backend>(mut db: Database<B>) {
+    let secrets = db.secrets().await.unwrap();
+    assert_ne!(secrets.key_mask, [0; 32]);
+    assert_ne!(secrets.key_mask, secrets.client);
+    assert_eq!(db.settings().await.unwrap().app_id, None);
+    for id in [7, 8] {
+        let stored = db.edit_settings(app(id)).await.unwrap();
+        assert_eq!(stored.app_id, Some(id));
+    }
+    let refused = db.edit_settings(Box::new(|_| Err("No.".to_owned()))).await;
+    assert!(refused.is_err());
+
+    db.reopen().await;
+    assert_eq!(db.settings().await.unwrap().app_id, Some(8));
+    let again = db.secrets().await.unwrap();
+    assert_eq!(
+        (again.key_mask, again.client),
+        (secrets.key_mask, secrets.client)
+    );
+}
+
+pub async fn a_token_is_known_until_it_is_removed<B: Backend>(db: Database<B>) {
+    let [first, second] = [TokenHash([1; 32]), TokenHash([2; 32])];
+    let studio = db.insert_token("Studio".to_owned(), first).await.unwrap();
+    assert_eq!(studio.created_at, db.now());
+    let press = db.insert_token("Press".to_owned(), second).await.unwrap();
+    let all = [studio.clone(), press.clone()];
+    assert_eq!(db.tokens(None, 10).await.unwrap(), all);
+    assert_eq!(db.tokens(None, 1).await.unwrap(), all[..1]);
+    assert_eq!(db.tokens(Some(studio.id), 10).await.unwrap(), all[1..]);
+
+    assert!(db.has_token(first).await.unwrap());
+    assert_eq!(db.delete_token(studio.id).await.unwrap(), Some(()));
+    assert_eq!(db.delete_token(studio.id).await.unwrap(), None);
+    assert_eq!(db.delete_token(TokenId(99)).await.unwrap(), None);
+    assert!(!db.has_token(first).await.unwrap());
+    assert!(db.has_token(second).await.unwrap());
+}
