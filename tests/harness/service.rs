@@ -13,14 +13,16 @@ use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::keyring::Keyring;
 use tapdesk_service::settings::{Fixed, Layers, Settings};
 use tapdesk_service::storage::Storage;
+use tapdesk_service::storage::postgres::{Address, PostgresStorage, Time};
 use tapdesk_service::storage::sqlite::SqliteStorage;
 use tapdesk_service::{Exposure, Parts, Service, router, serve};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 use tokio::task::JoinHandle;
 
 use crate::client::Client;
+use crate::postgres::TestDatabase;
 
 /// The token of every test service.
 pub const ADMIN_TOKEN: &str = "a-token-that-is-used-in-tests-and-nowhere-else";
@@ -37,7 +39,8 @@ pub struct Options {
     pub fixed: Fixed,
     /// What its first listener serves.
     pub exposure: Exposure,
-    /// The database: `sqlite` for a file in the service's own folder.
+    /// The database: `sqlite` for a file in the service's own folder, or
+    /// `postgres` for a database on the server of this process.
     pub database: String,
     /// A MMDB file with the countries of addresses.
     pub countries: Option<PathBuf>,
@@ -65,6 +68,7 @@ pub struct TestService {
     shutdown: watch::Sender<bool>,
     listeners: Vec<JoinHandle<std::io::Result<()>>>,
     folder: TempDir,
+    postgres: OnceCell<TestDatabase>,
 }
 
 impl Deref for TestService {
@@ -87,10 +91,15 @@ impl TestService {
         choose(&mut options);
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let clock = Arc::new(ManualClock::new(Timestamp::from_millis(START)));
-        Self::start_in(folder, clock, options).await
+        Self::start_in(folder, OnceCell::new(), clock, options).await
     }
 
-    async fn start_in(folder: TempDir, clock: Arc<ManualClock>, mut options: Options) -> Self {
+    async fn start_in(
+        folder: TempDir,
+        postgres: OnceCell<TestDatabase>,
+        clock: Arc<ManualClock>,
+        mut options: Options,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0")
             .await
             .expect("a port of the loopback is free");
@@ -99,7 +108,7 @@ impl TestService {
         let keyring = Keyring::from_file(&folder.path().join("inlay.key"), true, &OsEntropy)
             .expect("the key file can be made");
         let service = Service::new(Parts {
-            storage: open(&options.database, folder.path(), &clock),
+            storage: open(&options.database, folder.path(), &postgres, &clock).await,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             entropy: Arc::new(OsEntropy),
             keyring,
@@ -125,6 +134,7 @@ impl TestService {
             shutdown: watch::Sender::new(false),
             listeners: Vec::new(),
             folder,
+            postgres,
             options,
         };
         let exposure = running.options.exposure;
@@ -164,6 +174,7 @@ impl TestService {
             shutdown,
             listeners,
             folder,
+            postgres,
             ..
         } = self;
         shutdown.send_replace(true);
@@ -176,7 +187,8 @@ impl TestService {
         service.storage.close().await;
         drop(service);
         let now = clock.now().plus_millis(millis);
-        Self::start_in(folder, Arc::new(ManualClock::new(now)), options).await
+        let clock = Arc::new(ManualClock::new(now));
+        Self::start_in(folder, postgres, clock, options).await
     }
 
     /// Moves the service's clock.
@@ -201,11 +213,26 @@ impl TestService {
 }
 
 /// The only place in which tests tell one database from another.
-fn open(database: &str, folder: &Path, clock: &Arc<ManualClock>) -> Arc<dyn Storage> {
-    assert_eq!(database, "sqlite", "no other database is known here");
+async fn open(
+    database: &str,
+    folder: &Path,
+    postgres: &OnceCell<TestDatabase>,
+    clock: &Arc<ManualClock>,
+) -> Arc<dyn Storage> {
     let clock = Arc::clone(clock) as Arc<dyn Clock>;
-    let storage = SqliteStorage::open(&folder.join("tapdesk.db"), clock, &OsEntropy);
-    Arc::new(storage.expect("the database can be opened"))
+    match database {
+        "sqlite" => {
+            let storage = SqliteStorage::open(&folder.join("tapdesk.db"), clock, &OsEntropy);
+            Arc::new(storage.expect("the database can be opened"))
+        }
+        "postgres" => {
+            let url = postgres.get_or_init(TestDatabase::create).await.url();
+            let address = Address::parse(&url, |_| None).expect("the address is one");
+            let storage = PostgresStorage::open(address, clock, Time::Standing, &OsEntropy);
+            Arc::new(storage.await.expect("the database can be opened"))
+        }
+        other => panic!("no database is known here as {other}"),
+    }
 }
 
 fn address(listener: &TcpListener) -> SocketAddr {
