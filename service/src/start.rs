@@ -171,7 +171,11 @@ async fn open(
         }
         Database::Postgres(address) => {
             let time = if test { Time::Movable } else { Time::Its };
-            Arc::new(PostgresStorage::open(*address, clock, time, &OsEntropy).await?)
+            let storage = PostgresStorage::open(*address, clock, time, &OsEntropy).await?;
+            if let Err(error) = storage.connect().await {
+                tracing::warn!("not all connections to the database could be made: {error}");
+            }
+            Arc::new(storage)
         }
     })
 }

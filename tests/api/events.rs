@@ -53,8 +53,9 @@ async fn a_tap_is_told_to_who_listens() {
     service.tap(&tag.path()).await;
     let mut listener = Listener::at(&service, "").await;
     service.tap(&tag.path()).await;
+    let id = service.last_interaction().await;
     let expected = json!({
-        "event": "interaction", "interaction_id": 2, "tag_id": tag.id, "at": "2026-01-01T12:00:00Z",
+        "event": "interaction", "interaction_id": id, "tag_id": tag.id, "at": "2026-01-01T12:00:00Z",
         "tag_verified": null, "reason": "static", "simulated": false,
     });
     assert_eq!(
@@ -74,8 +75,9 @@ async fn an_update_is_told_with_what_it_changed_and_without_its_key() {
         .update(tap.key(), json!({"registered": "true"}))
         .await;
     update.expect(200);
+    let id = service.last_interaction().await;
     let expected = json!({
-        "event": "update", "interaction_id": 1, "tag_id": tag.id, "at": "2026-01-01T12:00:00Z",
+        "event": "update", "interaction_id": id, "tag_id": tag.id, "at": "2026-01-01T12:00:00Z",
         "changes": [{"key": "registered", "old": "false", "new": "true"}], "simulated": false,
     });
     assert_eq!(listener.next().await, Some(("update".to_owned(), expected)));

@@ -5,9 +5,26 @@ use serde_json::{Value, json};
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::{TestService, TestTag};
 
-async fn ids(service: &TestService, query: &str) -> Vec<i64> {
+/// Interactions by their number, from 1 in the order of their taps. Their ids
+/// are what the database makes of that.
+async fn numbers(service: &TestService, query: &str) -> Vec<usize> {
     let page = service.admin_get(&format!("/interactions{query}")).await;
-    ids_of(&page)
+    numbered(service, &ids_of(&page)).await
+}
+
+async fn numbered(service: &TestService, ids: &[i64]) -> Vec<usize> {
+    let all = all(service).await;
+    let number = |id| all.iter().position(|one| one == id).expect("it is there") + 1;
+    ids.iter().map(number).collect()
+}
+
+/// The ids of all interactions, the oldest first.
+async fn all(service: &TestService) -> Vec<i64> {
+    let page = service.admin_get("/interactions?simulated=all").await;
+    assert_eq!(page["next"], Value::Null, "they are on one page");
+    let mut ids = ids_of(&page);
+    ids.reverse();
+    ids
 }
 
 fn ids_of(page: &Value) -> Vec<i64> {
@@ -17,9 +34,15 @@ fn ids_of(page: &Value) -> Vec<i64> {
         .collect()
 }
 
+/// The interaction with a number, and its trace.
+async fn traced(service: &TestService, number: usize) -> Value {
+    let id = all(service).await[number - 1];
+    service.admin_get(&format!("/interactions/{id}")).await
+}
+
 /// The steps of an interaction, each as its name, verdict and words.
-async fn steps(service: &TestService, id: i64) -> Vec<[String; 3]> {
-    let traced = service.admin_get(&format!("/interactions/{id}")).await;
+async fn steps(service: &TestService, number: usize) -> Vec<[String; 3]> {
+    let traced = traced(service, number).await;
     let steps = traced["steps"].as_array().expect("steps").iter();
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     steps
@@ -27,8 +50,8 @@ async fn steps(service: &TestService, id: i64) -> Vec<[String; 3]> {
         .collect()
 }
 
-async fn key(service: &TestService, id: i64) -> Value {
-    service.admin_get(&format!("/interactions/{id}")).await["key"].clone()
+async fn key(service: &TestService, number: usize) -> Value {
+    traced(service, number).await["key"].clone()
 }
 
 #[tokio::test]
@@ -37,7 +60,7 @@ async fn a_tap_is_listed_with_everything_it_came_to() {
     let (tag, mut inlay) = service.bottle().await;
     service.tap(&inlay.url(&tag)).await;
     let expected = json!({
-        "id": 1, "at": "2026-01-01T12:00:00Z",
+        "id": service.last_interaction().await, "at": "2026-01-01T12:00:00Z",
         "tag_id": tag.id, "slug": tag.slug, "tag_name": "Bottle 41",
         "tag_verified": true, "reason": "verified", "counter": 1, "last_counter": 0, "missed_reads": 0,
         "inlay_id": inlay.id, "uid": null, "tech": "n", "experience_id": 1, "experience_version": 1,
@@ -86,7 +109,7 @@ async fn interactions_are_selected_by_what_they_came_to() {
         ("?simulated=true".to_owned(), vec![]),
         ("?simulated=all".to_owned(), vec![5, 4, 3, 2, 1]),
     ] {
-        assert_eq!(ids(&service, &query).await, expected, "{query}");
+        assert_eq!(numbers(&service, &query).await, expected, "{query}");
     }
     for path in [
         "/interactions?reason=because",
@@ -128,7 +151,8 @@ async fn pages_of_the_history_hold_each_interaction_once() {
                 None => break,
             }
         }
-        found.retain(|id| *id <= 8);
+        let mut found = numbered(&service, &found).await;
+        found.retain(|number| *number <= 8);
         assert_eq!(found, expected, "{filter}");
     }
 }
@@ -144,6 +168,7 @@ async fn a_trace_tells_each_step_of_a_tap_and_what_came_after_it() {
     let step =
         |name: &str, verdict: &str, detail: String| [name.to_owned(), verdict.to_owned(), detail];
     let uid = inlay.chip.uid.to_string();
+    let id = service.last_interaction().await;
     let before = [
         step("url", "ok", format!("{} · uid {uid} · counter 4", tag.slug)),
         step("mac", "ok", "authentic (empty window)".to_owned()),
@@ -152,7 +177,7 @@ async fn a_trace_tells_each_step_of_a_tap_and_what_came_after_it() {
             "gap",
             "4 after 1: 2 reads never reached us".to_owned(),
         ),
-        step("record", "ok", "interaction 2".to_owned()),
+        step("record", "ok", format!("interaction {id}")),
     ];
     let redirect = step(
         "redirect",
@@ -192,7 +217,7 @@ async fn a_trace_tells_each_step_of_a_tap_and_what_came_after_it() {
         step("update", "ok", "registered: false → true".to_owned()),
     ]);
     assert_eq!(steps(&service, 2).await, expected);
-    let traced = service.admin_get("/interactions/2").await;
+    let traced = traced(&service, 2).await;
     assert_eq!(
         traced["key"],
         json!({"state": "consumed", "consumed_at": "2026-01-01T12:01:00Z"})
@@ -209,7 +234,11 @@ async fn a_trace_tells_each_step_of_a_tap_and_what_came_after_it() {
         json!({"first_at": "2026-01-01T12:00:48Z", "reads": 2})
     );
     service
-        .admin(Method::GET, "/interactions/3", Value::Null)
+        .admin(
+            Method::GET,
+            &format!("/interactions/{}", id + 1),
+            Value::Null,
+        )
         .await
         .expect(404);
 }
@@ -222,7 +251,7 @@ async fn payload_reads_are_known_before_and_after_a_restart() {
     service.payload(tap.key()).await;
     let service = service.restart(1_000).await;
     service.payload(tap.key()).await;
-    let traced = service.admin_get("/interactions/1").await;
+    let traced = traced(&service, 1).await;
     assert_eq!(
         traced["payload_reads"],
         json!({"first_at": "2026-01-01T12:00:00Z", "reads": 2})
@@ -263,7 +292,7 @@ async fn a_code_of_another_tags_inlay_says_whose_it_is() {
         .rolling_inlay(&other, Mirror::Plain, MacFrom::None)
         .await;
     service.tap(&inlay.url(&target)).await;
-    let traced = service.admin_get("/interactions/1").await;
+    let traced = traced(&service, 1).await;
     assert_eq!(traced["reason"], "unknown_inlay");
     assert_eq!(traced["uid"], inlay.chip.uid.to_string());
     let detail = &steps(&service, 1).await[1][2];
@@ -288,13 +317,11 @@ async fn simulated_interactions_are_listed_only_where_they_are_asked_for() {
         )
         .await
         .expect(200);
-    assert_eq!(tapped["followed"]["interaction_id"], 1);
-    assert_eq!(ids(&service, "").await, Vec::<i64>::new());
-    assert_eq!(ids(&service, "?simulated=true").await, [1]);
-    assert_eq!(
-        service.admin_get("/interactions/1").await["simulated"],
-        true
-    );
+    let id = service.last_interaction().await;
+    assert_eq!(tapped["followed"]["interaction_id"], id);
+    assert_eq!(numbers(&service, "").await, Vec::<usize>::new());
+    assert_eq!(numbers(&service, "?simulated=true").await, [1]);
+    assert_eq!(traced(&service, 1).await["simulated"], true);
 }
 
 /// A service that knows a visitor's country, with a tag that was tapped twice
@@ -315,22 +342,22 @@ async fn tapped() -> (TestService, TestTag) {
 #[tokio::test]
 async fn erased_traces_leave_verdicts_and_counts_and_nothing_of_visitors() {
     let (service, tag) = tapped().await;
-    let before = service.admin_get("/interactions/2").await;
+    let before = traced(&service, 2).await;
     assert_eq!(before["country"], "DE");
     assert_eq!(before["returning_day"], true);
 
     let traces = format!("/tags/{}/traces", tag.id);
     let erased = service.admin(Method::DELETE, &traces, Value::Null).await;
     assert_eq!(erased.status, 204);
-    for id in 1..=2 {
-        let after = service.admin_get(&format!("/interactions/{id}")).await;
+    for number in 1..=2 {
+        let after = traced(&service, number).await;
         assert_eq!(after["country"], "");
         assert_eq!(after["returning_day"], false);
         assert_eq!(after["returning_month"], false);
         assert_eq!(after["reason"], "static");
         assert!(!after.to_string().contains("Jo"), "{after}");
     }
-    let after = service.admin_get("/interactions/2").await;
+    let after = traced(&service, 2).await;
     assert_eq!(after["update"]["changes"], json!([]));
     assert_eq!(after["key"]["state"], "consumed");
     assert_eq!(service.scan_count(&tag).await, 2);
@@ -356,8 +383,8 @@ async fn traces_of_another_tag_stay_and_those_of_a_deleted_one_can_be_erased() {
     let traces = format!("/tags/{}/traces", tag.id);
     let erased = service.admin(Method::DELETE, &traces, Value::Null).await;
     assert_eq!(erased.status, 204);
-    assert_eq!(service.admin_get("/interactions/1").await["country"], "");
-    assert_eq!(service.admin_get("/interactions/3").await["country"], "DE");
+    assert_eq!(traced(&service, 1).await["country"], "");
+    assert_eq!(traced(&service, 3).await["country"], "DE");
     service
         .admin(Method::DELETE, "/tags/99/traces", Value::Null)
         .await

@@ -1,6 +1,5 @@
 //! The admin API, seen from outside.
 
-mod backup;
 mod clock;
 mod demo;
 mod events;
@@ -12,6 +11,7 @@ mod openapi;
 mod settings;
 mod sheets;
 mod simulator;
+mod sqlite_backup;
 mod stats;
 mod tags;
 mod tokens;

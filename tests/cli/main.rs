@@ -1,16 +1,12 @@
 //! The real binary, from its command line.
 
-mod backup;
 mod demo;
-mod doctor;
 mod headless;
 mod import;
 mod postgres;
-mod refusals;
-mod secrets;
 mod settings;
 mod shutdown;
-mod token;
+mod sqlite;
 mod tour;
 
 use std::path::Path;

@@ -1,12 +1,12 @@
 //! The real binary on PostgreSQL.
 
 use serde_json::json;
-use tapdesk_tests::TestDatabase;
 use tapdesk_tests::client::Answering as _;
 use tapdesk_tests::eventually;
 use tapdesk_tests::postgres::Cluster;
+use tapdesk_tests::{Launch, TestDatabase};
 
-use super::{launch, run_with};
+use super::{BINARY, launch, run_with};
 
 const KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
@@ -57,7 +57,7 @@ async fn any_node_answers_what_another_began() {
 #[tokio::test]
 async fn a_node_without_a_key_says_what_it_cannot_do_and_does_the_rest() {
     let database = TestDatabase::create().await;
-    let node = launch().on(&database).start().await;
+    let node = Launch::on_sqlite(BINARY).on(&database).start().await;
     let tag = node.redirecting_tag(json!({})).await;
     assert_eq!(node.tap(&tag.path()).await.status, 302);
     let inlay = json!({

@@ -3,16 +3,21 @@
 
 mod clock;
 mod descriptors;
-mod disk;
-mod durability;
 mod endings;
 mod load;
 mod lost_answers;
 mod sentinel;
+mod sqlite;
 
 use tapdesk_tests::Launch;
 
-/// The binary in a new folder; refusals are seen as they are, not as 429.
+/// The binary.
+const BINARY: &str = env!("CARGO_BIN_EXE_tapdesk-service");
+/// Refusals are seen as they are, not as 429.
+const REFUSALS_AS_THEY_ARE: (&str, &str) = ("TAPDESK_RATE_LIMIT", "off");
+
+/// The binary in a new folder.
 fn launch() -> Launch {
-    Launch::new(env!("CARGO_BIN_EXE_tapdesk-service")).env("TAPDESK_RATE_LIMIT", "off")
+    let (name, value) = REFUSALS_AS_THEY_ARE;
+    Launch::new(BINARY).env(name, value)
 }

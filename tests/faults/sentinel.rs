@@ -1,12 +1,14 @@
 //! Secrets, planted wherever input goes, with the log at its most talkative:
 //! they are found in no log line, table, metric, error or export.
 
+use std::path::PathBuf;
+
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::client::base64;
 use tapdesk_tests::fixtures::{chip, chip_json};
-use tapdesk_tests::{Answering as _, ServiceProcess, files_containing};
+use tapdesk_tests::{Answering as _, ServiceProcess, TestDatabase, files_containing};
 
 use crate::launch;
 
@@ -116,6 +118,28 @@ async fn shown(service: &ServiceProcess) -> String {
     all + &backup.answer().await.body
 }
 
+/// The tables of a PostgreSQL database with a row that has `secret` in it, as text or as bytes.
+async fn tables_containing(database: &TestDatabase, secret: &[u8]) -> Vec<PathBuf> {
+    let client = database.look_into().await;
+    let tables = "SELECT relname::TEXT FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::REGNAMESPACE";
+    let tables = client.query(tables, &[]).await.expect("there are tables");
+    assert!(!tables.is_empty());
+    let text = String::from_utf8_lossy(secret);
+    let mut found = Vec::new();
+    for table in &tables {
+        let table: &str = table.get(0);
+        let rows = format!(
+            "SELECT count(*) FROM \"{table}\" t
+             WHERE strpos(t::TEXT, $1) > 0 OR strpos(t::TEXT, encode($2, 'hex')) > 0"
+        );
+        let rows = client.query_one(&rows, &[&text, &secret]).await;
+        if rows.expect("tables are text").get::<_, i64>(0) > 0 {
+            found.push(PathBuf::from(table));
+        }
+    }
+    found
+}
+
 #[tokio::test]
 async fn secrets_are_found_in_no_log_table_metric_error_or_export() {
     let launch = launch().env("TAPDESK_LOG", "trace");
@@ -169,7 +193,10 @@ async fn secrets_are_found_in_no_log_table_metric_error_or_export() {
         .map(String::as_bytes)
         .chain(bytes.map(|key| &key.expose()[..]))
     {
-        let found = files_containing(launch.folder.path(), secret);
+        let mut found = files_containing(launch.folder.path(), secret);
+        if let Some(database) = launch.postgres.as_ref().and_then(|database| database.get()) {
+            found.extend(tables_containing(database, secret).await);
+        }
         assert!(
             found.is_empty(),
             "{} in {found:?}",

@@ -238,6 +238,15 @@ impl Client {
         self.admin(Method::PATCH, path, changes).await.expect(200)
     }
 
+    /// The id of the newest interaction, real or simulated.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub async fn last_interaction(&self) -> i64 {
+        let page = self.admin_get("/interactions?simulated=all&limit=1").await;
+        page["items"][0]["id"].as_i64().expect("an interaction")
+    }
+
     /// How many taps were recorded with this reason, as the metrics count them.
     pub async fn taps(&self, reason: &str) -> u64 {
         let metrics = self.get("/metrics").answer().await.body;

@@ -5,7 +5,9 @@
 //! builds the binary first and tells its path:
 //! `ServiceProcess::start(env!("CARGO_BIN_EXE_tapdesk-service"))`.
 
+use std::fs::Permissions;
 use std::ops::Deref;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
@@ -14,10 +16,11 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
+use tokio::sync::OnceCell;
 
 use crate::client::Client;
 use crate::postgres::TestDatabase;
-use crate::service::ADMIN_TOKEN;
+use crate::service::{ADMIN_TOKEN, default_database};
 
 /// How long a start or an end may take before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -33,8 +36,9 @@ pub struct Launch {
     pub arguments: Vec<String>,
     /// Environment variables beside the admin token.
     pub environment: Vec<(String, String)>,
-    /// The URL of a PostgreSQL database, where it is not the SQLite file in the folder.
-    pub postgres: Option<String>,
+    /// The database, where it is not the SQLite file in the folder: made by the
+    /// first start.
+    pub postgres: Option<Arc<OnceCell<TestDatabase>>>,
     /// Whether the admin token comes from the environment, and not from the
     /// file that the service makes.
     pub token_in_environment: bool,
@@ -43,8 +47,24 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The binary at `path` in a new folder.
+    /// The binary at `path` in a new folder, on a database of the kind that all
+    /// tests are to use. On PostgreSQL it is given a key, for it makes none itself.
     pub fn new(path: &str) -> Self {
+        let launch = Self::on_sqlite(path);
+        if default_database() != "postgres" {
+            return launch;
+        }
+        let key = launch.folder.path().join("inlay.key");
+        std::fs::write(&key, "5a".repeat(32)).expect("the key file can be written");
+        std::fs::set_permissions(&key, Permissions::from_mode(0o600)).expect("it is ours");
+        let mut launch = launch.env("TAPDESK_KEY_FILE", &key.to_string_lossy());
+        launch.postgres = Some(Arc::default());
+        launch
+    }
+
+    /// The binary at `path` in a new folder, on a SQLite file there, whatever
+    /// other tests use.
+    pub fn on_sqlite(path: &str) -> Self {
         Self {
             command: vec![path.to_owned()],
             listen: "127.0.0.1:0".to_owned(),
@@ -66,7 +86,7 @@ impl Launch {
     /// With a PostgreSQL database.
     #[must_use]
     pub fn on(mut self, database: &TestDatabase) -> Self {
-        self.postgres = Some(database.url());
+        self.postgres = Some(Arc::new(OnceCell::new_with(Some(database.clone()))));
         self
     }
 
@@ -93,7 +113,15 @@ impl Launch {
         self.folder.path().join("stderr.log")
     }
 
-    fn spawn(&self) -> Child {
+    /// The database as the service is told of it.
+    pub async fn database_url(&self) -> String {
+        match &self.postgres {
+            Some(database) => database.get_or_init(TestDatabase::create).await.url(),
+            None => format!("sqlite:{}", self.database().display()),
+        }
+    }
+
+    async fn spawn(&self) -> Child {
         let log = std::fs::OpenOptions::new()
             .create(true)
             .append(true)
@@ -104,11 +132,7 @@ impl Launch {
             .args(&self.command[1..])
             .arg("serve")
             .arg("--database")
-            .arg(
-                self.postgres
-                    .clone()
-                    .unwrap_or_else(|| format!("sqlite:{}", self.database().display())),
-            )
+            .arg(self.database_url().await)
             .args(["--listen", &self.listen])
             .args(&self.arguments)
             .envs(self.environment.iter().cloned())
@@ -127,7 +151,7 @@ impl Launch {
     /// # Panics
     /// When it ends instead.
     pub async fn start(&self) -> ServiceProcess {
-        let mut child = self.spawn();
+        let mut child = self.spawn().await;
         let stdout = child.stdout.take().expect("stdout is a pipe");
         let mut lines = BufReader::new(stdout).lines();
         let line = tokio::time::timeout(PATIENCE, lines.next_line())
@@ -152,6 +176,7 @@ impl Launch {
             let before = self.log().len();
             let status = self
                 .spawn()
+                .await
                 .wait()
                 .await
                 .expect("a child can be waited for");

@@ -52,11 +52,16 @@ impl Default for Options {
             settings: Settings::default(),
             fixed: Fixed::default(),
             exposure: Exposure::WithAdmin,
-            database: std::env::var("TAPDESK_TEST_DATABASE")
-                .unwrap_or_else(|_| "sqlite".to_owned()),
+            database: default_database(),
             countries: None,
         }
     }
+}
+
+/// The kind of database that tests use which do not choose: what
+/// `TAPDESK_TEST_DATABASE` says, or `sqlite`.
+pub fn default_database() -> String {
+    std::env::var("TAPDESK_TEST_DATABASE").unwrap_or_else(|_| "sqlite".to_owned())
 }
 
 /// A running service. Calls go to its [`Client`]; dropped, it is gone.

@@ -41,6 +41,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::future::try_join_all;
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::AbortHandle;
 
@@ -106,6 +107,13 @@ impl PostgresStorage {
             node,
             tasks,
         })
+    }
+
+    /// Makes all connections now. A node whose callers take every descriptor
+    /// there is could make none later.
+    pub async fn connect(&self) -> Result<(), StorageError> {
+        let sessions = (0..session::CONNECTIONS).map(|_| self.session());
+        try_join_all(sessions).await.map(drop)
     }
 }
 

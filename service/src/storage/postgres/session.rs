@@ -18,8 +18,8 @@ use super::address::Address;
 use super::connection::{self, ANSWER};
 use crate::storage::StorageError;
 
-/// Connections of a node.
-const CONNECTIONS: usize = 16;
+/// Connections of a node, beside the one on which it hears of others.
+pub(super) const CONNECTIONS: usize = 16;
 
 /// Parameters of a statement.
 pub(super) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];

@@ -6,6 +6,11 @@ use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
 use tapdesk_tests::TestService;
 
+/// A backup is a copy of the SQLite file: there is none of another database.
+async fn service() -> TestService {
+    TestService::start_with(|options| "sqlite".clone_into(&mut options.database)).await
+}
+
 async fn backup(service: &TestService, request: Value) -> (HeaderMap, Vec<u8>) {
     let request = service
         .admin_request(Method::POST, "/backup")
@@ -22,7 +27,7 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
 
 #[tokio::test]
 async fn a_backup_is_a_database_file_of_known_length() {
-    let service = TestService::start().await;
+    let service = service().await;
     let (headers, file) = backup(&service, json!({})).await;
     assert!(file.starts_with(b"SQLite format 3\0"));
     assert_eq!(headers["content-type"], "application/vnd.sqlite3");
@@ -35,7 +40,7 @@ async fn a_backup_is_a_database_file_of_known_length() {
 
 #[tokio::test]
 async fn a_backup_says_whether_it_carries_the_inlay_key_and_never_shows_it() {
-    let service = TestService::start().await;
+    let service = service().await;
     let key = std::fs::read_to_string(service.folder().join("inlay.key")).unwrap();
     let key = key.trim();
     let bytes: Vec<_> = (0..64)
@@ -56,7 +61,7 @@ async fn a_backup_says_whether_it_carries_the_inlay_key_and_never_shows_it() {
 
 #[tokio::test]
 async fn a_backup_leaves_no_file_behind_and_holds_no_live_rolling_key() {
-    let service = TestService::start().await;
+    let service = service().await;
     let (tag, mut inlay) = service.bottle().await;
     let tap = service.tap(&inlay.url(&tag)).await;
     let names = || {
@@ -86,7 +91,7 @@ async fn a_backup_leaves_no_file_behind_and_holds_no_live_rolling_key() {
 
 #[tokio::test]
 async fn a_short_passphrase_is_refused() {
-    let service = TestService::start().await;
+    let service = service().await;
     for request in [
         json!({"passphrase": "short"}),
         json!({"passphrase": 1}),

@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde_json::json;
 use tapdesk_tests::{Answering as _, Launch, ServiceProcess, TapResult, TestTag};
 
-use crate::launch;
+use super::launch;
 
 /// A launch whose folder is a small disk. `None` where such a disk cannot be had.
 fn on_a_small_disk() -> Option<Launch> {

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::json;
 use tapdesk_tests::eventually;
 
-use crate::launch;
+use super::launch;
 
 /// Calls that reach the disk or a socket.
 const CALLS: &str = "trace=fdatasync,fsync,write,writev,sendto,sendmsg";
