@@ -9,6 +9,8 @@
 //! | [`fixtures`] | experiences, tags and inlays to call it about |
 //! | [`injection`] | what strangers may write |
 //! | [`postgres`] | a PostgreSQL server of the tests' own, and databases on it |
+//! | [`virtual_card`] | chips in software, APDU by APDU |
+//! | [`virtual_reader`] | a real PC/SC service with virtual readers to lay them on |
 //! | [`length`](mod@length) | how long the long tests are |
 //!
 //! Nothing here reads the database: what a test sees, a user could see. Files are
@@ -22,6 +24,9 @@ pub mod postgres;
 pub mod process;
 pub mod raw;
 pub mod service;
+pub mod virtual_card;
+#[cfg(unix)]
+pub mod virtual_reader;
 
 pub use client::{Answer, Answering, Client, TapResult, TryAnswering};
 pub use fixtures::{TestInlay, TestTag};
@@ -31,6 +36,8 @@ pub use postgres::TestDatabase;
 pub use process::{Launch, ServiceProcess};
 pub use raw::RawClient;
 pub use service::{Options, TestService};
+#[cfg(unix)]
+pub use virtual_reader::Pcscd;
 
 use std::future::Future;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,17 @@
+//! NDEF messages, as they are written to a chip (NFC Forum, NDEF 1.0 and URI RTD 1.0).
+
+/// A message of one URI record; `https://` and `http://` are abbreviated as writers do.
+///
+/// # Panics
+/// When the URL has more than 250 characters.
+pub fn uri(url: &str) -> Vec<u8> {
+    let (prefix, rest) = match (url.strip_prefix("https://"), url.strip_prefix("http://")) {
+        (Some(rest), _) => (0x04, rest),
+        (_, Some(rest)) => (0x03, rest),
+        _ => (0x00, url),
+    };
+    let length = u8::try_from(rest.len() + 1).expect("the URL fits a short record");
+    let mut message = vec![0xD1, 0x01, length, b'U', prefix];
+    message.extend_from_slice(rest.as_bytes());
+    message
+}

@@ -1,0 +1,268 @@
+//! A PC/SC service of the test's own: the real `pcscd` with virtual readers, on
+//! which virtual chips are laid.
+//!
+//! The daemon takes its socket as systemd would hand it over, so several run side
+//! by side. The client library knows one socket for the life of a process: a test
+//! that is itself the client runs [in a process of its own](in_own_process).
+
+use std::any::type_name_of_val;
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::virtual_card::VirtualCard;
+
+/// The variable by which a client finds the daemon's socket.
+pub const SOCKET: &str = "PCSCLITE_CSOCK_NAME";
+/// Hands the socket over as descriptor 3 (`sd_listen_fds`), and becomes the daemon.
+const LAUNCH: &str = "mkdir -p /run/pcscd; exec 3<&0 0</dev/null; \
+    export LISTEN_PID=$$ LISTEN_FDS=1; exec /usr/sbin/pcscd --foreground -c \"$0\" $1";
+const DRIVER: &str = "/usr/lib/pcsc/drivers/serial/libifdvpcd.so";
+/// How often a card tries to find its reader, and what lies between.
+const TRIES: usize = 4_000;
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A PC/SC service with two virtual readers, or none. Dropped, it is gone.
+pub struct Pcscd {
+    folder: PathBuf,
+    /// The port of the first reader; the second has the next one.
+    port: u16,
+    daemon: Option<Child>,
+    /// Where the service made its folder itself; deleted with it.
+    own_folder: Option<TempDir>,
+}
+
+/// A chip that lies on a reader. Dropped, it is taken away.
+pub struct LaidDown<C> {
+    connection: TcpStream,
+    card: Option<JoinHandle<C>>,
+}
+
+impl Pcscd {
+    /// A running service with two readers, for clients in other processes.
+    ///
+    /// # Panics
+    /// When `pcscd` and the virtual driver are not installed.
+    pub fn start() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let mut pcscd = Self::in_folder(folder.path());
+        pcscd.own_folder = Some(folder);
+        pcscd.restart(true);
+        pcscd
+    }
+
+    fn in_folder(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            port: two_free_ports(),
+            daemon: None,
+            own_folder: None,
+        }
+    }
+
+    /// Its socket, the value of [`SOCKET`].
+    pub fn socket(&self) -> PathBuf {
+        self.folder.join("pcscd.sock")
+    }
+
+    /// Ends it as a crash does, and starts it again, with its readers or without.
+    pub fn restart(&mut self, readers: bool) {
+        self.kill();
+        let config = self.folder.join("conf.d");
+        let _ = fs::remove_dir_all(&config);
+        fs::create_dir(&config).expect("the folder can be written");
+        if readers {
+            let port = self.port;
+            let reader = format!(
+                "FRIENDLYNAME \"Virtual reader\"\nDEVICENAME /dev/null:{port}\nLIBPATH {DRIVER}\nCHANNELID {port}\n"
+            );
+            fs::write(config.join("vpcd"), reader).expect("the folder can be written");
+        }
+        let socket = UnixListener::bind(self.socket()).expect("a socket can be bound");
+        let log =
+            fs::File::create(self.folder.join("pcscd.log")).expect("the folder can be written");
+        let daemon = Command::new("sh")
+            .args(["-c", LAUNCH])
+            .arg(&config)
+            .args(polkit_argument())
+            .stdin(OwnedFd::from(socket))
+            .stdout(log)
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("pcscd is installed");
+        self.daemon = Some(daemon);
+    }
+
+    /// Ends it as a crash does. Chips on its readers are on none.
+    pub fn kill(&mut self) {
+        if let Some(mut daemon) = self.daemon.take() {
+            let _ = daemon.kill();
+            let _ = daemon.wait();
+        }
+        let _ = fs::remove_file(self.socket());
+    }
+
+    /// Lays a chip on the first reader.
+    pub fn lay_down<C: VirtualCard + 'static>(&self, card: C) -> LaidDown<C> {
+        self.lay_on(0, card)
+    }
+
+    /// Lays a chip on the first reader (0) or the second (1).
+    ///
+    /// # Panics
+    /// When the daemon does not open the reader.
+    pub fn lay_on<C: VirtualCard + 'static>(&self, reader: u16, mut card: C) -> LaidDown<C> {
+        let connection = self.connect(self.port + reader);
+        let wire = connection.try_clone().expect("a socket can be shared");
+        let card = thread::spawn(move || {
+            // An error is the end of the connection: the card is taken away.
+            let _ = answer_all(wire, &mut card);
+            card
+        });
+        LaidDown {
+            connection,
+            card: Some(card),
+        }
+    }
+
+    fn connect(&self, port: u16) -> TcpStream {
+        for _ in 0..TRIES {
+            match TcpStream::connect(("127.0.0.1", port)) {
+                Ok(connection) => return connection,
+                Err(_) => thread::sleep(PAUSE),
+            }
+        }
+        let log = fs::read_to_string(self.folder.join("pcscd.log"));
+        panic!("the reader does not come: {}", log.unwrap_or_default());
+    }
+}
+
+impl Drop for Pcscd {
+    fn drop(&mut self) {
+        self.kill();
+        drop(self.own_folder.take());
+    }
+}
+
+impl<C> LaidDown<C> {
+    /// Takes the chip away.
+    ///
+    /// # Panics
+    /// When the chip did.
+    pub fn take_away(mut self) -> C {
+        let card = self.end();
+        card.expect("it is taken away once")
+            .join()
+            .expect("a chip does not panic")
+    }
+
+    fn end(&mut self) -> Option<JoinHandle<C>> {
+        let _ = self.connection.shutdown(Shutdown::Both);
+        self.card.take()
+    }
+}
+
+impl<C> Drop for LaidDown<C> {
+    fn drop(&mut self) {
+        if let Some(card) = self.end() {
+            let _ = card.join();
+        }
+    }
+}
+
+/// Answers the driver until one side ends (vpcd's protocol: two bytes of length,
+/// then a control byte or a command).
+fn answer_all(mut wire: TcpStream, card: &mut impl VirtualCard) -> io::Result<()> {
+    wire.set_nodelay(true)?;
+    loop {
+        // Else the driver, which writes length and message apart, waits for 40 ms.
+        #[cfg(target_os = "linux")]
+        std::os::linux::net::TcpStreamExt::set_quickack(&wire, true)?;
+        let mut length = [0; 2];
+        wire.read_exact(&mut length)?;
+        let mut message = vec![0; usize::from(u16::from_be_bytes(length))];
+        wire.read_exact(&mut message)?;
+        let reply = match *message {
+            [0x00] => continue,
+            [0x01 | 0x02] => {
+                card.power_on();
+                continue;
+            }
+            [0x04] => card.atr(),
+            // An empty answer cannot travel: it is that of a card which left.
+            _ => match card.transmit(&message) {
+                Some(reply) if !reply.is_empty() => reply,
+                _ => return wire.shutdown(Shutdown::Both),
+            },
+        };
+        let length = u16::try_from(reply.len()).unwrap_or(u16::MAX);
+        let reply = &reply[..usize::from(length)];
+        // One write: the driver reads a message at a time.
+        wire.write_all(&[&length.to_be_bytes(), reply].concat())?;
+    }
+}
+
+/// Two ports side by side that were free a moment ago.
+fn two_free_ports() -> u16 {
+    loop {
+        let first = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let port = first
+            .local_addr()
+            .expect("a bound socket has an address")
+            .port();
+        if port < u16::MAX && TcpListener::bind(("127.0.0.1", port + 1)).is_ok() {
+            return port;
+        }
+    }
+}
+
+/// The switch that keeps newer daemons from asking polkit about every client.
+fn polkit_argument() -> Option<&'static str> {
+    const SWITCH: &str = "--disable-polkit";
+    let help = Command::new("/usr/sbin/pcscd")
+        .arg("--help")
+        .output()
+        .ok()?;
+    let help = [help.stdout, help.stderr].concat();
+    String::from_utf8_lossy(&help)
+        .contains(SWITCH)
+        .then_some(SWITCH)
+}
+
+/// Runs `body`, a closure of a test, in a process in which [`SOCKET`] names a
+/// PC/SC service of its own: the test again, alone. A test calls this and nothing else.
+///
+/// # Panics
+/// When the test fails there.
+pub fn in_own_process<F: FnOnce(Pcscd)>(body: F) {
+    if let Some(socket) = std::env::var_os(SOCKET) {
+        let folder = Path::new(&socket).parent().expect("it is in a folder");
+        let mut pcscd = Pcscd::in_folder(folder);
+        pcscd.restart(true);
+        return body(pcscd);
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    // `crate::module::test::{{closure}}`
+    let path = type_name_of_val(&body);
+    let test = path.split_once("::").map_or(path, |(_, rest)| rest);
+    let test = test.trim_end_matches("::{{closure}}");
+    let output = Command::new(std::env::current_exe().expect("a test has a program"))
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env(SOCKET, folder.path().join("pcscd.sock"))
+        .output()
+        .expect("a test can be started");
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}"
+    );
+}
