@@ -21,6 +21,9 @@ const COMMANDS: &[&str] = &[
     "set_unsaved",
     "open_external",
     "save_file",
+    "watch_readers",
+    "exercise",
+    "reader_doctor",
 ];
 
 /// Stands where the screens would be, so that all else can be built without them.

@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, Months, SecondsFormat, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -194,6 +194,23 @@ impl Clock for ManualClock {
 
     fn try_advance(&self, millis: u64) -> Option<Timestamp> {
         Some(self.advance(i64::try_from(millis).unwrap_or(i64::MAX)))
+    }
+}
+
+/// How long something takes, whatever the wall clock does meanwhile.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Begins to measure.
+    #[expect(clippy::disallowed_methods, reason = "this module reads the time")]
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// What has gone by since.
+    pub fn elapsed(self) -> Duration {
+        self.0.elapsed()
     }
 }
 

@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use tapdesk_service::clock::SystemClock;
 use tauri::ipc::Channel;
 use tauri::{AppHandle, State};
 use url::Url;
@@ -17,6 +18,10 @@ use zeroize::Zeroizing;
 
 use crate::events::{self, Subscriptions};
 use crate::files;
+use crate::reader::board::Table;
+use crate::reader::doctor::{self, Finding, Machine};
+use crate::reader::exercise::{self, Destination, Exercised};
+use crate::reader::monitor::Monitor;
 use crate::shell::Shell;
 use crate::state::{Connection, ShellState};
 use crate::window::Unsaved;
@@ -139,4 +144,41 @@ pub async fn open_external(url: String) -> Result<(), String> {
 #[tauri::command]
 pub async fn save_file(app: AppHandle, request: tauri::ipc::Request<'_>) -> Result<bool, String> {
     files::save(&app, &request).await
+}
+
+/// Tells what lies on the readers now, and after every change.
+#[tauri::command]
+pub fn watch_readers(
+    readers: State<'_, Option<Monitor>>,
+    page: State<'_, Subscriptions>,
+    channel: Channel<Table>,
+) {
+    if let Some(readers) = &*readers {
+        page.add(events::tell_tables(readers.board().watch(), channel));
+    }
+}
+
+/// Sends a tap's URL where it belongs, and answers what came of it.
+#[tauri::command]
+pub async fn exercise(
+    shell: SharedShell<'_>,
+    url: String,
+    to: Destination,
+    automatic: bool,
+) -> Result<Exercised, String> {
+    let (backend, address) = shell
+        .backend_at()
+        .await
+        .ok_or("The service does not run.")?;
+    let clock = SystemClock::start();
+    exercise::exercise(&backend, &address, &clock, &url, to, automatic).await
+}
+
+/// What keeps inlays from being read.
+#[tauri::command]
+pub fn reader_doctor(readers: State<'_, Option<Monitor>>) -> Vec<Finding> {
+    let sights = readers
+        .as_ref()
+        .map(|readers| doctor::sights(&readers.board().table()));
+    doctor::examine(&sights.unwrap_or_default(), Machine::this())
 }

@@ -10,6 +10,7 @@ use tauri::async_runtime::{self, JoinHandle};
 use tauri::ipc::Channel;
 use tokio::sync::{mpsc, watch};
 
+use crate::reader::board::Table;
 use crate::shell::Shell;
 use crate::state::ShellState;
 
@@ -41,6 +42,15 @@ pub async fn tell_state(mut states: watch::Receiver<ShellState>, channel: Channe
     loop {
         let state = states.borrow_and_update().clone();
         if channel.send(state).is_err() || states.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Tells what lies on the readers, every change of it.
+pub async fn tell_tables(mut tables: mpsc::UnboundedReceiver<Table>, channel: Channel<Table>) {
+    while let Some(table) = tables.recv().await {
+        if channel.send(table).is_err() {
             return;
         }
     }

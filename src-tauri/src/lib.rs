@@ -22,6 +22,7 @@ pub mod listener;
 mod logging;
 pub mod preferences;
 pub mod problem;
+pub mod reader;
 pub mod scheme;
 mod session;
 pub mod shell;
@@ -35,6 +36,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use tapdesk_service::clock::SystemClock;
 use tauri::{App, AppHandle, Builder};
 use tauri_plugin_window_state::StateFlags;
 use tokio::runtime::Runtime;
@@ -42,6 +44,9 @@ use tokio::runtime::Runtime;
 use crate::events::Subscriptions;
 use crate::folders::Folders;
 use crate::keychain::Keychain;
+use crate::reader::doctor::{self, Machine};
+use crate::reader::monitor::Monitor;
+use crate::reader::pcsc::Pcsc;
 use crate::shell::Shell;
 use crate::window::Unsaved;
 
@@ -52,6 +57,12 @@ const STOP_TIME: Duration = Duration::from_secs(15);
 /// sentence on stderr.
 pub fn run() -> ExitCode {
     logging::start();
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|first| first == "--doctor")
+    {
+        return doctor();
+    }
     try_run().unwrap_or_else(|error| {
         eprintln!("tapdesk: {error:#}");
         ExitCode::FAILURE
@@ -67,7 +78,8 @@ fn try_run() -> Result<ExitCode> {
         return Ok(runtime.block_on(headless::run(&shell)));
     }
     tauri::async_runtime::set(runtime.handle().clone());
-    let app = build(&shell).context("The window cannot be opened")?;
+    let readers = readers();
+    let app = build(&shell, readers).context("The window cannot be opened")?;
     let code = app.run_return(|_, _| {});
     let stopped = runtime.block_on(async { tokio::time::timeout(STOP_TIME, shell.stop()).await });
     if stopped.is_err() {
@@ -78,7 +90,25 @@ fn try_run() -> Result<ExitCode> {
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
 }
 
-fn build(shell: &Arc<Shell>) -> tauri::Result<App> {
+/// Watches the readers. Without them everything else is of use.
+fn readers() -> Option<Monitor> {
+    let started = Monitor::start(Pcsc, Arc::new(SystemClock::start()));
+    let warned = started.inspect_err(|error| tracing::warn!("readers cannot be watched: {error}"));
+    warned.ok()
+}
+
+/// Says on stdout what keeps inlays from being read. Fails where something does.
+fn doctor() -> ExitCode {
+    let sights = doctor::look(&mut Pcsc);
+    let findings = doctor::examine(&sights, Machine::this());
+    for finding in &findings {
+        println!("{finding}");
+    }
+    let has_problem = findings.iter().any(|finding| finding.kind.is_problem());
+    ExitCode::from(u8::from(has_problem))
+}
+
+fn build(shell: &Arc<Shell>, readers: Option<Monitor>) -> tauri::Result<App> {
     let on_screen = StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED;
     let starting = Arc::clone(shell);
     let mut builder = Builder::default();
@@ -99,6 +129,7 @@ fn build(shell: &Arc<Shell>) -> tauri::Result<App> {
         .manage(Arc::clone(shell))
         .manage(Subscriptions::default())
         .manage(Unsaved::default())
+        .manage(readers)
         .register_asynchronous_uri_scheme_protocol(scheme::SCHEME, scheme::handle)
         .invoke_handler(tauri::generate_handler![
             commands::shell_state,
@@ -115,6 +146,9 @@ fn build(shell: &Arc<Shell>) -> tauri::Result<App> {
             commands::set_unsaved,
             commands::open_external,
             commands::save_file,
+            commands::watch_readers,
+            commands::exercise,
+            commands::reader_doctor,
         ])
         .setup(move |app| {
             tauri::async_runtime::spawn(async move { starting.start().await });

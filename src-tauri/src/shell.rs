@@ -71,6 +71,15 @@ impl Shell {
             .map(|embedded| Backend::Embedded(embedded.door.clone()))
     }
 
+    /// The same, with the address at which others reach it.
+    pub async fn backend_at(&self) -> Option<(Backend, String)> {
+        let backend = self.backend().await?;
+        match self.state() {
+            ShellState::Ready(ready) => Some((backend, ready.connection.url)),
+            _ => None,
+        }
+    }
+
     /// Starts the embedded service, or says in the state why it cannot be
     /// started. One that runs is stopped first.
     pub async fn start(&self) {

@@ -5,7 +5,8 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use tapdesk_tests::Client;
+use tapdesk_tests::virtual_reader::SOCKET;
+use tapdesk_tests::{Client, Pcscd};
 use tempfile::TempDir;
 
 /// A home folder, and nothing else of a session.
@@ -112,4 +113,35 @@ fn a_session_bus_that_never_answers_does_not_keep_it_from_starting() {
     let key = home.path().join(".local/share/tapdesk/inlay.key");
     assert!(key.exists(), "the key is in a file");
     end(child);
+}
+
+/// What `tapdesk --doctor` says, and whether it is content.
+fn doctor(socket: &Path) -> (String, bool) {
+    let home = home();
+    let mut command = program(home.path());
+    command.arg("--doctor").env(SOCKET, socket);
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    (said, output.status.success())
+}
+
+#[test]
+fn the_doctor_names_what_is_missing_and_what_to_paste() {
+    let nowhere = tempfile::tempdir().unwrap();
+    let (said, content) = doctor(&nowhere.path().join("pcscd.sock"));
+    assert!(!content);
+    assert!(said.contains("smart card service does not run"), "{said}");
+    assert!(said.contains("sudo "), "{said}");
+
+    let mut pcscd = Pcscd::start();
+    let (said, content) = doctor(&pcscd.socket());
+    assert!(
+        content && said.contains("Virtual reader 00 00 is ready."),
+        "{said}"
+    );
+
+    pcscd.restart(false);
+    let (said, content) = doctor(&pcscd.socket());
+    assert!(!content);
+    assert!(said.contains("reader"), "{said}");
 }

@@ -1,0 +1,151 @@
+//! Commands and answers, each noted with its time and in words. No command here
+//! carries a key, and none is sent that would need one.
+
+use serde::Serialize;
+use tapdesk_service::clock::Stopwatch;
+
+use super::card::{Card, Fault};
+
+/// One command and its answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Exchange {
+    /// What was asked, in words.
+    pub asked: String,
+    /// The command in hexadecimal.
+    pub command: String,
+    /// The answer in hexadecimal, its status word last; empty where none came.
+    pub answer: String,
+    /// What the answer says, in words.
+    pub said: String,
+    /// How long it took, in microseconds.
+    pub micros: u64,
+}
+
+/// An answer that came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What comes before the status word.
+    pub data: Vec<u8>,
+    /// The status word.
+    pub status: u16,
+}
+
+impl Answer {
+    /// Its data, where the command was obeyed.
+    pub fn ok(self) -> Option<Vec<u8>> {
+        matches!(self.status, 0x9000 | 0x9100).then_some(self.data)
+    }
+
+    /// Whether it was refused for want of a key or a password.
+    pub fn is_locked(&self) -> bool {
+        // ISO 7816-4; the chip's own; storage cards behind a reader (PC/SC part 3).
+        matches!(self.status, 0x6982 | 0x6985 | 0x91AE | 0x919D | 0x6300)
+    }
+}
+
+/// A card whose exchanges are noted.
+pub struct Recorder<'c> {
+    card: &'c mut dyn Card,
+    log: Vec<Exchange>,
+}
+
+impl<'c> Recorder<'c> {
+    /// Begins to note.
+    pub fn new(card: &'c mut dyn Card) -> Self {
+        let log = Vec::new();
+        Self { card, log }
+    }
+
+    /// What was noted.
+    pub fn into_log(self) -> Vec<Exchange> {
+        self.log
+    }
+
+    /// Sends a command. An answer of fewer than two bytes is that of a card which left.
+    pub fn send(&mut self, asked: &str, command: &[u8]) -> Result<Answer, Fault> {
+        let watch = Stopwatch::start();
+        let outcome = self.card.transmit(command);
+        let micros = u64::try_from(watch.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let whole = outcome.as_deref().unwrap_or_default();
+        let answer = match (&outcome, whole.split_last_chunk::<2>()) {
+            (Err(fault), _) => Err(fault.clone()),
+            (Ok(_), None) => Err(Fault::Removed),
+            (Ok(_), Some((data, status))) => Ok(Answer {
+                data: data.to_vec(),
+                status: u16::from_be_bytes(*status),
+            }),
+        };
+        self.log.push(Exchange {
+            asked: asked.to_owned(),
+            command: hex(command),
+            answer: hex(whole),
+            said: match &answer {
+                Ok(answer) => status_words(answer.status).to_owned(),
+                Err(fault) => fault.to_string(),
+            },
+            micros,
+        });
+        answer
+    }
+}
+
+/// Bytes as upper-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    base16ct::upper::encode_string(bytes)
+}
+
+/// A status word in words (ISO 7816-4, data sheet `NT4H2421Gx` section 10.4.1).
+fn status_words(status: u16) -> &'static str {
+    match status {
+        0x9000 | 0x9100 => "done",
+        0x91AF => "there is more",
+        0x6300 => "failed, or a password is needed",
+        0x6700 | 0x917E => "wrong length",
+        0x6982 | 0x91AE => "a key is needed",
+        0x6985 | 0x919D => "not allowed",
+        0x6986 => "no file is selected",
+        0x6A81 | 0x6A86 => "not supported",
+        0x6A82 | 0x91F0 => "there is no such file",
+        0x6B00 | 0x91BE => "beyond the end of the file",
+        0x6D00 | 0x6E00 | 0x911C => "unknown command",
+        _ => "refused",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Says(Result<Vec<u8>, Fault>);
+
+    impl Card for Says {
+        fn transmit(&mut self, _: &[u8]) -> Result<Vec<u8>, Fault> {
+            self.0.clone()
+        }
+    }
+
+    #[test]
+    fn an_answer_too_short_for_a_status_is_that_of_a_card_that_left() {
+        for short in [vec![], vec![0x90]] {
+            let mut card = Says(Ok(short));
+            let mut recorder = Recorder::new(&mut card);
+            assert_eq!(recorder.send("UID", &[0xFF]), Err(Fault::Removed));
+        }
+    }
+
+    #[test]
+    fn every_exchange_is_noted_in_words() {
+        let mut card = Says(Ok(vec![0x01, 0x6A, 0x82]));
+        let mut recorder = Recorder::new(&mut card);
+        let answer = recorder.send("Select the file", &[0x00, 0xA4]).unwrap();
+        assert_eq!((answer.ok(), recorder.log.len()), (None, 1));
+        let Exchange {
+            command,
+            answer,
+            said,
+            ..
+        } = &recorder.into_log()[0];
+        assert_eq!((command.as_str(), answer.as_str()), ("00A4", "016A82"));
+        assert_eq!(said, "there is no such file");
+    }
+}

@@ -1,0 +1,136 @@
+//! What lies where, for screens: the shapes are those of `ui/src/lib/desktop.ts`.
+//! Each change is told whole and in order, and none is left out.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use tapdesk_service::clock::Timestamp;
+use tokio::sync::mpsc;
+
+use super::apdu::Exchange;
+use super::card::Fault;
+use super::inlay::Reading;
+
+/// The readers, and who listens.
+#[derive(Default)]
+pub struct Board(Mutex<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    table: Table,
+    listeners: Vec<mpsc::UnboundedSender<Table>>,
+}
+
+/// What lies where.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Table {
+    /// What keeps every reader from being used.
+    pub fault: Option<Trouble>,
+    /// The readers, in the order in which they came.
+    pub readers: Vec<Place>,
+}
+
+/// Something that does not work, in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Trouble {
+    /// Its name.
+    pub kind: &'static str,
+    /// What it is, and what to do, as one sentence or two.
+    pub text: String,
+}
+
+/// A slot of a reader.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The reader's name.
+    pub name: String,
+    /// What lies on it.
+    pub on: Lying,
+}
+
+/// What lies on a slot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Lying {
+    /// Nothing.
+    Nothing,
+    /// An inlay, which was read.
+    Inlay(Box<Laid>),
+    /// Something that could not be read.
+    Failed(Box<Failed>),
+    /// The reader is plugged in, and does not answer.
+    Unavailable,
+    /// The slot of a security module, on which nothing can be laid.
+    Module,
+}
+
+/// An inlay that was laid down and read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Laid {
+    /// The number of this insertion: rises with each, on whichever reader.
+    pub insertion: u64,
+    /// When it was read.
+    pub at: Timestamp,
+    /// What was read.
+    #[serde(flatten)]
+    pub reading: Reading,
+    /// Every command and its answer.
+    pub log: Vec<Exchange>,
+}
+
+/// A card that was laid down and could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failed {
+    /// The number of this insertion.
+    pub insertion: u64,
+    /// When it was tried.
+    pub at: Timestamp,
+    /// Why.
+    #[serde(flatten)]
+    pub trouble: Trouble,
+    /// Every command and its answer.
+    pub log: Vec<Exchange>,
+}
+
+impl From<&Fault> for Trouble {
+    fn from(fault: &Fault) -> Self {
+        Self {
+            kind: fault.name(),
+            text: fault.to_string(),
+        }
+    }
+}
+
+impl Board {
+    /// The table as it is now, and as it is after every change.
+    pub fn watch(&self) -> mpsc::UnboundedReceiver<Table> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let mut inner = self.lock();
+        // The receiver is still here.
+        let _ = sender.send(inner.table.clone());
+        inner.listeners.push(sender);
+        receiver
+    }
+
+    /// The table as it is now.
+    pub fn table(&self) -> Table {
+        self.lock().table.clone()
+    }
+
+    /// Changes the table, and tells it where that made a difference.
+    pub(super) fn change(&self, change: impl FnOnce(&mut Table)) {
+        let mut inner = self.lock();
+        let before = inner.table.clone();
+        change(&mut inner.table);
+        if inner.table != before {
+            let table = inner.table.clone();
+            inner
+                .listeners
+                .retain(|listener| listener.send(table.clone()).is_ok());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

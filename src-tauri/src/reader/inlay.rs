@@ -1,0 +1,250 @@
+//! What lies on the reader: its chip, its memory, what it says. One read per
+//! insertion, in one transaction.
+//!
+//! The chip raises its counter before the first of consecutive READ BINARY
+//! commands, so these come last and nothing comes between them.
+
+mod type2;
+mod type4;
+
+use serde::Serialize;
+use tapdesk_service::inlay::Technology;
+
+use super::apdu::{Exchange, Recorder, hex};
+use super::card::{Card, Fault};
+use super::ndef::{self, Record};
+
+/// Longest message that is read, in bytes.
+const MESSAGE_MAX: usize = 4096;
+
+/// What was read of a card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Reading {
+    /// The number it is known by, in hexadecimal; none where the reader does not tell it.
+    pub uid: Option<String>,
+    /// Its answer to reset, in hexadecimal.
+    pub atr: String,
+    /// Which chip it is.
+    pub chip: Chip,
+    /// Bytes of memory for messages.
+    pub memory: Option<usize>,
+    /// Who may write it.
+    pub lock: Lock,
+    /// What is written on it.
+    pub message: Message,
+    /// The first URL of the message.
+    pub url: Option<String>,
+    /// All of it in one plain sentence.
+    pub sentence: String,
+}
+
+/// A chip, as far as it lets itself be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Chip {
+    /// NXP NTAG 424 DNA.
+    #[serde(rename = "ntag424dna")]
+    Ntag424Dna,
+    /// NXP NTAG 213, by its capability container.
+    Ntag213,
+    /// NXP NTAG 215, by its capability container.
+    Ntag215,
+    /// NXP NTAG 216, by its capability container.
+    Ntag216,
+    /// NXP MIFARE Ultralight, by its capability container.
+    Ultralight,
+    /// Another NFC Forum Type 2 tag.
+    OtherType2,
+    /// Another NFC Forum Type 4 tag.
+    OtherType4,
+    /// A card that is no tag.
+    Unknown,
+}
+
+impl Chip {
+    /// Its name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ntag424Dna => "NTAG 424 DNA",
+            Self::Ntag213 => "NTAG213",
+            Self::Ntag215 => "NTAG215",
+            Self::Ntag216 => "NTAG216",
+            Self::Ultralight => "MIFARE Ultralight",
+            Self::OtherType2 => "Type 2 tag",
+            Self::OtherType4 => "Type 4 tag",
+            Self::Unknown => "card of another kind",
+        }
+    }
+
+    /// The technology that the service knows it by.
+    pub fn technology(self) -> Option<Technology> {
+        match self {
+            Self::Ntag424Dna => Some(Technology::Ntag424Dna),
+            Self::Ntag213 => Some(Technology::Ntag213),
+            Self::Ntag215 => Some(Technology::Ntag215),
+            Self::Ntag216 => Some(Technology::Ntag216),
+            Self::Ultralight => Some(Technology::Ultralight),
+            Self::OtherType2 | Self::OtherType4 | Self::Unknown => None,
+        }
+    }
+}
+
+/// Who may write a chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lock {
+    /// Anyone.
+    Open,
+    /// Whoever has the key.
+    Key,
+    /// Parts of it nobody, ever.
+    Partly,
+    /// Nobody, ever.
+    Locked,
+    /// It does not tell.
+    Unknown,
+}
+
+impl Lock {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Open => "anyone can write it",
+            Self::Key => "only who has its key can write it",
+            Self::Partly => "parts of it are locked",
+            Self::Locked => "it is locked for good",
+            Self::Unknown => "it does not tell who can write it",
+        }
+    }
+}
+
+/// What is written on a chip.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Message {
+    /// Records.
+    Records {
+        /// In their order.
+        records: Vec<Record>,
+    },
+    /// Formatted, and nothing written.
+    Blank,
+    /// Never formatted for messages.
+    Unformatted,
+    /// It is there for whoever has the key or the password.
+    Protected,
+    /// Something that is no message.
+    Broken {
+        /// What is wrong, as a sentence.
+        reason: String,
+    },
+    /// The card is none that holds messages.
+    None,
+}
+
+/// What a card says of its memory, before it comes to words.
+struct Contents {
+    chip: Chip,
+    memory: Option<usize>,
+    lock: Lock,
+    message: Message,
+}
+
+impl Contents {
+    /// A card that holds no messages.
+    fn unknown() -> Self {
+        Self {
+            chip: Chip::Unknown,
+            memory: None,
+            lock: Lock::Unknown,
+            message: Message::None,
+        }
+    }
+}
+
+impl Message {
+    /// The message in `bytes`.
+    fn parse(bytes: &[u8]) -> Self {
+        if bytes.is_empty() {
+            return Self::Blank;
+        }
+        match ndef::parse(bytes) {
+            Ok(records) if records == [Record::Empty] => Self::Blank,
+            Ok(records) => Self::Records { records },
+            Err(error) => Self::broken(error.to_string()),
+        }
+    }
+
+    fn broken(reason: impl Into<String>) -> Self {
+        Self::Broken {
+            reason: reason.into(),
+        }
+    }
+
+    fn url(&self) -> Option<&str> {
+        match self {
+            Self::Records { records } => ndef::url(records),
+            _ => None,
+        }
+    }
+}
+
+/// Reads a card by its answer to reset. The exchanges come back however it went.
+pub fn read(card: &mut dyn Card, atr: &[u8]) -> (Result<Reading, Fault>, Vec<Exchange>) {
+    let mut recorder = Recorder::new(card);
+    let reading = identify(&mut recorder, atr);
+    (reading, recorder.into_log())
+}
+
+fn identify(card: &mut Recorder<'_>, atr: &[u8]) -> Result<Reading, Fault> {
+    let uid = card.send(
+        "Ask the reader for the UID",
+        &[0xFF, 0xCA, 0x00, 0x00, 0x00],
+    )?;
+    // A UID has 4, 7 or 10 bytes (ISO 14443-3).
+    let uid = uid.ok().filter(|uid| [4, 7, 10].contains(&uid.len()));
+    let contents = if type2::is_storage_card(atr) {
+        type2::read(card)?
+    } else {
+        type4::read(card)?
+    };
+    let contents = contents.unwrap_or_else(Contents::unknown);
+    let url = contents.message.url().map(str::to_owned);
+    Ok(Reading {
+        uid: uid.as_deref().map(hex),
+        atr: hex(atr),
+        sentence: sentence(&contents, url.as_deref()),
+        chip: contents.chip,
+        memory: contents.memory,
+        lock: contents.lock,
+        message: contents.message,
+        url,
+    })
+}
+
+fn sentence(contents: &Contents, url: Option<&str>) -> String {
+    let Contents { chip, lock, .. } = contents;
+    let says = match (&contents.message, url) {
+        (Message::None, _) => {
+            return "This card holds no messages that phones read, such as a payment card, a key card or a passport."
+                .to_owned();
+        }
+        (_, Some(_)) => "carries a URL".to_owned(),
+        (Message::Records { .. }, None) => "carries a message without a URL".to_owned(),
+        (Message::Blank, _) => "is formatted and blank".to_owned(),
+        (Message::Unformatted, _) => "was never formatted".to_owned(),
+        (Message::Protected, _) => "shows its message only to who has its key".to_owned(),
+        (Message::Broken { reason }, _) => {
+            let reason = reason.trim_end_matches('.');
+            format!(
+                "carries something broken: {}{}",
+                reason[..1].to_lowercase(),
+                &reason[1..]
+            )
+        }
+    };
+    let article = match chip {
+        Chip::Ntag424Dna | Chip::Ntag213 | Chip::Ntag215 | Chip::Ntag216 => "An",
+        _ => "A",
+    };
+    format!("{article} {} that {says}; {}.", chip.name(), lock.words())
+}

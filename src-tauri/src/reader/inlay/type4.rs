@@ -1,0 +1,218 @@
+//! NFC Forum Type 4 tags: files that are selected and read (Type 4 Tag 1.2).
+//! The NTAG 424 DNA is one, and says so when it is asked for its version.
+
+use super::super::apdu::Recorder;
+use super::super::card::Fault;
+use super::{Chip, Contents, Lock, MESSAGE_MAX, Message};
+
+const SELECT_APPLICATION: [u8; 13] = [
+    0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00,
+];
+const GET_VERSION: [u8; 5] = [0x90, 0x60, 0x00, 0x00, 0x00];
+const MORE: [u8; 5] = [0x90, 0xAF, 0x00, 0x00, 0x00];
+/// The settings of file 2, which holds the message.
+const GET_FILE_SETTINGS: [u8; 7] = [0x90, 0xF5, 0x00, 0x00, 0x01, 0x02, 0x00];
+const CAPABILITY_CONTAINER: [u8; 2] = [0xE1, 0x03];
+/// The part of the capability container that every version has.
+const CONTAINER_LENGTH: u8 = 15;
+
+/// What the capability container says of the file with the message.
+struct Container {
+    /// `MLe`: most bytes of one answer.
+    at_once: u16,
+    file: [u8; 2],
+    /// The file's size, its two bytes of length included.
+    size: usize,
+    readable: bool,
+    lock: Lock,
+}
+
+/// Reads a Type 4 tag; `None` where the card is none.
+pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
+    let selected = card.send("Select the application for messages", &SELECT_APPLICATION)?;
+    if selected.ok().is_none() {
+        return Ok(None);
+    }
+    let chip = chip(card)?;
+    let lock = if chip == Chip::Ntag424Dna {
+        settings_lock(card)?
+    } else {
+        None
+    };
+    let container = match container(card)? {
+        Ok(container) => container,
+        Err(message) => {
+            return Ok(Some(Contents {
+                chip,
+                memory: None,
+                lock: lock.unwrap_or(Lock::Unknown),
+                message,
+            }));
+        }
+    };
+    let message = if container.readable {
+        message(card, &container)?
+    } else {
+        Message::Protected
+    };
+    Ok(Some(Contents {
+        chip,
+        memory: container.size.checked_sub(2),
+        lock: lock.unwrap_or(container.lock),
+        message,
+    }))
+}
+
+fn chip(card: &mut Recorder<'_>) -> Result<Chip, Fault> {
+    let hardware = card.send("Ask for the version: hardware", &GET_VERSION)?;
+    if hardware.status != 0x91AF {
+        return Ok(Chip::OtherType4);
+    }
+    for part in ["software", "production"] {
+        let asked = format!("Ask for the version: {part}");
+        if card.send(&asked, &MORE)?.status != 0x91AF {
+            break;
+        }
+    }
+    // Vendor NXP, type NTAG (data sheet section 10.5.2).
+    Ok(match hardware.data[..] {
+        [0x04, 0x04, ..] => Chip::Ntag424Dna,
+        _ => Chip::OtherType4,
+    })
+}
+
+/// Who may write the file, by its settings (data sheet section 8.2.3.3). The
+/// capability container does not follow them by itself.
+fn settings_lock(card: &mut Recorder<'_>) -> Result<Option<Lock>, Fault> {
+    let settings = card.send(
+        "Ask for the settings of the message's file",
+        &GET_FILE_SETTINGS,
+    )?;
+    let settings = settings.ok().unwrap_or_default();
+    let [_, _, rw_change, read_write, ..] = settings[..] else {
+        return Ok(None);
+    };
+    let conditions = [rw_change >> 4, read_write & 0x0F];
+    Ok(Some(if conditions.contains(&0x0E) {
+        Lock::Open
+    } else if conditions == [0x0F, 0x0F] {
+        Lock::Locked
+    } else {
+        Lock::Key
+    }))
+}
+
+/// The capability container, or what its place says instead.
+fn container(card: &mut Recorder<'_>) -> Result<Result<Container, Message>, Fault> {
+    if let Some(refused) = select(
+        card,
+        "Select the capability container",
+        CAPABILITY_CONTAINER,
+    )? {
+        return Ok(Err(refused));
+    }
+    let read = [0x00, 0xB0, 0x00, 0x00, CONTAINER_LENGTH];
+    let answer = card.send("Read the capability container", &read)?;
+    if answer.is_locked() {
+        return Ok(Err(Message::Protected));
+    }
+    let Some(data) = answer.ok() else {
+        return Ok(Err(Message::Unformatted));
+    };
+    let parsed = parse_container(&data);
+    Ok(parsed.ok_or_else(|| Message::broken("The capability container is none.")))
+}
+
+fn parse_container(data: &[u8]) -> Option<Container> {
+    let &[
+        _,
+        _,
+        version,
+        le0,
+        le1,
+        _,
+        _,
+        tag,
+        length,
+        f0,
+        f1,
+        s0,
+        s1,
+        read,
+        write,
+    ] = data
+    else {
+        return None;
+    };
+    let at_once = u16::from_be_bytes([le0, le1]);
+    let is_ours = version >> 4 != 0 && at_once >= 0x0F && [tag, length] == [0x04, 0x06];
+    is_ours.then_some(Container {
+        at_once,
+        file: [f0, f1],
+        size: usize::from(u16::from_be_bytes([s0, s1])),
+        readable: read == 0x00,
+        lock: match write {
+            0x00 => Lock::Open,
+            0xFF => Lock::Locked,
+            _ => Lock::Key,
+        },
+    })
+}
+
+fn message(card: &mut Recorder<'_>, container: &Container) -> Result<Message, Fault> {
+    if let Some(refused) = select(card, "Select the message's file", container.file)? {
+        return Ok(refused);
+    }
+    // From here on nothing but reads, one after the other.
+    let length = match read_binary(card, 0, 2)? {
+        Ok(length) => usize::from(u16::from_be_bytes([length[0], length[1]])),
+        Err(refused) => return Ok(refused),
+    };
+    if length + 2 > container.size {
+        return Ok(Message::broken(format!(
+            "It claims {length} bytes, more than its memory holds."
+        )));
+    }
+    if length > MESSAGE_MAX {
+        return Ok(Message::broken(format!(
+            "It has {length} bytes; up to {MESSAGE_MAX} are read."
+        )));
+    }
+    let mut message = Vec::with_capacity(length);
+    while message.len() < length {
+        let part = (length - message.len()).min(usize::from(container.at_once.min(0xFF)));
+        match read_binary(card, 2 + message.len(), part)? {
+            Ok(data) => message.extend(data),
+            Err(refused) => return Ok(refused),
+        }
+    }
+    Ok(Message::parse(&message))
+}
+
+/// Selects a file; what that says of the message where it is refused.
+fn select(card: &mut Recorder<'_>, asked: &str, file: [u8; 2]) -> Result<Option<Message>, Fault> {
+    let command = [0x00, 0xA4, 0x00, 0x0C, 0x02, file[0], file[1]];
+    let answer = card.send(asked, &command)?;
+    Ok(match answer.status {
+        0x9000 => None,
+        _ if answer.is_locked() => Some(Message::Protected),
+        _ => Some(Message::Unformatted),
+    })
+}
+
+/// Exactly `length` bytes, at most 255, or what that says of the message.
+fn read_binary(
+    card: &mut Recorder<'_>,
+    offset: usize,
+    length: usize,
+) -> Result<Result<Vec<u8>, Message>, Fault> {
+    let [.., high, low] = offset.to_be_bytes();
+    let [.., le] = length.to_be_bytes();
+    let asked = format!("Read {length} bytes from {offset}");
+    let answer = card.send(&asked, &[0x00, 0xB0, high, low, le])?;
+    if answer.is_locked() {
+        return Ok(Err(Message::Protected));
+    }
+    let data = answer.ok().filter(|data| data.len() == length);
+    Ok(data.ok_or_else(|| Message::broken("The memory cannot be read to its end.")))
+}

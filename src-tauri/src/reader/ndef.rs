@@ -1,0 +1,425 @@
+//! NDEF messages: what a chip says of itself, in records. Pure over bytes: any
+//! bytes at all come to records or to one error in words, in bounded time.
+//!
+//! Source: NFC Forum, NFC Data Exchange Format 1.0; RTDs URI, Text and Smart Poster 1.0.
+
+use serde::Serialize;
+
+/// Most records that are looked at.
+const RECORDS_MAX: usize = 64;
+/// What a URI's first byte abbreviates (URI RTD 1.0, table 3).
+const PREFIXES: [&str; 36] = [
+    "",
+    "http://www.",
+    "https://www.",
+    "http://",
+    "https://",
+    "tel:",
+    "mailto:",
+    "ftp://anonymous:anonymous@",
+    "ftp://ftp.",
+    "ftps://",
+    "sftp://",
+    "smb://",
+    "nfs://",
+    "ftp://",
+    "dav://",
+    "news:",
+    "telnet://",
+    "imap:",
+    "rtsp://",
+    "urn:",
+    "pop:",
+    "sip:",
+    "sips:",
+    "tftp:",
+    "btspp://",
+    "btl2cap://",
+    "btgoep://",
+    "tcpobex://",
+    "irdaobex://",
+    "file://",
+    "urn:epc:id:",
+    "urn:epc:tag:",
+    "urn:epc:pat:",
+    "urn:epc:raw:",
+    "urn:epc:",
+    "urn:nfc:",
+];
+
+/// A record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Record {
+    /// A URI.
+    Uri {
+        /// All of it.
+        uri: String,
+    },
+    /// A text for people.
+    Text {
+        /// Its language, as in `en`.
+        language: String,
+        /// The text.
+        text: String,
+    },
+    /// A URI with what is said about it.
+    SmartPoster {
+        /// Its URI and its titles.
+        records: Vec<Record>,
+    },
+    /// A record that says nothing.
+    Empty,
+    /// Anything else.
+    Other {
+        /// What it is, as in `text/vcard`.
+        name: String,
+        /// The length of its content in bytes.
+        length: usize,
+    },
+}
+
+/// Bytes that are no NDEF message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NdefError {
+    /// It ends in the middle of a record.
+    #[error("The message ends in the middle of a record.")]
+    CutOff,
+    /// The first record does not begin a message, or a later one does.
+    #[error("The message does not begin where it should.")]
+    NoBeginning,
+    /// No record ends the message.
+    #[error("The message does not end: its last record says that more follow.")]
+    NoEnd,
+    /// A record comes in pieces.
+    #[error("A record comes in pieces, which no chip that is read here needs.")]
+    Chunked,
+    /// A record has a type where it must have none, or a type that is reserved.
+    #[error("A record is of a kind that does not exist.")]
+    Kind,
+    /// A URI or a text is none.
+    #[error("A record's text is not text.")]
+    Text,
+    /// There are too many records.
+    #[error("The message has more than 64 records.")]
+    TooMany,
+}
+
+/// The records of a message. What follows its end is not looked at.
+pub fn parse(message: &[u8]) -> Result<Vec<Record>, NdefError> {
+    records(message, true)
+}
+
+/// The first URL of a message: a URI record's, or a smart poster's.
+pub fn url(records: &[Record]) -> Option<&str> {
+    records.iter().find_map(|record| match record {
+        Record::Uri { uri } => Some(uri.as_str()),
+        Record::SmartPoster { records } => url(records),
+        _ => None,
+    })
+}
+
+fn records(mut message: &[u8], posters: bool) -> Result<Vec<Record>, NdefError> {
+    let mut records = Vec::new();
+    while records.len() < RECORDS_MAX {
+        let (raw, rest) = RawRecord::split(message)?;
+        if raw.begins != records.is_empty() {
+            return Err(NdefError::NoBeginning);
+        }
+        records.push(raw.record(posters)?);
+        match (raw.ends, rest) {
+            (true, _) => return Ok(records),
+            (false, []) => return Err(NdefError::NoEnd),
+            (false, rest) => message = rest,
+        }
+    }
+    Err(NdefError::TooMany)
+}
+
+/// A record as it lies in the message.
+struct RawRecord<'a> {
+    begins: bool,
+    ends: bool,
+    /// `TNF`: what the type is.
+    format: u8,
+    kind: &'a [u8],
+    payload: &'a [u8],
+}
+
+impl<'a> RawRecord<'a> {
+    /// The first record, and what follows it.
+    fn split(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), NdefError> {
+        let mut bytes = bytes;
+        let flags = byte(&mut bytes)?;
+        if flags & 0x20 != 0 {
+            return Err(NdefError::Chunked);
+        }
+        let kind_length = usize::from(byte(&mut bytes)?);
+        let payload_length = if flags & 0x10 != 0 {
+            usize::from(byte(&mut bytes)?)
+        } else {
+            let (length, rest) = bytes.split_first_chunk().ok_or(NdefError::CutOff)?;
+            bytes = rest;
+            usize::try_from(u32::from_be_bytes(*length)).map_err(|_| NdefError::CutOff)?
+        };
+        let id_length = match flags & 0x08 {
+            0 => 0,
+            _ => usize::from(byte(&mut bytes)?),
+        };
+        let kind = take(&mut bytes, kind_length)?;
+        take(&mut bytes, id_length)?;
+        let payload = take(&mut bytes, payload_length)?;
+        let record = Self {
+            begins: flags & 0x80 != 0,
+            ends: flags & 0x40 != 0,
+            format: flags & 0x07,
+            kind,
+            payload,
+        };
+        Ok((record, bytes))
+    }
+
+    /// What it says. A poster within a poster is not opened.
+    fn record(&self, posters: bool) -> Result<Record, NdefError> {
+        let name = String::from_utf8_lossy(self.kind).into_owned();
+        let other = |name| Record::Other {
+            name,
+            length: self.payload.len(),
+        };
+        Ok(match (self.format, self.kind) {
+            (0, []) if self.payload.is_empty() => Record::Empty,
+            (1, b"U") => Record::Uri {
+                uri: uri(self.payload)?,
+            },
+            (1, b"T") => text(self.payload)?,
+            (1, b"Sp") if posters => Record::SmartPoster {
+                records: records(self.payload, false)?,
+            },
+            (1, _) => other(format!("urn:nfc:wkt:{name}")),
+            (2, _) => other(name),
+            (3, _) => Record::Uri {
+                uri: utf8(self.kind)?,
+            },
+            (4, _) => other(format!("urn:nfc:ext:{name}")),
+            (5, []) => other("bytes of no stated kind".to_owned()),
+            _ => return Err(NdefError::Kind),
+        })
+    }
+}
+
+fn byte(bytes: &mut &[u8]) -> Result<u8, NdefError> {
+    let (first, rest) = bytes.split_first().ok_or(NdefError::CutOff)?;
+    *bytes = rest;
+    Ok(*first)
+}
+
+fn take<'a>(bytes: &mut &'a [u8], length: usize) -> Result<&'a [u8], NdefError> {
+    let (taken, rest) = bytes.split_at_checked(length).ok_or(NdefError::CutOff)?;
+    *bytes = rest;
+    Ok(taken)
+}
+
+fn utf8(bytes: &[u8]) -> Result<String, NdefError> {
+    String::from_utf8(bytes.to_vec()).map_err(|_| NdefError::Text)
+}
+
+fn uri(payload: &[u8]) -> Result<String, NdefError> {
+    let (code, rest) = payload.split_first().ok_or(NdefError::Text)?;
+    // A code that is reserved abbreviates nothing (URI RTD 1.0, section 3.2.2).
+    let prefix = PREFIXES.get(usize::from(*code)).unwrap_or(&"");
+    Ok(format!("{prefix}{}", utf8(rest)?))
+}
+
+fn text(payload: &[u8]) -> Result<Record, NdefError> {
+    let (status, rest) = payload.split_first().ok_or(NdefError::Text)?;
+    let length = usize::from(status & 0x3F);
+    let (language, text) = rest.split_at_checked(length).ok_or(NdefError::Text)?;
+    let text = if status & 0x80 == 0 {
+        utf8(text)?
+    } else {
+        utf16(text)?
+    };
+    Ok(Record::Text {
+        language: utf8(language)?,
+        text,
+    })
+}
+
+/// UTF-16 with a byte order mark, or big-endian without one.
+fn utf16(bytes: &[u8]) -> Result<String, NdefError> {
+    let (little, bytes) = match bytes {
+        [0xFF, 0xFE, rest @ ..] => (true, rest),
+        [0xFE, 0xFF, rest @ ..] => (false, rest),
+        _ => (false, bytes),
+    };
+    let (units, []) = bytes.as_chunks::<2>() else {
+        return Err(NdefError::Text);
+    };
+    let read = if little {
+        u16::from_le_bytes
+    } else {
+        u16::from_be_bytes
+    };
+    let units = units.iter().map(|unit| read(*unit));
+    char::decode_utf16(units)
+        .collect::<Result<_, _>>()
+        .map_err(|_| NdefError::Text)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A record of the format and type, short or long.
+    fn record(flags: u8, kind: &[u8], payload: &[u8], short: bool) -> Vec<u8> {
+        let mut bytes = vec![flags | if short { 0x10 } else { 0 }];
+        bytes.push(u8::try_from(kind.len()).unwrap());
+        let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+        bytes.extend_from_slice(if short { &length[3..] } else { &length });
+        bytes.extend_from_slice(kind);
+        bytes.extend_from_slice(payload);
+        bytes
+    }
+
+    fn one(uri: &str) -> Vec<Record> {
+        let uri = uri.to_owned();
+        vec![Record::Uri { uri }]
+    }
+
+    #[test]
+    fn a_uri_is_found_in_a_short_and_in_a_long_record() {
+        for short in [true, false] {
+            let message = record(0xC1, b"U", b"\x04example.com/t/k3v9qa", short);
+            let records = parse(&message).unwrap();
+            assert_eq!(records, one("https://example.com/t/k3v9qa"));
+            assert_eq!(url(&records), Some("https://example.com/t/k3v9qa"));
+        }
+    }
+
+    #[test]
+    fn every_prefix_stands_for_what_it_abbreviates_and_a_reserved_one_for_nothing() {
+        for (code, prefix) in PREFIXES.iter().enumerate() {
+            let payload = [u8::try_from(code).unwrap(), b'x'];
+            assert_eq!(
+                parse(&record(0xC1, b"U", &payload, true)).unwrap(),
+                one(&format!("{prefix}x"))
+            );
+        }
+        assert_eq!(
+            parse(&record(0xC1, b"U", b"\x24x", true)).unwrap(),
+            one("x")
+        );
+    }
+
+    #[test]
+    fn a_smart_poster_shows_its_url_and_its_title() {
+        let inner = [
+            record(0x81, b"U", b"\x03example.com/", true),
+            record(0x41, b"T", b"\x02enBottle", true),
+        ]
+        .concat();
+        let records = parse(&record(0xC1, b"Sp", &inner, true)).unwrap();
+        assert_eq!(url(&records), Some("http://example.com/"));
+        let title = Record::Text {
+            language: "en".to_owned(),
+            text: "Bottle".to_owned(),
+        };
+        assert!(matches!(&records[..], [Record::SmartPoster { records }] if records[1] == title));
+    }
+
+    #[test]
+    fn a_poster_within_a_poster_is_not_opened() {
+        let inner = record(0xC1, b"Sp", &record(0xC1, b"U", b"\x03a", true), true);
+        let records = parse(&record(0xC1, b"Sp", &inner, true)).unwrap();
+        assert_eq!(url(&records), None);
+    }
+
+    #[test]
+    fn the_first_url_of_several_records_counts() {
+        let message = [
+            record(0x82, b"text/plain", b"hello", true),
+            record(0x01, b"U", b"\x04a", true),
+            record(0x41, b"U", b"\x04b", false),
+        ]
+        .concat();
+        let records = parse(&message).unwrap();
+        assert_eq!(records.len(), 3);
+        assert_eq!(url(&records), Some("https://a"));
+    }
+
+    #[test]
+    fn texts_are_read_in_either_encoding() {
+        for payload in [
+            &b"\x02deGr\xc3\xbcn"[..],
+            b"\x82de\x00G\x00r\x00\xfc\x00n",
+            b"\x82de\xff\xfeG\x00r\x00\xfc\x00n\x00",
+        ] {
+            let records = parse(&record(0xC1, b"T", payload, true)).unwrap();
+            assert!(
+                matches!(&records[..], [Record::Text { text, .. }] if text == "Grün"),
+                "{records:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_empty_record_is_no_error_and_no_url() {
+        let records = parse(&[0xD0, 0x00, 0x00]).unwrap();
+        assert_eq!(records, [Record::Empty]);
+        assert_eq!(url(&records), None);
+    }
+
+    #[test]
+    fn lengths_that_lie_are_errors_in_words() {
+        for (bytes, error) in [
+            (&b""[..], NdefError::CutOff),
+            (b"\xD1", NdefError::CutOff),
+            (b"\xD1\x01\xFFU\x04a", NdefError::CutOff),
+            (b"\xC1\x01\xFF\xFF\xFF\xFFU", NdefError::CutOff),
+            (b"\xD1\xFF\x01U", NdefError::CutOff),
+            (b"\x51\x01\x01U\x04", NdefError::NoBeginning),
+            (b"\x91\x01\x01U\x04", NdefError::NoEnd),
+            (
+                b"\x91\x01\x01U\x04\xD1\x01\x01U\x04",
+                NdefError::NoBeginning,
+            ),
+            (b"\xF1\x01\x01U\x04", NdefError::Chunked),
+            (b"\xD7\x00\x00", NdefError::Kind),
+            (b"\xD0\x01\x00U", NdefError::Kind),
+            (b"\xD1\x01\x00U", NdefError::Text),
+            (b"\xD1\x01\x02U\x04\xFF", NdefError::Text),
+            (b"\xD1\x01\x01T\x3F", NdefError::Text),
+        ] {
+            assert_eq!(parse(bytes), Err(error), "{bytes:x?}");
+        }
+        let many = [&[0x90, 0, 0][..], &[0x10, 0, 0].repeat(99), &[0x50, 0, 0]].concat();
+        assert_eq!(parse(&many), Err(NdefError::TooMany));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_come_to_records_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
+            if let Ok(records) = parse(&bytes) {
+                prop_assert!((1..=RECORDS_MAX).contains(&records.len()));
+            }
+        }
+
+        #[test]
+        fn what_is_said_is_no_longer_than_the_message_and_its_prefixes(
+            flags in any::<u8>(), kind in "[UTSp]{1,2}", payload in proptest::collection::vec(any::<u8>(), 0..200)
+        ) {
+            let message = record(0xC0 | flags & 0x07, kind.as_bytes(), &payload, true);
+            let said = parse(&message).map_or(0, |records| format!("{records:?}").len());
+            // Debug output writes a byte in four characters at most, beside names.
+            prop_assert!(said < 8 * message.len() + 4096);
+        }
+
+        #[test]
+        fn a_url_comes_back_as_it_was_written(path in "[a-zA-Z0-9/?=&]{0,230}", short in any::<bool>()) {
+            let payload = [b"\x04", path.as_bytes()].concat();
+            prop_assert_eq!(parse(&record(0xC1, b"U", &payload, short)).unwrap(), one(&format!("https://{path}")));
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! What is read of each kind of chip, command by command and without a reader.
+
+use tapdesk::reader::card::{Card, Fault};
+use tapdesk::reader::inlay::{Chip, Lock, Message, Reading, read};
+use tapdesk_service::inlay::virtual_inlay::OneTimeCode;
+use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
+use tapdesk_tests::fixtures::chip;
+use tapdesk_tests::virtual_card::ntag424::{FREE, FileSettings, NEVER, VirtualNtag424};
+use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2, tlv};
+use tapdesk_tests::virtual_card::{TornOut, VirtualCard, ndef};
+
+use crate::chips::{TAG_URL, bottle};
+
+const UID: [u8; 7] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66];
+
+/// A virtual chip without a reader in between.
+pub struct Direct<C>(pub C);
+
+impl<C: VirtualCard> Card for Direct<C> {
+    fn transmit(&mut self, command: &[u8]) -> Result<Vec<u8>, Fault> {
+        self.0.transmit(command).ok_or(Fault::Removed)
+    }
+}
+
+fn reading(card: impl VirtualCard) -> Reading {
+    let atr = card.atr();
+    read(&mut Direct(card), &atr).0.unwrap()
+}
+
+fn raw(url: &str) -> OneTimeCode {
+    let (_, query) = url.split_once('?').unwrap();
+    let (uid, token) = query.split_once("&token=").unwrap();
+    OneTimeCode {
+        uid: uid.strip_prefix("uid=").unwrap().to_owned(),
+        token: token.to_owned(),
+    }
+}
+
+#[test]
+fn an_ntag_424_shows_the_code_of_its_next_tap_and_every_read_is_one_tap() {
+    for mirror in [Mirror::Plain, Mirror::Encrypted] {
+        for mac_from in [MacFrom::None, MacFrom::Uid] {
+            let inlay = chip(mirror, mac_from);
+            let mut card = Direct(VirtualNtag424::encoded(&inlay, TAG_URL));
+            let atr = card.0.atr();
+            for counter in 1..=3 {
+                card.0.power_on();
+                let reading = read(&mut card, &atr).0.unwrap();
+                assert_eq!(card.0.counter(), counter);
+                let url = reading.url.unwrap();
+                let code = raw(&url);
+                assert_eq!(code.url("http://127.0.0.1:8787/t", "k3v9qa"), url);
+                // PICC data is padded at random; all else is fixed by the counter.
+                let expected = inlay.code_at(counter, [0; 5]);
+                match (mirror, mac_from) {
+                    (Mirror::Plain, _) => assert_eq!(code, expected),
+                    (_, MacFrom::None) => assert_eq!(code.token, expected.token),
+                    (_, MacFrom::Uid) => assert_ne!(code.uid, expected.uid),
+                }
+                assert_eq!(reading.chip, Chip::Ntag424Dna);
+                assert_eq!(reading.uid, Some(inlay.uid.to_string()));
+                assert_eq!(reading.memory, Some(254));
+                assert_eq!(reading.lock, Lock::Key);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_log_tells_each_exchange_and_no_key() {
+    let inlay = chip(Mirror::Encrypted, MacFrom::Uid);
+    let card = VirtualNtag424::encoded(&inlay, TAG_URL);
+    let atr = card.atr();
+    let (_, log) = read(&mut Direct(card), &atr);
+    assert_eq!(log[0].asked, "Ask the reader for the UID");
+    let reads = log
+        .iter()
+        .skip_while(|exchange| !exchange.asked.starts_with("Read 2 bytes"));
+    assert!(
+        reads
+            .clone()
+            .all(|exchange| exchange.command.starts_with("00B0")),
+        "one run"
+    );
+    assert_eq!(reads.count(), 2);
+    let whole = format!("{log:?}");
+    for key in [&inlay.keys.file, inlay.keys.for_picc_data()] {
+        let key = key.expose().iter().map(|byte| format!("{byte:02X}"));
+        assert!(!whole.contains(&key.collect::<String>()));
+    }
+}
+
+#[test]
+fn each_type_2_chip_is_known_by_its_size_and_read_to_its_end() {
+    for (kind, expected, memory, letters) in [
+        (Type2Chip::Ntag213, Chip::Ntag213, 144, 100),
+        (Type2Chip::Ntag215, Chip::Ntag215, 496, 200),
+        (Type2Chip::Ntag216, Chip::Ntag216, 872, 240),
+        (Type2Chip::Ultralight, Chip::Ultralight, 48, 10),
+    ] {
+        let url = format!("https://example.com/{}", "x".repeat(letters));
+        let card = VirtualType2::with_url(kind, UID, &url);
+        let reading = reading(card.clone());
+        assert_eq!((reading.chip, reading.memory), (expected, Some(memory)));
+        assert_eq!(reading.url, Some(url.clone()));
+        assert_eq!(reading.uid.as_deref(), Some("04112233445566"));
+        assert_eq!(reading.lock, Lock::Open);
+        assert_eq!(self::reading(card.lock()).lock, Lock::Locked);
+    }
+}
+
+#[test]
+fn a_long_message_stands_behind_control_blocks_and_a_long_length() {
+    let text = [b"\x02en", "x".repeat(700).as_bytes()].concat();
+    let length = u32::try_from(text.len()).unwrap().to_be_bytes();
+    let message = [&[0xC1, 0x01][..], &length, b"T", &text].concat();
+    let mut card = VirtualType2::blank(Type2Chip::Ntag216, UID);
+    card.write(&[&[0x00, 0x01, 0x03, 0xA0, 0x0C, 0x34][..], &tlv(&message)].concat());
+    let reading = reading(card);
+    assert!(
+        matches!(reading.message, Message::Records { .. }),
+        "{reading:?}"
+    );
+    assert_eq!(reading.url, None);
+}
+
+#[test]
+fn blank_unformatted_protected_and_broken_are_told_apart() {
+    let blank = VirtualType2::blank(Type2Chip::Ntag213, UID);
+    assert_eq!(reading(blank).message, Message::Blank);
+
+    let protected = VirtualType2::with_url(Type2Chip::Ntag213, UID, TAG_URL).protect_from(4);
+    assert_eq!(reading(protected).message, Message::Protected);
+
+    let mut lying = VirtualType2::blank(Type2Chip::Ntag213, UID);
+    lying.write(&[0x03, 0xFF, 0xFF, 0xFF]);
+    let lying = reading(lying);
+    let Message::Broken { reason } = &lying.message else {
+        panic!("{lying:?}");
+    };
+    assert_eq!(reason, "It claims more bytes than its memory holds.");
+
+    let new = VirtualNtag424::new(Uid::from_bytes(UID));
+    let new = reading(new);
+    assert_eq!((new.message, new.lock), (Message::Blank, Lock::Open));
+
+    let mut hidden = bottle();
+    hidden.set_ndef_settings(FileSettings::plain(2, NEVER, NEVER, 0));
+    let hidden = reading(hidden);
+    assert_eq!(
+        (hidden.message, hidden.lock),
+        (Message::Protected, Lock::Locked)
+    );
+
+    let mut lying = VirtualNtag424::new(Uid::from_bytes(UID));
+    lying.set_ndef_settings(FileSettings::plain(FREE, FREE, FREE, 0));
+    lying.set_message(&ndef::uri(TAG_URL)[..20]);
+    let lying = reading(lying);
+    assert!(matches!(lying.message, Message::Broken { .. }), "{lying:?}");
+}
+
+#[test]
+fn every_reading_is_one_plain_sentence() {
+    let protected = VirtualType2::with_url(Type2Chip::Ntag215, UID, TAG_URL).protect_from(4);
+    for (reading, sentence) in [
+        (
+            reading(bottle()),
+            "An NTAG 424 DNA that carries a URL; only who has its key can write it.",
+        ),
+        (
+            reading(protected),
+            "An NTAG215 that shows its message only to who has its key; anyone can write it.",
+        ),
+        (
+            reading(Stranger),
+            "This card holds no messages that phones read, such as a payment card, a key card or a passport.",
+        ),
+    ] {
+        assert_eq!(reading.sentence, sentence);
+    }
+}
+
+/// A card that knows no command but the reader's own.
+struct Stranger;
+
+impl VirtualCard for Stranger {
+    fn atr(&self) -> Vec<u8> {
+        vec![0x3B, 0x80, 0x80, 0x01, 0x01]
+    }
+
+    fn power_on(&mut self) {}
+
+    fn transmit(&mut self, command: &[u8]) -> Option<Vec<u8>> {
+        Some(match command[0] {
+            0xFF => vec![0x08, 0x01, 0x02, 0x03, 0x90, 0x00],
+            _ => vec![0x6E, 0x00],
+        })
+    }
+}
+
+#[test]
+fn another_card_shows_its_uid_and_its_answer_to_reset() {
+    let reading = reading(Stranger);
+    assert_eq!(reading.uid.as_deref(), Some("08010203"));
+    assert_eq!(reading.atr, "3B80800101");
+    assert_eq!(
+        (reading.chip, reading.message),
+        (Chip::Unknown, Message::None)
+    );
+}
+
+#[test]
+fn a_chip_that_is_torn_out_after_any_command_is_a_removal_and_nothing_else() {
+    let whole = {
+        let card = bottle();
+        let atr = card.atr();
+        read(&mut Direct(card), &atr).1.len()
+    };
+    for answered in 0..whole {
+        let card = TornOut::after(answered, bottle());
+        let atr = card.atr();
+        let (outcome, log) = read(&mut Direct(card), &atr);
+        assert_eq!(outcome, Err(Fault::Removed), "after {answered}");
+        assert_eq!(log.len(), answered + 1);
+    }
+}

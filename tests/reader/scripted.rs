@@ -1,0 +1,296 @@
+//! What the virtual driver cannot do, through the traits: readers that come and
+//! go, slots of security modules, quick swaps, and the rarer errors.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tapdesk::reader::board::{Lying, Table};
+use tapdesk::reader::card::{Card, Context, Fault, Occupant, Slot, Stack};
+use tapdesk::reader::doctor::{self, Sight};
+use tapdesk::reader::monitor::Monitor;
+use tapdesk_service::clock::SystemClock;
+use tapdesk_tests::virtual_card::VirtualCard;
+use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
+
+use crate::chips::bottle;
+use crate::readings::Direct;
+use crate::table::Watch;
+
+/// One thing that the service says, in its order.
+#[derive(Clone, Debug)]
+enum Says {
+    /// How the slots are now.
+    Slots(Vec<Slot>),
+    /// That it cannot be used: the connection ends.
+    Fault(Fault),
+}
+
+/// What a card does when it is connected to: by default it is read.
+type Cards = Arc<Mutex<VecDeque<Result<(), Fault>>>>;
+
+#[derive(Clone, Default)]
+struct Script {
+    says: Arc<Mutex<VecDeque<Says>>>,
+    cards: Cards,
+    /// How often a connection was asked for.
+    connected: Arc<AtomicUsize>,
+}
+
+struct Scripted {
+    script: Script,
+    last: Vec<Slot>,
+    card: Direct<VirtualNtag424>,
+}
+
+impl Stack for Script {
+    type Context = Scripted;
+
+    fn establish(&mut self) -> Result<Scripted, Fault> {
+        self.connected.fetch_add(1, Ordering::Relaxed);
+        Ok(Scripted {
+            script: self.clone(),
+            last: Vec::new(),
+            card: Direct(bottle()),
+        })
+    }
+}
+
+impl Context for Scripted {
+    fn slots(&mut self, _: Duration) -> Result<Vec<Slot>, Fault> {
+        match self.script.says.lock().unwrap().pop_front() {
+            Some(Says::Slots(slots)) => self.last = slots,
+            Some(Says::Fault(fault)) => return Err(fault),
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+        Ok(self.last.clone())
+    }
+
+    fn with_card<T>(&mut self, _: &str, work: impl FnOnce(&mut dyn Card) -> T) -> Result<T, Fault> {
+        match self.script.cards.lock().unwrap().pop_front() {
+            Some(Err(fault)) => Err(fault),
+            _ => Ok(work(&mut self.card)),
+        }
+    }
+}
+
+fn slot(reader: &str, occupant: Occupant, events: u32) -> Slot {
+    Slot {
+        reader: reader.to_owned(),
+        occupant,
+        events,
+    }
+}
+
+fn card() -> Occupant {
+    Occupant::Card {
+        atr: bottle().atr(),
+    }
+}
+
+fn watch(says: impl IntoIterator<Item = Says>, cards: &[Result<(), Fault>]) -> (Watch, Script) {
+    let script = Script::default();
+    script.says.lock().unwrap().extend(says);
+    script.cards.lock().unwrap().extend(cards.iter().cloned());
+    let clock = Arc::new(SystemClock::start());
+    let monitor = Monitor::start(script.clone(), clock).unwrap();
+    (Watch::of(monitor), script)
+}
+
+fn names(table: &Table) -> Vec<&str> {
+    table
+        .readers
+        .iter()
+        .map(|place| place.name.as_str())
+        .collect()
+}
+
+#[test]
+fn readers_come_and_go() {
+    let empty = |name| slot(name, Occupant::Nothing, 0);
+    let (mut watch, script) = watch(
+        [
+            Says::Slots(vec![]),
+            Says::Slots(vec![empty("A")]),
+            Says::Slots(vec![empty("A"), empty("B")]),
+        ],
+        &[],
+    );
+    watch.table("two readers", |table| {
+        (names(&table) == ["A", "B"]).then_some(())
+    });
+    script
+        .says
+        .lock()
+        .unwrap()
+        .push_back(Says::Slots(vec![empty("B")]));
+    watch.table("one is unplugged", |table| {
+        (names(&table) == ["B"]).then_some(())
+    });
+}
+
+#[test]
+fn a_reader_unplugged_with_a_card_on_it_takes_the_card_along() {
+    let (mut watch, script) = watch([Says::Slots(vec![slot("A", card(), 1)])], &[]);
+    watch.until_inlay();
+    script.says.lock().unwrap().push_back(Says::Slots(vec![]));
+    watch.table("nothing is left", |table| {
+        table.readers.is_empty().then_some(())
+    });
+    script
+        .says
+        .lock()
+        .unwrap()
+        .push_back(Says::Slots(vec![slot("A", card(), 0)]));
+    assert_eq!(watch.until_inlay().insertion, 2, "laid down anew");
+}
+
+#[test]
+fn a_quick_swap_is_a_removal_and_an_insertion() {
+    let (mut watch, script) = watch([Says::Slots(vec![slot("A", card(), 1)])], &[]);
+    let first = watch.until_inlay();
+    script
+        .says
+        .lock()
+        .unwrap()
+        .push_back(Says::Slots(vec![slot("A", card(), 3)]));
+    watch.until_empty();
+    let second = watch.until_inlay();
+    assert_eq!(second.insertion, first.insertion + 1);
+    assert_ne!(second.reading.url, first.reading.url);
+}
+
+#[test]
+fn a_card_that_stays_is_read_once_however_often_the_service_tells_of_it() {
+    let same = Says::Slots(vec![slot("A", card(), 1)]);
+    let (mut watch, script) = watch(vec![same; 20], &[]);
+    watch.until_inlay();
+    script
+        .says
+        .lock()
+        .unwrap()
+        .push_back(Says::Slots(vec![slot("A", Occupant::Nothing, 2)]));
+    watch.until_empty();
+    script
+        .says
+        .lock()
+        .unwrap()
+        .push_back(Says::Slots(vec![slot("A", card(), 3)]));
+    assert_eq!(watch.until_inlay().insertion, 2);
+}
+
+#[test]
+fn a_card_that_another_program_holds_is_read_as_soon_as_it_lets_go() {
+    let held = [Err(Fault::Sharing), Err(Fault::Sharing), Ok(())];
+    let (mut watch, _) = watch([Says::Slots(vec![slot("A", card(), 1)])], &held);
+    let held = watch.until("it is held", |on| matches!(on, Lying::Failed(_)));
+    assert!(matches!(&held, Lying::Failed(failed) if failed.trouble.kind == "sharing"));
+    watch.until_inlay();
+}
+
+#[test]
+fn each_rare_error_is_told_in_words_and_the_next_card_is_read() {
+    for (fault, kind) in [
+        (Fault::Reset, "reset"),
+        (Fault::Unsupported, "unsupported"),
+        (Fault::Mute, "mute"),
+        (Fault::Removed, "removed"),
+        (Fault::Other("Card protocol mismatch".to_owned()), "other"),
+    ] {
+        let (mut watch, script) = watch([Says::Slots(vec![slot("A", card(), 1)])], &[Err(fault)]);
+        let failed = watch.until("it fails", |on| matches!(on, Lying::Failed(_)));
+        assert!(
+            matches!(&failed, Lying::Failed(failed) if failed.trouble.kind == kind && failed.trouble.text.ends_with('.'))
+        );
+        script
+            .says
+            .lock()
+            .unwrap()
+            .push_back(Says::Slots(vec![slot("A", card(), 3)]));
+        watch.until_inlay();
+    }
+}
+
+#[test]
+fn a_card_that_does_not_answer_and_a_reader_that_does_not_are_told_apart() {
+    let says = [Says::Slots(vec![
+        slot("A", Occupant::Mute, 1),
+        slot("B", Occupant::Unavailable, 0),
+    ])];
+    let (mut watch, _) = watch(says, &[]);
+    watch.table("both", |table| {
+        let [a, b] = &table.readers[..] else {
+            return None;
+        };
+        let mute = matches!(&a.on, Lying::Failed(failed) if failed.trouble.kind == "mute");
+        (mute && b.on == Lying::Unavailable).then_some(())
+    });
+}
+
+#[test]
+fn a_slot_of_a_security_module_is_never_read() {
+    let sam = "ACS ACR1252 1S CL Reader [ACR1252 SAM Interface] 01 00";
+    let says = [Says::Slots(vec![slot(sam, card(), 1)])];
+    let (mut watch, _) = watch(says.clone(), &[]);
+    watch.until("the module's slot", |on| *on == Lying::Module);
+    let mut script = Script::default();
+    script.says.lock().unwrap().extend(says);
+    assert_eq!(doctor::look(&mut script), [Sight::Module(sam.to_owned())]);
+}
+
+#[test]
+fn a_connection_that_ended_is_never_used_again_and_its_cards_are_gone() {
+    let (mut watch, script) = watch([Says::Slots(vec![slot("A", card(), 1)])], &[]);
+    watch.until_inlay();
+    script
+        .says
+        .lock()
+        .unwrap()
+        .push_back(Says::Fault(Fault::NoService));
+    let fault = watch.table("the service is gone", |table| {
+        table.readers.is_empty().then_some(table.fault)
+    });
+    assert_eq!(fault.unwrap().kind, "no_service");
+    script
+        .says
+        .lock()
+        .unwrap()
+        .push_back(Says::Slots(vec![slot("A", card(), 1)]));
+    watch.until_inlay();
+    assert_eq!(script.connected.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn the_doctor_raises_no_counter() {
+    struct Untouchable;
+    struct Slots;
+    impl Stack for Untouchable {
+        type Context = Slots;
+        fn establish(&mut self) -> Result<Slots, Fault> {
+            Ok(Slots)
+        }
+    }
+    impl Context for Slots {
+        fn slots(&mut self, _: Duration) -> Result<Vec<Slot>, Fault> {
+            Ok(vec![slot("A", card(), 1)])
+        }
+        fn with_card<T>(
+            &mut self,
+            _: &str,
+            work: impl FnOnce(&mut dyn Card) -> T,
+        ) -> Result<T, Fault> {
+            struct NeverAsked;
+            impl Card for NeverAsked {
+                fn transmit(&mut self, _: &[u8]) -> Result<Vec<u8>, Fault> {
+                    panic!("the doctor asks a card nothing")
+                }
+            }
+            Ok(work(&mut NeverAsked))
+        }
+    }
+    assert_eq!(
+        doctor::look(&mut Untouchable),
+        [Sight::Reader("A".to_owned())]
+    );
+}
