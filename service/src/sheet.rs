@@ -26,6 +26,9 @@ pub struct Expected {
     /// The `tag_verified` of its tap; `null` where that does not matter.
     #[serde(default)]
     pub tag_verified: Option<bool>,
+    /// Whether writing it is locked, for good or by a key; `null` where that does not matter.
+    #[serde(default)]
+    pub locked: Option<bool>,
 }
 
 /// What can be changed about a sheet.

@@ -36,7 +36,7 @@ async fn a_sheet_keeps_its_rows_in_order_over_a_restart() {
     assert_eq!(whole["name"], "Delivery 12");
     assert_eq!(
         whole["expected"],
-        json!({"experience_id": null, "tag_verified": true})
+        json!({"experience_id": null, "tag_verified": true, "locked": null})
     );
     assert_eq!(
         (&whole["planned"], &whole["row_count"]),

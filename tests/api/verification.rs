@@ -87,7 +87,7 @@ async fn a_dry_run_says_what_a_tap_would_be_and_changes_nothing() {
             assert_eq!(
                 verification,
                 json!({
-                    "tag_id": tag.id, "inlay_id": inlay.id, "tag_verified": true, "reason": "verified",
+                    "tag_id": tag.id, "inlay_id": inlay.id, "counter": 4, "tag_verified": true, "reason": "verified",
                     "steps": [
                         {"name": "url", "verdict": "ok", "detail": format!("{} · uid {uid} · counter 4", tag.slug)},
                         {"name": "mac", "verdict": "ok", "detail": "authentic (window from uid)"},

@@ -1,5 +1,6 @@
 //! The desktop as a person meets it: in its real window.
 
+mod reader;
 mod stories;
 mod window;
 
@@ -10,11 +11,13 @@ use serde_json::{Value, json};
 use tapdesk_tests::{Client, TestService, eventually};
 use window::{Desk, PROGRAM, Window};
 
-const SCREENS: [&str; 6] = [
+const SCREENS: [&str; 8] = [
     "Overview",
     "Tags",
     "Experiences",
     "Interactions",
+    "Reader",
+    "Test sheets",
     "Simulator",
     "Settings",
 ];

@@ -12,7 +12,8 @@ use fantoccini::elements::Element;
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
-use tapdesk_tests::eventually;
+use tapdesk_tests::virtual_reader::SOCKET;
+use tapdesk_tests::{Pcscd, eventually};
 use tempfile::TempDir;
 
 /// The program under test: the one that cargo builds, or an installed one.
@@ -47,6 +48,7 @@ pub struct Desk {
     home: TempDir,
     display: Display,
     bus: Option<Killed>,
+    readers: Option<Pcscd>,
 }
 
 /// An open window. Its `WebDriver` client is what it derefs to.
@@ -73,6 +75,7 @@ impl Desk {
             home,
             display: Display::new(),
             bus: None,
+            readers: None,
         };
         fs::create_dir(desk.path("run")).expect("the home can be written");
         desk.prefer(&json!({"last_port": 0}));
@@ -100,6 +103,21 @@ impl Desk {
         fs::create_dir_all(file.parent().expect("it has a folder"))
             .and_then(|()| fs::write(file, preferences.to_string()))
             .expect("the home can be written");
+    }
+
+    /// Plugs two virtual readers in, for windows opened after it.
+    pub fn plug_readers_in(&mut self) {
+        self.readers = Some(Pcscd::start());
+    }
+
+    /// The readers that were plugged in, to be pulled out.
+    pub fn readers_mut(&mut self) -> &mut Pcscd {
+        self.readers.as_mut().expect("readers were plugged in")
+    }
+
+    /// The readers that were plugged in.
+    pub fn readers(&self) -> &Pcscd {
+        self.readers.as_ref().expect("readers were plugged in")
     }
 
     /// Starts a session bus. Windows opened after it know each other.
@@ -135,6 +153,12 @@ impl Desk {
             .env("GDK_BACKEND", "x11")
             .env("NO_AT_BRIDGE", "1")
             .env("TAURI_WEBVIEW_AUTOMATION", "true");
+        // Without readers of its own, none: not those of the machine.
+        let socket = self.readers.as_ref().map(Pcscd::socket);
+        command.env(
+            SOCKET,
+            socket.unwrap_or_else(|| self.path("run/no-readers")),
+        );
         if self.bus.is_some() {
             command.env("DBUS_SESSION_BUS_ADDRESS", self.bus_address());
         }
@@ -321,6 +345,14 @@ impl Window {
         let process = self.process.to_string();
         let asked = Command::new("kill").arg(process).status();
         assert!(asked.expect("a signal can be sent").success());
+        self.gone().await;
+    }
+
+    /// Ends the program as a crash does.
+    pub async fn kill(self) {
+        let process = self.process.to_string();
+        let killed = Command::new("kill").args(["-9", &process]).status();
+        assert!(killed.expect("a signal can be sent").success());
         self.gone().await;
     }
 

@@ -44,6 +44,86 @@ export interface Ready {
 
 export type ShellState = { phase: "starting" } | { phase: "failed"; problem: StartProblem } | Ready;
 
+/** A record of an inlay's message. */
+export type NdefRecord =
+  | { kind: "uri"; uri: string }
+  | { kind: "text"; language: string; text: string }
+  | { kind: "smart_poster"; records: NdefRecord[] }
+  | { kind: "empty" }
+  | { kind: "other"; name: string; length: number };
+
+/** A command to a card, and its answer; both in hexadecimal. */
+export interface Exchange {
+  asked: string;
+  command: string;
+  answer: string;
+  said: string;
+  micros: number;
+}
+
+/** An inlay that was laid down and read. */
+export interface Laid {
+  /** Rises with each insertion, on whichever reader. */
+  insertion: number;
+  at: string;
+  uid: string | null;
+  atr: string;
+  chip: "ntag424dna" | "ntag213" | "ntag215" | "ntag216" | "ultralight" | "other_type2" | "other_type4" | "unknown";
+  /** Bytes of memory for messages. */
+  memory: number | null;
+  lock: "open" | "key" | "partly" | "locked" | "unknown";
+  message:
+    | { kind: "records"; records: NdefRecord[] }
+    | { kind: "blank" | "unformatted" | "protected" | "none" }
+    | { kind: "broken"; reason: string };
+  url: string | null;
+  /** All of it in one plain sentence. */
+  sentence: string;
+  log: Exchange[];
+}
+
+/** A card that could not be read. */
+export interface Failed {
+  insertion: number;
+  at: string;
+  kind: string;
+  text: string;
+  log: Exchange[];
+}
+
+/** A slot of a reader. */
+export interface ReaderPlace {
+  name: string;
+  on:
+    | { state: "nothing" | "unavailable" | "module" }
+    | ({ state: "inlay" } & Laid)
+    | ({ state: "failed" } & Failed);
+}
+
+/** What lies on the readers. */
+export interface ReaderTable {
+  fault: { kind: string; text: string } | null;
+  readers: ReaderPlace[];
+}
+
+/** What came of a tap that was sent. */
+export interface Exercised {
+  at: string;
+  status: number;
+  location: string | null;
+  rk: string | null;
+  rk_base64: string | null;
+  payload: Record<string, unknown> | null;
+}
+
+/** Something that the reader doctor has to say. */
+export interface DoctorFinding {
+  kind: string;
+  title: string;
+  text: string;
+  command: string | null;
+}
+
 export const inDesktop = isTauri();
 
 /** The address before every path of the service. */
@@ -134,3 +214,20 @@ export function onShellState(heard: (state: ShellState) => void): void {
   channel.onmessage = heard;
   void invoke("watch_shell", { channel });
 }
+
+/** Hears of what lies on the readers, now and after every change. */
+export function onReaders(heard: (table: ReaderTable) => void): void {
+  if (!inDesktop) return;
+  const channel = new Channel<ReaderTable>();
+  channel.onmessage = heard;
+  void invoke("watch_readers", { channel });
+}
+
+/** Sends a tap to the service that the screens show, or to the URL as it stands; `automatic` at nobody's word. */
+export async function exercise(url: string, to: "service" | "url", automatic: boolean): Promise<Exercised> {
+  if (!inDesktop) throw new Error("Taps are sent by the desktop.");
+  return invoke<Exercised>("exercise", { url, to, automatic });
+}
+
+/** What keeps inlays from being read. */
+export const readerDoctor = () => shell<DoctorFinding[]>("reader_doctor");

@@ -6,6 +6,8 @@ export const screens = [
   "tags",
   "experiences",
   "interactions",
+  "reader",
+  "sheets",
   "simulator",
   "settings",
 ] as const;

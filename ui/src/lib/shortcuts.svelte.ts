@@ -22,11 +22,13 @@ class Shortcuts {
       ["g t", "tags"],
       ["g e", "experiences"],
       ["g i", "interactions"],
+      ["g r", "reader"],
+      ["g h", "sheets"],
       ["g s", "simulator"],
       ["g ,", "settings"],
     ] satisfies [string, Screen][]).map(([keys, screen]) => ({
       keys,
-      does: `Go to ${screen}`,
+      does: `Go to ${screen === "sheets" ? "test sheets" : screen}`,
       run: () => router.go(screen),
     })),
   ];

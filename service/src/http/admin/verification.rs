@@ -34,6 +34,9 @@ pub(crate) struct Verification {
     tag_id: Option<TagId>,
     /// The inlay that made the code, where that is known. Where it is none of the tag, a finding says so.
     inlay_id: Option<InlayId>,
+    /// The counter of the code; null where there is none, or none that can be read.
+    #[schema(maximum = 16_777_215)]
+    counter: Option<u32>,
     /// What the tap's `tag_verified` would be.
     tag_verified: Option<bool>,
     /// Why, by name: that of an interaction, or `no_such_tag`.
@@ -85,6 +88,7 @@ impl From<DryRun> for Verification {
         Self {
             tag_id: run.tag_id,
             inlay_id: run.inlay_id,
+            counter: run.verdict.and_then(|verdict| verdict.counters().0),
             tag_verified: run.verdict.and_then(Verdict::tag_verified),
             reason: run
                 .verdict

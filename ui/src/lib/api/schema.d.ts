@@ -1301,6 +1301,8 @@ export interface components {
         /** @description What every inlay of a sheet is expected to show. */
         Expected: {
             experience_id?: components["schemas"]["ExperienceId"] | null;
+            /** @description Whether writing it is locked, for good or by a key; `null` where that does not matter. */
+            locked?: boolean | null;
             /** @description The `tag_verified` of its tap; `null` where that does not matter. */
             tag_verified?: boolean | null;
         };
@@ -2756,6 +2758,11 @@ export interface components {
         };
         /** @description What a tap of a URL would be decided as at this moment. */
         Verification: {
+            /**
+             * Format: int32
+             * @description The counter of the code; null where there is none, or none that can be read.
+             */
+            counter?: number | null;
             /** @description Where the code does not verify: what is wrong with it or with the settings. */
             findings: components["schemas"]["Finding"][];
             inlay_id?: components["schemas"]["InlayId"] | null;

@@ -28,6 +28,9 @@ export type VirtualTapped = Answer<schema.VirtualTapped>;
 export type Settings = Answer<schema.SettingsView>;
 export type TagBulkResult = Answer<schema.TagBulkResult>;
 export type Verification = Answer<schema.Verification>;
+export type Sheet = Answer<schema.Sheet>;
+export type SheetRow = Answer<schema.SheetRow>;
+export type WholeSheet = Answer<schema.WholeSheet>;
 
 // Members of these are left out where there is nothing to say.
 export type {
@@ -40,8 +43,10 @@ export type {
   MacFrom,
   Mirror,
   NewInlay,
+  NewSheet,
   Overrides,
   Reason,
+  RowFields,
   SimulatedClock,
   Step,
   StoredToken,

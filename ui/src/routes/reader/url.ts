@@ -1,0 +1,45 @@
+// A tap's URL in its parts.
+
+export interface UrlPart {
+  name: string;
+  text: string;
+}
+
+const hex = (text: string, digits: number) => new RegExp(`^[0-9a-f]{${digits}}$`, "i").test(text);
+
+/** Where it leads, which tag, and what its code says where that is to be read without a key. */
+export function partsOf(text: string): UrlPart[] {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return [{ name: "Text", text }];
+  }
+  const segments = url.pathname.split("/").filter(Boolean);
+  const uid = url.searchParams.get("uid") ?? "";
+  const token = url.searchParams.get("token") ?? "";
+  const parts: UrlPart[] = [{ name: "Leads to", text: url.host || url.protocol }];
+  if (segments.length > 0) parts.push({ name: "Tag", text: segments.at(-1) ?? "" });
+  if (hex(uid, 14) && hex(token, 22)) {
+    parts.push({ name: "UID", text: uid.toUpperCase() });
+    parts.push({ name: "Counter", text: String(parseInt(token.slice(0, 6), 16)) });
+    parts.push({ name: "MAC", text: token.slice(6).toUpperCase() });
+  } else if (hex(uid, 32) && hex(token, 16)) {
+    parts.push({ name: "UID, counter", text: `encrypted: ${uid.toUpperCase()}` });
+    parts.push({ name: "MAC", text: token.toUpperCase() });
+  } else if (uid || token) {
+    parts.push({ name: "Code", text: "not of a shape that a chip makes" });
+  }
+  return parts;
+}
+
+/** The mirror that makes such a code; null where the URL carries none. */
+export function mirrorOf(text: string | null): "plain" | "encrypted" | null {
+  const names = text === null ? [] : partsOf(text).map((part) => part.name);
+  if (!names.includes("MAC")) return null;
+  return names.includes("Counter") ? "plain" : "encrypted";
+}
+
+/** The last segment of its path, which names the tag. */
+export const slugOf = (text: string | null) =>
+  (text === null ? undefined : partsOf(text).find((part) => part.name === "Tag")?.text) ?? null;
