@@ -11,6 +11,9 @@ use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
 
 use crate::window::{Desk, Window};
 
+/// Once the dry run is done.
+const EXERCISE: &str = "//button[normalize-space()='Exercise' and not(@disabled)]";
+
 /// A tag that redirects, as the service has it, and the URL that is encoded.
 struct Bottle {
     id: i64,
@@ -66,7 +69,7 @@ async fn exercise<C: VirtualCard + 'static>(
 ) -> C {
     let laid = desk.readers().lay_down(card);
     window.see(wait).await;
-    window.click_named("Exercise").await;
+    window.press(EXERCISE).await;
     let result = format!("//section[@aria-label='Result'][.//span[normalize-space()='{state}']]");
     window.see(&result).await;
     let card = laid.take_away();
@@ -103,7 +106,7 @@ async fn an_inlay_is_read_and_exercised_and_every_verdict_is_told_apart() {
     let first = window.find_text("//code[contains(@class, 'whole')]").await;
     let card = laid.take_away();
     // The one that lay there last can still be exercised.
-    window.click_named("Exercise").await;
+    window.press(EXERCISE).await;
     window
         .see("//section[@aria-label='Result'][.//span[normalize-space()='verified']]")
         .await;
@@ -117,6 +120,7 @@ async fn an_inlay_is_read_and_exercised_and_every_verdict_is_told_apart() {
 
     let card = exercise(&desk, &window, card, &counter(2), "verified").await;
     assert_eq!(card.counter(), 2, "one read, one tap");
+    window.leave_picture("reader").await;
 
     let (copy, shown) = static_card(1, &first);
     exercise(&desk, &window, copy, &shown, "not verified").await;
@@ -190,6 +194,10 @@ async fn an_unknown_inlay_gets_its_tag_by_one_click() {
     // It lay there before anybody looked.
     let _laid = desk.readers().lay_down(card);
     go(&window, "Reader").await;
+    window
+        .see("//button[normalize-space()='Make its tag']")
+        .await;
+    window.leave_picture("reader-unknown").await;
     window.click_named("Make its tag").await;
     window
         .see("//h2/a[normalize-space()='Tag bottle-77']")
@@ -276,6 +284,9 @@ async fn a_sheet_of_25_tells_its_faults_apart_and_goes_on_after_a_crash() {
     let mut expected = Vec::new();
     let mut first = None;
     for number in 1..=25 {
+        if number == 9 {
+            window.leave_picture("sheet-bad").await;
+        }
         if number == 11 {
             window.kill().await;
             window = desk.open_ready().await;
@@ -313,6 +324,7 @@ async fn a_sheet_of_25_tells_its_faults_apart_and_goes_on_after_a_crash() {
     window
         .see("//p[normalize-space()='All 25 are tested.']")
         .await;
+    window.leave_picture("sheet").await;
     let (_, tag) = window
         .call(
             "GET",
@@ -339,6 +351,7 @@ async fn the_doctor_says_what_is_missing_until_it_is_there() {
     window
         .see("//h3[contains(., 'reader')]/following-sibling::pre")
         .await;
+    window.leave_picture("doctor").await;
     desk.readers_mut().restart(true);
     window
         .see("//h3[contains(., 'Virtual reader 00 00 is ready')]")

@@ -340,6 +340,15 @@ impl Window {
         self.screenshot().await.expect("the window can be seen")
     }
 
+    /// Leaves a picture in `target/screenshots`, to be looked at.
+    pub async fn leave_picture(&self, name: &str) {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/target/screenshots");
+        let picture = self.picture().await;
+        fs::create_dir_all(folder)
+            .and_then(|()| fs::write(format!("{folder}/{name}.png"), picture))
+            .expect("the target folder can be written");
+    }
+
     /// Asks the program to end, as a logout does, and waits until it has.
     pub async fn quit(self) {
         let process = self.process.to_string();

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { group } from "./suite.mjs";
+
+// A browser has no reader: what lies on one is shown by the window's own tests.
+
+const verdicts = ["ok", "duplicate", "counter_gap", "not_verified"];
+
+/** A sheet with a row of each kind; its id. */
+async function sheet({ api }) {
+  const { id } = await api.post("/sheets", { name: "Delivery 12", planned: 25 });
+  for (const verdict of verdicts) {
+    await api.post(`/sheets/${id}/rows`, { uid: "04DE5F1EACC040", counter: 1, verdict, reason: "as it was judged" });
+  }
+  return id;
+}
+
+const heading = async (page, place, name) => {
+  await page.show(place);
+  await page.getByRole("heading", { name, exact: true }).waitFor();
+};
+
+group("Reader and test sheets", {
+  states: {
+    "no reader": (page) => heading(page, "reader", "Reader"),
+    doctor: (page) => heading(page, "reader/doctor", "Reader doctor"),
+    series: (page) => heading(page, "reader/series", "Assign in series"),
+    sheets: (page) => heading(page, "sheets", "Test sheets"),
+    "a sheet": async (page, world) => {
+      await heading(page, `sheets/${await sheet(world)}`, "Delivery 12");
+      await page.getByText("Counter gap").first().waitFor();
+    },
+    "a new sheet": async (page) => {
+      await heading(page, "sheets", "Test sheets");
+      await page.getByRole("button", { name: "New sheet" }).click();
+      await page.getByRole("dialog").waitFor();
+    },
+  },
+  stories: {
+    "export a sheet as it stands": async (page, world) => {
+      await heading(page, `sheets/${await sheet(world)}`, "Delivery 12");
+      const saved = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Export CSV…" }).click();
+      const stream = await (await saved).createReadStream();
+      const text = Buffer.concat(await stream.toArray()).toString();
+      assert.deepEqual(text.trim().split("\r\n").slice(1).map((line) => line.split(",")[5]), verdicts);
+    },
+    "close a sheet, and open it again": async (page, world) => {
+      const id = await sheet(world);
+      await heading(page, `sheets/${id}`, "Delivery 12");
+      await page.getByRole("button", { name: "Close the sheet" }).click();
+      await page.getByText("The sheet is closed.").waitFor();
+      assert.equal((await world.api.get(`/sheets/${id}`)).closed, true);
+      await page.getByRole("button", { name: "Open again" }).click();
+      await page.getByRole("button", { name: "Close the sheet" }).waitFor();
+    },
+  },
+});
