@@ -310,7 +310,7 @@ mod tests {
         let module = Sight::Module("ACS ACR1252 [SAM Interface] 01 00".to_owned());
         let reader = Sight::Reader("ACS ACR1252 [PICC Interface] 00 00".to_owned());
         assert_eq!(
-            kinds(&[module.clone()], MACHINE),
+            kinds(std::slice::from_ref(&module), MACHINE),
             [Kind::NoReader, Kind::Module]
         );
         assert_eq!(
