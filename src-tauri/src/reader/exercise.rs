@@ -210,11 +210,8 @@ mod tests {
 
     #[test]
     fn only_urls_below_the_tag_url_are_the_services_own() {
-        let is_below = |url: &str| {
-            TapUrl::parse(url)
-                .unwrap()
-                .is_below("http://127.0.0.1:8787/t")
-        };
+        let is_below =
+            |url: &str| TapUrl::parse(url).is_ok_and(|tap| tap.is_below("http://127.0.0.1:8787/t"));
         assert!(is_below("http://127.0.0.1:8787/t/k3v9qa?uid=1&token=2"));
         for url in [
             "http://127.0.0.1:8788/t/k3v9qa",
