@@ -168,7 +168,9 @@ const pictures = [
 let ui, browser, world, empty;
 
 before(async () => {
-  [ui, empty, browser] = await Promise.all([serveUi(), serveUi(), launch()]);
+  ui = await serveUi();
+  empty = await serveUi();
+  browser = await launch();
   world = await tell(ui);
   await mkdir(looked, { recursive: true });
   await mkdir(kept, { recursive: true });

@@ -17,7 +17,9 @@ export function group(name, { states = {}, stories = {}, empty = false }) {
     let ui, browser, world;
 
     before(async () => {
-      [ui, browser] = await Promise.all([serveUi(), launch()]);
+      // One after the other, so that what was started is ended when the next thing does not start.
+      ui = await serveUi();
+      browser = await launch();
       world = { ui, ...(empty ? {} : await tell(ui)) };
     });
 
