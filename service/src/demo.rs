@@ -228,6 +228,7 @@ async fn insert_experience(service: &Service) -> Result<ExperienceId, StorageErr
         name: EXPERIENCE.to_owned(),
         content: Content::Redirect {
             target: Target::parse(TARGET).expect("a target of ours is one"),
+            rules: Vec::new(),
         },
     };
     let inserted = service.storage.insert_experience(experience, true).await?;

@@ -9,11 +9,15 @@
 //! an image exists. Those are facts of other rows, and change without the experience.
 
 mod block;
+mod colour;
 mod condition;
 mod link;
+pub mod rich_text;
+mod rule;
 mod stored;
 #[cfg(test)]
 mod tests;
+mod theme;
 
 use std::str::FromStr;
 
@@ -21,13 +25,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub use block::{Block, BlockError, FieldKind, FormField, TableRow};
-pub use condition::When;
+pub use block::{Block, BlockError, ButtonLook, FieldKind, FormField, TableRow, Tone};
+pub use colour::{Colour, InvalidColour};
+pub use condition::{Circumstances, When};
 pub use link::{Link, LinkError};
+pub use rule::{RULES_MAX, Rule, RuleError};
 pub use stored::{Experience, ExperienceFields, Image, ImageType, InvalidName, Version};
+pub use theme::{Corners, Font, Scheme, Theme};
 
 use crate::id::ImageId;
 use crate::macros::{Target, TargetError};
+use crate::object;
 
 /// Most blocks of a page, those within conditions included.
 pub const BLOCKS_MAX: usize = 200;
@@ -76,15 +84,23 @@ impl FromStr for ExperienceKind {
 pub enum Content {
     /// A redirect.
     Redirect {
-        /// Where to.
+        /// Where to, unless a rule says otherwise.
         #[serde(rename = "target_url")]
         #[schema(value_type = String)]
         target: Target,
+        /// Other targets, each under its conditions: the first whose conditions are met leads.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[schema(required = false)]
+        rules: Vec<Rule>,
     },
     /// A page.
     Studio {
         /// What stands on it, from top to bottom.
         blocks: Vec<Block>,
+        /// How it looks.
+        #[serde(skip_serializing_if = "theme::is_default")]
+        #[schema(required = false)]
+        theme: Theme,
     },
 }
 
@@ -101,10 +117,23 @@ pub struct ContentFields {
         example = "https://example.com/?sn={{tag:attribute:sku}}"
     )]
     pub target_url: Option<String>,
+    /// Of a redirect: other targets, each under its conditions. The first rule whose
+    /// conditions are all met leads; where none is, `target_url` does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Vec<Rule>, required = false, max_items = 50)]
+    pub rules: Option<Vec<Value>>,
     /// Of a studio experience: what stands on its page, from top to bottom.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Vec<Block>, required = false, max_items = 200)]
     pub blocks: Option<Vec<Value>>,
+    /// Of a studio experience: how its page looks.
+    #[serde(
+        default,
+        deserialize_with = "object::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schema(nullable = false)]
+    pub theme: Option<Theme>,
 }
 
 /// Why a content cannot be saved. Each is a sentence for people.
@@ -117,7 +146,9 @@ pub enum ContentError {
     #[error("A studio experience needs blocks, if only an empty list.")]
     NoBlocks,
     /// It has the member of the other kind.
-    #[error("A redirect experience has no blocks, and a studio experience no target_url.")]
+    #[error(
+        "A redirect experience has no blocks and no theme, a studio experience no target_url and no rules."
+    )]
     OtherKind,
     /// Its target cannot be one.
     #[error(transparent)]
@@ -125,6 +156,9 @@ pub enum ContentError {
     /// One of its blocks is not well formed.
     #[error(transparent)]
     Block(#[from] BlockError),
+    /// One of its rules is not well formed.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
     /// More than [`BLOCKS_MAX`].
     #[error("A page can have at most {BLOCKS_MAX} blocks, those within conditions included.")]
     TooMany,
@@ -144,23 +178,29 @@ impl TryFrom<ContentFields> for Content {
             ContentFields {
                 kind: ExperienceKind::Redirect,
                 target_url,
+                rules,
                 blocks: None,
+                theme: None,
             } => {
                 let target = Target::parse(&target_url.ok_or(ContentError::NoTarget)?)?;
-                Ok(Self::Redirect { target })
+                let rules = rule::read(rules.unwrap_or_default())?;
+                Ok(Self::Redirect { target, rules })
             }
             ContentFields {
                 kind: ExperienceKind::Studio,
                 target_url: None,
+                rules: None,
                 blocks,
+                theme,
             } => {
+                let theme = theme.unwrap_or_default();
                 let blocks = block::read(blocks.ok_or(ContentError::NoBlocks)?)?;
                 if block::count(&blocks) > BLOCKS_MAX {
                     Err(ContentError::TooMany)
                 } else if block::depth(&blocks) > DEPTH_MAX {
                     Err(ContentError::TooDeep)
                 } else {
-                    Ok(Self::Studio { blocks })
+                    Ok(Self::Studio { blocks, theme })
                 }
             }
             _ => Err(ContentError::OtherKind),
@@ -184,7 +224,24 @@ impl Content {
     pub fn images(&self) -> Vec<ImageId> {
         match self {
             Self::Redirect { .. } => Vec::new(),
-            Self::Studio { blocks } => block::images(blocks),
+            Self::Studio { blocks, theme } => {
+                let mut images = block::images(blocks);
+                images.extend(theme.logo);
+                images
+            }
+        }
+    }
+
+    /// The languages that its conditions name.
+    pub fn languages(&self) -> Vec<&str> {
+        match self {
+            Self::Redirect { rules, .. } => rules
+                .iter()
+                .flat_map(|rule| &rule.when)
+                .flat_map(|when| when.languages())
+                .map(String::as_str)
+                .collect(),
+            Self::Studio { blocks, .. } => block::languages(blocks),
         }
     }
 

@@ -38,6 +38,7 @@ pub fn router(service: Arc<Service>, exposure: Exposure) -> Router {
         .route("/t/{slug}", any(public::tap))
         .route("/v2/interactions/rk_payload", any(public::payload))
         .route("/v2/interactions/data", any(public::data))
+        .route("/media/{name}", get(public::media))
         .route("/stand-in", get(public::stand_in))
         .route("/health", get(public::health))
         .route("/ready", get(public::ready));

@@ -14,6 +14,7 @@ use crate::refusals::Refusals;
 use crate::rolling_key::KeyMask;
 use crate::settings::{Layers, Overrides, Settings};
 use crate::storage::{Conflict, SettingsEdit, Storage, StorageError};
+use crate::studio::MediaNames;
 use crate::tap::TagCache;
 
 /// What a service is made of. The caller chooses each part.
@@ -48,6 +49,8 @@ pub struct Service {
     pub key_mask: KeyMask,
     /// Tells clients apart.
     pub clients: Clients,
+    /// Names images to visitors.
+    pub media: MediaNames,
     /// Countries of addresses.
     pub countries: Countries,
     /// Knows admin tokens.
@@ -78,6 +81,7 @@ impl Service {
         let settings = parts.layers.in_force(&stored).map_err(Conflict::from)?;
         Ok(Arc::new(Self {
             key_mask: KeyMask::new(secrets.key_mask),
+            media: MediaNames::new(&secrets.client),
             clients: Clients::new(secrets.client),
             tags: TagCache::default(),
             refusals: Refusals::new(Arc::clone(&parts.clock)),

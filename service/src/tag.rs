@@ -142,6 +142,22 @@ pub struct Tag {
     pub updated_at: Timestamp,
 }
 
+impl Tag {
+    /// What visitors see it called: its title, or its name where it has none.
+    pub fn shown_title(&self) -> &str {
+        if self.fields.title.is_empty() {
+            &self.fields.name
+        } else {
+            &self.fields.title
+        }
+    }
+
+    /// The language of its pages as HTML names it: `en-US`.
+    pub fn language(&self) -> String {
+        self.fields.language_code.replace('_', "-")
+    }
+}
+
 /// Why a tag cannot be saved. Each is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTag {

@@ -5,6 +5,7 @@
 //! the answer is made after its commit.
 
 mod cache;
+mod form;
 mod rehearsal;
 mod scope;
 mod verify;
@@ -14,21 +15,25 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 pub use cache::{CachedTag, TagCache};
-pub use rehearsal::{KEY_PLACEHOLDER, Rehearsal, rehearse};
+pub use form::{FormAnswer, Submission, submit};
+pub use rehearsal::{KEY_PLACEHOLDER, Rehearsal, RehearsedTap, rehearse};
 pub use scope::{Facts, Scope};
 pub use verify::{Presented, classify};
 
 use crate::clock::Timestamp;
-use crate::experience::{Block, Content};
+use crate::entropy::{self, Entropy};
+use crate::experience::{Block, Content, Rule, Theme, When};
 use crate::id::InteractionId;
 use crate::interaction::{ClientId, KeyedInteraction, NewInteraction, NewKey, Verdict};
 use crate::keyring::KeyringError;
-use crate::macros::{Encoding, Target, Template};
-use crate::rolling_key::{LIFETIME_MILLIS, RollingKey, is_live};
+use crate::macros::Target;
+use crate::rolling_key::{IssuedKey, LIFETIME_MILLIS, RollingKey, is_live};
 use crate::service::Service;
 use crate::settings::SimulatedTargets;
 use crate::storage::{PublishedExperience, StorageError, TagKey};
-use crate::tag::Status;
+use crate::studio::{Outcome, Page, PageKey};
+use crate::tag::{PropertyKey, Status};
+use crate::visitor::{Visitor, negotiate};
 
 /// A tap, as it comes in at `/t/{slug}`.
 #[derive(Debug)]
@@ -43,6 +48,8 @@ pub struct Tap<'a> {
     pub client: ClientId,
     /// Where from: a two-letter code, or empty.
     pub country: String,
+    /// What the browser says of itself.
+    pub visitor: Visitor,
 }
 
 /// What a tap is answered with.
@@ -63,10 +70,10 @@ pub enum TapAnswer {
     },
     /// A studio experience: a page of the service itself.
     Page {
-        /// The tag.
-        tag: Arc<CachedTag>,
-        /// The texts of the page, macros expanded; data, never markup.
-        texts: Vec<String>,
+        /// The page.
+        html: String,
+        /// What marks its style and script as its own.
+        nonce: String,
         /// The key issued with it.
         key: Option<HeldKey>,
     },
@@ -103,6 +110,9 @@ pub enum TapError {
     /// The inlay's keys cannot be had.
     #[error(transparent)]
     Keyring(#[from] KeyringError),
+    /// A page cannot be written.
+    #[error(transparent)]
+    Page(#[from] askama::Error),
 }
 
 /// Takes a tap from its URL to its answer.
@@ -116,10 +126,13 @@ pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
     };
     let url_digest = digest(tap.query);
     if let Some(key) = tap.cookie
-        && let Some(interaction) = earlier(service, &tag, &key, url_digest).await?
+        && let Some((issued, interaction)) = held(service, &tag, &key).await?
+        && interaction.url_digest == url_digest
     {
         let recorded = Some((interaction.id, interaction.verdict));
-        let answer = repeat(service, tag, interaction, key).await?;
+        let mut visit = Visit::new(&tap.visitor, None, None);
+        visit.consumed = issued.consumed.is_some();
+        let answer = repeat(service, tag, interaction, key, visit).await?;
         return Ok(Tapped { answer, recorded });
     }
 
@@ -162,7 +175,9 @@ pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
             }
         }
         // Redirects go on without a key; the counter has not moved.
-        Err(StorageError::Full) => return Ok(unrecorded(keyless(service, &tag).await?)),
+        Err(StorageError::Full) => {
+            return Ok(unrecorded(keyless(service, &tag, &tap.visitor).await?));
+        }
         Err(error) => return Err(error.into()),
     };
     let held = key.map(|key| HeldKey {
@@ -171,7 +186,8 @@ pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
         slug: tag.slug().to_owned(),
     });
     let recorded = Some((id, facts.verdict));
-    let answer = answer(service, &tag, destination, Some(facts), held).await?;
+    let visit = Visit::new(&tap.visitor, Some(facts), held);
+    let answer = answer(service, &tag, destination, visit).await?;
     Ok(Tapped { answer, recorded })
 }
 
@@ -185,9 +201,10 @@ pub async fn preview(
 
 /// What a tap would be answered with, without a key: nothing is verified,
 /// recorded or issued.
-pub async fn look(service: &Service, slug: &str) -> Result<TapAnswer, TapError> {
+pub async fn look(service: &Service, slug: &str, visitor: &Visitor) -> Result<TapAnswer, TapError> {
+    let visit = Visit::new(visitor, None, None);
     match service.tags.get(service, TagKey::Slug(slug)).await? {
-        Some(tag) => answer(service, &tag, Destination::of(&tag), None, None).await,
+        Some(tag) => answer(service, &tag, Destination::of(&tag), visit).await,
         None => Ok(TapAnswer::NoSuchTag),
     }
 }
@@ -197,8 +214,8 @@ pub async fn look(service: &Service, slug: &str) -> Result<TapAnswer, TapError> 
 enum Destination<'a> {
     NotSetUp,
     Archived,
-    Redirect(&'a Target),
-    Page(&'a [Block]),
+    Redirect(&'a Target, &'a [Rule]),
+    Page(&'a PublishedExperience, &'a [Block], &'a Theme),
 }
 
 impl<'a> Destination<'a> {
@@ -212,13 +229,39 @@ impl<'a> Destination<'a> {
 
     fn within(experience: &'a PublishedExperience) -> Self {
         match &*experience.content {
-            Content::Redirect { target } => Self::Redirect(target),
-            Content::Studio { blocks } => Self::Page(blocks),
+            Content::Redirect { target, rules } => Self::Redirect(target, rules),
+            Content::Studio { blocks, theme } => Self::Page(experience, blocks, theme),
         }
     }
 
     const fn takes_a_key(self) -> bool {
-        matches!(self, Self::Redirect(_) | Self::Page(_))
+        matches!(self, Self::Redirect(..) | Self::Page(..))
+    }
+}
+
+/// What an answer is made for, beside the tag and where it leads.
+struct Visit<'a> {
+    visitor: &'a Visitor,
+    /// Of the interaction, once it is recorded.
+    facts: Option<Facts>,
+    held: Option<HeldKey>,
+    /// Whether something was saved with the key.
+    consumed: bool,
+    /// What became of what a form sent, and what it sent where that is not saved.
+    outcome: Option<Outcome>,
+    entered: Vec<(PropertyKey, String)>,
+}
+
+impl<'a> Visit<'a> {
+    fn new(visitor: &'a Visitor, facts: Option<Facts>, held: Option<HeldKey>) -> Self {
+        Self {
+            visitor,
+            facts,
+            held,
+            consumed: false,
+            outcome: None,
+            entered: Vec::new(),
+        }
     }
 }
 
@@ -226,64 +269,145 @@ async fn answer(
     service: &Service,
     tag: &Arc<CachedTag>,
     destination: Destination<'_>,
-    facts: Option<Facts>,
-    held: Option<HeldKey>,
+    visit: Visit<'_>,
 ) -> Result<TapAnswer, TapError> {
-    let rk = held.as_ref().map(|held| held.key.expose());
-    Ok(match destination {
-        Destination::NotSetUp => TapAnswer::NotSetUp(Arc::clone(tag)),
-        Destination::Archived => TapAnswer::Archived(Arc::clone(tag)),
-        Destination::Redirect(target) => {
-            let scope = Scope::for_target(service, tag, target, facts, rk).await?;
-            match target.expand(&scope, rk) {
+    match destination {
+        Destination::NotSetUp => Ok(TapAnswer::NotSetUp(Arc::clone(tag))),
+        Destination::Archived => Ok(TapAnswer::Archived(Arc::clone(tag))),
+        Destination::Redirect(target, rules) => {
+            let rk = visit.held.as_ref().map(|held| held.key.expose());
+            let location = location(
+                service,
+                tag,
+                (target, rules),
+                visit.visitor,
+                visit.facts,
+                rk,
+            );
+            Ok(match location.await? {
                 Some(location) => {
                     let location = stand_in(service, tag, &location, rk).unwrap_or(location);
                     TapAnswer::Redirect {
                         location,
-                        key: held,
+                        key: visit.held,
                     }
                 }
                 None => TapAnswer::NotSetUp(Arc::clone(tag)),
-            }
+            })
         }
-        Destination::Page(blocks) => {
-            let scope = Scope::full(service, tag, facts, rk).await?;
-            TapAnswer::Page {
-                tag: Arc::clone(tag),
-                texts: texts(blocks, &scope),
-                key: held,
-            }
+        Destination::Page(experience, blocks, theme) => {
+            page(service, tag, experience, blocks, theme, visit).await
         }
-    })
-}
-
-/// The texts of a page, macros expanded.
-fn texts(blocks: &[Block], scope: &Scope<'_>) -> Vec<String> {
-    let texts = blocks.iter().filter_map(|block| match block {
-        Block::Heading { text } | Block::Text { text } => Some(text),
-        _ => None,
-    });
-    texts
-        .map(|text| Template::parse(text).render(scope, Encoding::Text))
-        .collect()
-}
-
-/// The answer to a tap for which the disk has no room.
-async fn keyless(service: &Service, tag: &Arc<CachedTag>) -> Result<TapAnswer, TapError> {
-    match Destination::of(tag) {
-        Destination::Page(_) => Ok(TapAnswer::TryAgain(Arc::clone(tag))),
-        destination => answer(service, tag, destination, None, None).await,
     }
 }
 
-/// The interaction whose answer is due again: the same URL, reloaded by the
-/// visitor who holds its key.
-async fn earlier(
+/// Where a redirect leads: to the target of its first rule that is met, or to its own.
+async fn location(
+    service: &Service,
+    tag: &CachedTag,
+    (target, rules): (&Target, &[Rule]),
+    visitor: &Visitor,
+    facts: Option<Facts>,
+    rk: Option<&str>,
+) -> Result<Option<String>, StorageError> {
+    if rules.is_empty() {
+        let scope = Scope::for_target(service, tag, target, facts, rk).await?;
+        return Ok(target.expand(&scope, rk));
+    }
+    let now = service.storage.now().await?;
+    let named = rules.iter().flat_map(|rule| &rule.when);
+    let offered: Vec<_> = named
+        .flat_map(When::languages)
+        .map(String::as_str)
+        .collect();
+    let language = language(visitor, &offered, tag);
+    let scope = Scope::full(service, tag, facts, rk).await?;
+    let circumstances = scope.circumstances(visitor, &language, now);
+    let met = rules.iter().find(|rule| rule.is_met(&circumstances));
+    let target = met.map_or(target, |rule| &rule.target_url);
+    Ok(target.expand(&scope, rk))
+}
+
+/// A page of the service, as it is now.
+async fn page(
+    service: &Service,
+    tag: &CachedTag,
+    experience: &PublishedExperience,
+    blocks: &[Block],
+    theme: &Theme,
+    visit: Visit<'_>,
+) -> Result<TapAnswer, TapError> {
+    let rk = visit.held.as_ref().map(|held| held.key.expose());
+    let verified = visit
+        .facts
+        .as_ref()
+        .map(|facts| facts.verdict.tag_verified());
+    let key = match &visit.held {
+        None => PageKey::Absent,
+        Some(_) if visit.consumed => PageKey::Consumed,
+        Some(_) if tag.tag().fields.updates_require_verified && verified != Some(Some(true)) => {
+            PageKey::Unverified
+        }
+        Some(held) => PageKey::Live {
+            base64: held.key.to_base64(),
+            millis: held.max_age.saturating_mul(1000),
+        },
+    };
+    let now = service.storage.now().await?;
+    let scope = Scope::full(service, tag, visit.facts, rk).await?;
+    let language = language(visit.visitor, &experience.content.languages(), tag);
+    let nonce = nonce(&*service.entropy);
+    let page = Page {
+        blocks,
+        theme,
+        experience: experience.version.experience_id,
+        title: tag.tag().shown_title(),
+        circumstances: &scope.circumstances(visit.visitor, &language, now),
+        rk,
+        key,
+        outcome: visit.outcome,
+        entered: &visit.entered,
+        nonce: &nonce,
+    };
+    let html = page.to_html(&scope, &service.media)?;
+    Ok(TapAnswer::Page {
+        html,
+        nonce,
+        key: visit.held,
+    })
+}
+
+/// The language for a visitor: the best of those that are offered, or else the tag's.
+fn language(visitor: &Visitor, offered: &[&str], tag: &CachedTag) -> String {
+    match negotiate(&visitor.languages, offered) {
+        Some(language) => language.to_owned(),
+        None => tag.tag().language(),
+    }
+}
+
+/// What marks the one script and the one style of a page as ours.
+pub(crate) fn nonce(entropy: &dyn Entropy) -> String {
+    entropy::text(entropy, b"0123456789abcdef", 32)
+}
+
+/// The answer to a tap for which the disk has no room.
+async fn keyless(
+    service: &Service,
+    tag: &Arc<CachedTag>,
+    visitor: &Visitor,
+) -> Result<TapAnswer, TapError> {
+    match Destination::of(tag) {
+        Destination::Page(..) => Ok(TapAnswer::TryAgain(Arc::clone(tag))),
+        destination => answer(service, tag, destination, Visit::new(visitor, None, None)).await,
+    }
+}
+
+/// What stands behind a key that lives and is of a tap of `tag`.
+async fn held(
     service: &Service,
     tag: &CachedTag,
     key: &RollingKey,
-    url_digest: [u8; 8],
-) -> Result<Option<KeyedInteraction>, StorageError> {
+) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
     let Some(id) = service.key_mask.interaction_id(key) else {
         return Ok(None);
     };
@@ -292,9 +416,8 @@ async fn earlier(
     };
     let same = issued.hash == key.hash()
         && is_live(issued.issued_at, interaction.read_at)
-        && interaction.tag_id == tag.id()
-        && interaction.url_digest == url_digest;
-    Ok(same.then_some(interaction))
+        && interaction.tag_id == tag.id();
+    Ok(same.then_some((issued, interaction)))
 }
 
 /// The answer to an interaction once more, from the version of the experience it was made from.
@@ -303,6 +426,7 @@ async fn repeat(
     tag: Arc<CachedTag>,
     interaction: KeyedInteraction,
     key: RollingKey,
+    mut visit: Visit<'_>,
 ) -> Result<TapAnswer, TapError> {
     let experience = match (interaction.experience, tag.experience()) {
         (Some(version), Some(current)) if current.version == version => Some(current.clone()),
@@ -310,16 +434,16 @@ async fn repeat(
         (None, _) => None,
     };
     let left = LIFETIME_MILLIS - interaction.read_at.millis_since(interaction.at);
-    let held = HeldKey {
+    visit.held = Some(HeldKey {
         key,
         max_age: left.div_euclid(1000),
         slug: tag.slug().to_owned(),
-    };
+    });
     let destination = experience
         .as_ref()
         .map_or(Destination::NotSetUp, Destination::within);
-    let facts = Facts::from(interaction);
-    answer(service, &tag, destination, Some(facts), Some(held)).await
+    visit.facts = Some(Facts::from(interaction));
+    answer(service, &tag, destination, visit).await
 }
 
 /// The time that decides about a key: simulated keys live in simulated time.

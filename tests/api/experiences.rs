@@ -314,8 +314,8 @@ async fn what_an_experience_cannot_be_is_refused_in_words() {
             "unknown field `target`",
         ),
         (
-            json!({"name": "S", "kind": "studio", "blocks": [{"type": "video"}]}),
-            "Block 1 (video)",
+            json!({"name": "S", "kind": "studio", "blocks": [{"type": "sound"}]}),
+            "Block 1 (sound)",
         ),
         (
             json!({"name": "S", "kind": "studio", "blocks": [deep]}),
@@ -459,10 +459,19 @@ async fn a_preview_shows_where_a_tap_would_lead_and_records_nothing() {
         .admin(Method::POST, "/experiences/2/preview", tap)
         .await
         .expect(200);
-    assert_eq!(
-        preview,
-        json!({"kind": "studio", "texts": ["Hello Bottle"]})
-    );
+    assert_eq!(preview["kind"], "studio");
+    let html = preview["html"].as_str().expect("a page");
+    assert!(html.contains(">Hello Bottle</h1>"), "{html}");
+    let other = json!({
+        "tag_id": tag.id, "verification": "verified",
+        "content": {"kind": "studio", "blocks": [{"type": "heading", "text": "Unsaved"}]},
+    });
+    let preview = service
+        .admin(Method::POST, "/experiences/2/preview", other)
+        .await
+        .expect(200);
+    let html = preview["html"].as_str().expect("a page");
+    assert!(html.contains(">Unsaved</h1>"), "{html}");
 
     let nobody = json!({"tag_id": 99, "verification": "verified"});
     let refused = service
@@ -472,7 +481,14 @@ async fn a_preview_shows_where_a_tap_would_lead_and_records_nothing() {
     assert_eq!(refused["detail"], "There is no tag 99.");
 }
 
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\n and what follows";
+/// A picture of 3 x 2 pixels.
+fn png() -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let picture = image::RgbImage::from_pixel(3, 2, image::Rgb([200, 40, 40]));
+    let written = picture.write_to(&mut bytes, image::ImageFormat::Png);
+    written.expect("a picture can be written");
+    bytes.into_inner()
+}
 
 async fn upload(service: &TestService, path: &str, bytes: &[u8]) -> Answer {
     let request = service.admin_request(Method::POST, path);
@@ -480,35 +496,43 @@ async fn upload(service: &TestService, path: &str, bytes: &[u8]) -> Answer {
 }
 
 #[tokio::test]
-async fn images_are_kept_as_they_came_and_told_by_their_bytes() {
+async fn images_are_told_by_their_bytes_and_written_anew_from_their_pixels() {
     let service = TestService::start().await;
     service.experience(page("Hello")).await;
     let images = "/experiences/1/images";
-    let created = upload(&service, images, PNG).await.expect(201);
+    let mut large = png();
+    large.extend(b"what an editor wrote behind the pixels");
+    let created = upload(&service, images, &large).await.expect(201);
+    let request = service.admin_request(Method::GET, "/experiences/1/images/1");
+    let answer = request.send().await.expect("the service answers");
+    assert_eq!(answer.headers()["content-type"], "image/png");
+    assert_eq!(answer.headers()["x-content-type-options"], "nosniff");
+    let kept = answer.bytes().await.expect("a body");
+    assert!(!kept.windows(6).any(|window| window == b"editor"));
+    let picture = image::load_from_memory(&kept).expect("a picture");
+    assert_eq!((picture.width(), picture.height()), (3, 2));
     let expected = json!({
-        "id": 1, "media_type": "image/png", "size": PNG.len(), "created_at": "2026-01-01T12:00:00Z",
+        "id": 1, "media_type": "image/png", "size": kept.len(), "created_at": "2026-01-01T12:00:00Z",
     });
     assert_eq!(created, expected);
     assert_eq!(
         service.admin_get(images).await,
         json!({"items": [expected], "next": null})
     );
-    let request = service.admin_request(Method::GET, "/experiences/1/images/1");
-    let answer = request.send().await.expect("the service answers");
-    assert_eq!(answer.headers()["content-type"], "image/png");
-    assert_eq!(answer.headers()["x-content-type-options"], "nosniff");
-    assert_eq!(answer.bytes().await.expect("a body"), PNG);
 
     upload(&service, images, b"<svg onload='x'/>")
         .await
         .expect(415);
     upload(&service, images, b"").await.expect(415);
-    let mut large = PNG.to_vec();
-    large.resize(5 * 1024 * 1024, 0);
+    let refused = upload(&service, images, b"\x89PNG\r\n\x1a\n and more").await;
+    let refused = refused.expect(422);
+    let words = refused["detail"].as_str().expect("a sentence");
+    assert!(words.starts_with("The picture cannot be read"), "{words}");
+    large.resize(16 * 1024 * 1024, 0);
     upload(&service, images, &large).await.expect(201);
     large.push(0);
     upload(&service, images, &large).await.expect(413);
-    upload(&service, "/experiences/9/images", PNG)
+    upload(&service, "/experiences/9/images", &png())
         .await
         .expect(404);
 }
@@ -519,7 +543,7 @@ async fn an_image_that_is_shown_is_not_deleted_and_one_that_is_deleted_is_not_sh
     let shows = |image: i64| json!({"blocks": [{"type": "image", "image_id": image, "alt": ""}]});
     service.experience(page("Hello")).await;
     service.experience(page("Other")).await;
-    upload(&service, "/experiences/1/images", PNG)
+    upload(&service, "/experiences/1/images", &png())
         .await
         .expect(201);
     let patch = |path: &'static str, image| service.admin(Method::PATCH, path, shows(image));

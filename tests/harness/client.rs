@@ -207,6 +207,15 @@ impl Client {
         self.request(Method::POST, path)
     }
 
+    /// A POST of these fields as a browser sends a form.
+    pub fn post_form(&self, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {
+        let mut body = url::form_urlencoded::Serializer::new(String::new());
+        body.extend_pairs(fields);
+        self.post(path)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(body.finish())
+    }
+
     /// A request to the admin API with its token; `path` begins after `/admin/v1`.
     pub fn admin_request(&self, method: Method, path: &str) -> RequestBuilder {
         self.request(method, &format!("/admin/v1{path}"))

@@ -6,9 +6,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::condition::LANGUAGES_MAX;
-use super::{Link, When};
+use super::condition::{COUNTRIES_MAX, LANGUAGES_MAX};
+use super::theme::is_default;
+use super::{Link, LinkError, When, rich_text};
 use crate::id::ImageId;
+use crate::macros::Target;
 use crate::object;
 use crate::tag::{InvalidProperty, PropertyKey, check_value, text_fits};
 
@@ -22,6 +24,8 @@ const ROWS_MAX: usize = 100;
 const FIELDS_MAX: usize = 50;
 /// Most choices of a field.
 const CHOICES_MAX: usize = 100;
+/// Most steps of a progress.
+const STEPS_MAX: u8 = 30;
 
 /// A block of a studio page. Macros may stand in every text but keys, and in a button's URL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -47,6 +51,44 @@ pub enum Block {
         /// An `http`, `https`, `mailto` or `tel` URL.
         #[schema(value_type = String)]
         url: Link,
+        /// How much it stands out.
+        #[serde(default, skip_serializing_if = "is_default")]
+        #[schema(inline, required = false)]
+        look: ButtonLook,
+    },
+    /// A film on another site: a link to it. Nothing of it is loaded before it is followed.
+    Video {
+        /// What it shows.
+        #[schema(min_length = 1, max_length = 500)]
+        label: String,
+        /// An `http` or `https` URL.
+        #[schema(value_type = String)]
+        url: Target,
+    },
+    /// Something to be seen at once, beside a sign for its tone.
+    Notice {
+        /// Which sign and colour.
+        #[schema(inline)]
+        tone: Tone,
+        /// What it says, in a few words.
+        #[schema(min_length = 1, max_length = 500)]
+        title: String,
+        /// More of it.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        #[schema(required = false, max_length = 500)]
+        text: String,
+    },
+    /// How far something has come: `of` marks in a row, the first of them filled.
+    Progress {
+        /// What is counted.
+        #[schema(min_length = 1, max_length = 500)]
+        label: String,
+        /// How many are filled: a number, or a macro of one. What is none counts as 0.
+        #[schema(max_length = 500, example = "{{tag:variable:stamps}}")]
+        value: String,
+        /// How many there are.
+        #[schema(minimum = 1, maximum = 30)]
+        of: u8,
     },
     /// An image of the experience.
     Image {
@@ -61,7 +103,7 @@ pub enum Block {
     Divider {},
     /// Keys and values.
     Table {
-        /// From top to bottom.
+        /// From top to bottom. A row whose value comes out empty is left out.
         #[schema(max_items = 100)]
         #[serde(deserialize_with = "object::list")]
         rows: Vec<TableRow>,
@@ -89,12 +131,44 @@ pub enum Block {
     /// Blocks that are not always shown.
     Condition {
         /// When they are.
+        #[serde(deserialize_with = "object::one")]
         when: When,
         /// What is shown then.
         #[serde(deserialize_with = "read_nested")]
         #[schema(no_recursion)]
         blocks: Vec<Block>,
+        /// What is shown instead.
+        #[serde(
+            default,
+            deserialize_with = "read_nested",
+            skip_serializing_if = "Vec::is_empty"
+        )]
+        #[schema(no_recursion, required = false)]
+        otherwise: Vec<Block>,
     },
+}
+
+/// How much a button stands out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ButtonLook {
+    /// Filled: the thing to do.
+    #[default]
+    Filled,
+    /// Outlined: one of several things.
+    Outlined,
+}
+
+/// The tone of a notice. Each has a sign of its own beside its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Tone {
+    /// As it should be: a check mark in a disc.
+    Good,
+    /// Neither good nor bad: a ring.
+    Neutral,
+    /// To be looked into: a cross.
+    Caution,
 }
 
 /// A row of a table.
@@ -136,6 +210,8 @@ pub struct FormField {
 pub enum FieldKind {
     /// A line of text.
     Text,
+    /// Text of several lines.
+    Multiline,
     /// A mail address.
     Email,
     /// A number.
@@ -181,6 +257,14 @@ pub(super) enum BlockProblem {
     NeverMet,
     #[error("It can name at most {LANGUAGES_MAX} languages, each a tag such as de or pt-BR.")]
     Language,
+    #[error("It can name at most {COUNTRIES_MAX} countries, each two letters such as DE.")]
+    Country,
+    #[error("Its condition can never be met: it ends before it begins.")]
+    EndsBeforeItBegins,
+    #[error("It can have 1 to {STEPS_MAX} marks.")]
+    Steps,
+    #[error("The link to {url} cannot be one: {error}")]
+    Link { url: String, error: LinkError },
 }
 
 /// Reads blocks and checks each.
@@ -209,12 +293,17 @@ fn read_nested<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Block>,
 
 /// How many blocks there are, those within conditions included.
 pub(super) fn count(blocks: &[Block]) -> usize {
-    blocks.iter().map(|block| 1 + count(block.inner())).sum()
+    blocks
+        .iter()
+        .map(|block| 1 + block.inner().map(count).sum::<usize>())
+        .sum()
 }
 
 /// How deep they nest; 0 for none.
 pub(super) fn depth(blocks: &[Block]) -> usize {
-    let depths = blocks.iter().map(|block| 1 + depth(block.inner()));
+    let depths = blocks
+        .iter()
+        .map(|block| 1 + block.inner().map(depth).max().unwrap_or(0));
     depths.max().unwrap_or(0)
 }
 
@@ -222,25 +311,66 @@ pub(super) fn depth(blocks: &[Block]) -> usize {
 pub(super) fn images(blocks: &[Block]) -> Vec<ImageId> {
     let shown = blocks.iter().flat_map(|block| match block {
         Block::Image { image_id, .. } => vec![*image_id],
-        block => images(block.inner()),
+        block => block.inner().flat_map(images).collect(),
     });
     shown.collect()
 }
 
-impl Block {
-    fn inner(&self) -> &[Block] {
-        match self {
-            Self::Condition { blocks, .. } => blocks,
+/// The languages that their conditions name.
+pub(super) fn languages(blocks: &[Block]) -> Vec<&str> {
+    let named = blocks.iter().flat_map(|block| {
+        let own: &[String] = match block {
+            Block::Condition { when, .. } => when.languages(),
             _ => &[],
-        }
+        };
+        let within = block.inner().flat_map(languages);
+        own.iter()
+            .map(String::as_str)
+            .chain(within)
+            .collect::<Vec<_>>()
+    });
+    named.collect()
+}
+
+impl Block {
+    /// The blocks within, in lists of neighbours.
+    fn inner(&self) -> impl Iterator<Item = &[Self]> {
+        let lists: [&[Self]; 2] = match self {
+            Self::Condition {
+                blocks, otherwise, ..
+            } => [blocks, otherwise],
+            _ => [&[], &[]],
+        };
+        lists.into_iter()
     }
 
     /// Checks what the types alone do not.
     fn check(&self) -> Result<(), BlockProblem> {
         match self {
             Self::Heading { text: heading } => text("text", heading, LABEL_MAX),
-            Self::Text { text: markdown } => text("text", markdown, TEXT_MAX),
-            Self::Button { label, .. } => filled("label", label),
+            Self::Text { text: markdown } => {
+                text("text", markdown, TEXT_MAX)?;
+                rich_text::links(markdown).try_for_each(|(url, link)| match link {
+                    Ok(_) => Ok(()),
+                    Err(error) => Err(BlockProblem::Link { url, error }),
+                })
+            }
+            Self::Button { label, .. } | Self::Video { label, .. } => filled("label", label),
+            Self::Notice {
+                title, text: more, ..
+            } => {
+                filled("title", title)?;
+                text("text", more, LABEL_MAX)
+            }
+            Self::Progress { label, value, of } => {
+                filled("label", label)?;
+                text("value", value, LABEL_MAX)?;
+                if (1..=STEPS_MAX).contains(of) {
+                    Ok(())
+                } else {
+                    Err(BlockProblem::Steps)
+                }
+            }
             Self::Image { alt, .. } => text("alt", alt, LABEL_MAX),
             Self::Divider {} => Ok(()),
             Self::Table { rows } => {

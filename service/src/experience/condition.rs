@@ -1,16 +1,20 @@
-//! When a part of a page is shown.
+//! When a part of a page is shown, or a rule of a redirect leads.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::block::BlockProblem;
+use crate::clock::Timestamp;
 use crate::interaction::Verification;
-use crate::tag::{PropertyKey, check_value};
+use crate::tag::{Properties, PropertyKey, check_value};
+use crate::visitor::OperatingSystem;
 
 /// Most languages of a condition.
 pub(super) const LANGUAGES_MAX: usize = 50;
+/// Most countries of a condition: there are about as many.
+pub(super) const COUNTRIES_MAX: usize = 300;
 
-/// When the blocks of a condition are shown.
+/// A condition: of the tag's state, of the tap, or of the visitor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum When {
@@ -59,9 +63,90 @@ pub enum When {
         #[schema(min_items = 1)]
         any_of: Vec<String>,
     },
+    /// The visitor's country, as far as it is known, is one of these.
+    Country {
+        /// Codes of two letters (ISO 3166-1) such as `DE`. At least one.
+        #[schema(min_items = 1)]
+        any_of: Vec<String>,
+    },
+    /// The visitor's device says that it runs one of these.
+    OperatingSystem {
+        /// The systems. At least one.
+        #[schema(min_items = 1)]
+        any_of: Vec<OperatingSystem>,
+    },
+    /// The tap is within this time. At least one end is given.
+    Time {
+        /// When it begins.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<Timestamp>,
+        /// When it ends; that moment is not part of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
+    },
+}
+
+/// What conditions ask about: a tap, its tag as it is now, and its visitor.
+#[derive(Clone, Debug)]
+pub struct Circumstances<'a> {
+    /// What verification came to.
+    pub verification: Verification,
+    /// The tag's variables.
+    pub variables: &'a Properties,
+    /// The tag's taps, this one included.
+    pub scan_count: u64,
+    /// The language that the visitor gets, a tag such as `pt-BR`.
+    pub language: &'a str,
+    /// The visitor's country: two letters, or empty.
+    pub country: &'a str,
+    /// What the visitor's device runs.
+    pub operating_system: OperatingSystem,
+    /// When the tap was.
+    pub at: Timestamp,
 }
 
 impl When {
+    /// Whether it holds.
+    pub fn is_met(&self, circumstances: &Circumstances<'_>) -> bool {
+        let value = |key: &PropertyKey| circumstances.variables.get(key.as_str());
+        match self {
+            Self::VariableEquals {
+                variable,
+                value: wanted,
+            } => value(variable) == Some(wanted),
+            Self::VariableDiffers {
+                variable,
+                value: unwanted,
+            } => value(variable) != Some(unwanted),
+            Self::VariableEmpty { variable } => value(variable).unwrap_or_default().is_empty(),
+            Self::VariableFilled { variable } => !value(variable).unwrap_or_default().is_empty(),
+            Self::Verification { any_of } => any_of.contains(&circumstances.verification),
+            Self::ScanCount { at_least, at_most } => {
+                at_least.is_none_or(|least| circumstances.scan_count >= least)
+                    && at_most.is_none_or(|most| circumstances.scan_count <= most)
+            }
+            Self::Language { any_of } => any_of
+                .iter()
+                .any(|language| is_within(circumstances.language, language)),
+            Self::Country { any_of } => any_of
+                .iter()
+                .any(|country| country.eq_ignore_ascii_case(circumstances.country)),
+            Self::OperatingSystem { any_of } => any_of.contains(&circumstances.operating_system),
+            Self::Time { from, until } => {
+                from.is_none_or(|from| circumstances.at >= from)
+                    && until.is_none_or(|until| circumstances.at < until)
+            }
+        }
+    }
+
+    /// The languages it names.
+    pub fn languages(&self) -> &[String] {
+        match self {
+            Self::Language { any_of } => any_of,
+            _ => &[],
+        }
+    }
+
     /// Checks what the types alone do not.
     pub(super) fn check(&self) -> Result<(), BlockProblem> {
         match self {
@@ -82,9 +167,37 @@ impl When {
                     Err(BlockProblem::Language)
                 }
             }
+            Self::Country { any_of } => {
+                some(any_of)?;
+                let is_code = |code: &String| {
+                    code.len() == 2 && code.bytes().all(|b| b.is_ascii_alphanumeric())
+                };
+                if any_of.len() <= COUNTRIES_MAX && any_of.iter().all(is_code) {
+                    Ok(())
+                } else {
+                    Err(BlockProblem::Country)
+                }
+            }
+            Self::OperatingSystem { any_of } => some(any_of),
+            Self::Time { from, until } => match (from, until) {
+                (None, None) => Err(BlockProblem::NothingToMeet),
+                (Some(from), Some(until)) if from >= until => Err(BlockProblem::EndsBeforeItBegins),
+                _ => Ok(()),
+            },
             Self::VariableEmpty { .. } | Self::VariableFilled { .. } => Ok(()),
         }
     }
+}
+
+/// Whether a language is `range` or one within it, as `de-AT` is within `de`
+/// (RFC 4647, basic filtering).
+fn is_within(language: &str, range: &str) -> bool {
+    let mut subtags = language.split('-');
+    range.split('-').all(|part| {
+        subtags
+            .next()
+            .is_some_and(|own| own.eq_ignore_ascii_case(part))
+    })
 }
 
 fn some<T>(any_of: &[T]) -> Result<(), BlockProblem> {

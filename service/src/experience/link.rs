@@ -1,8 +1,10 @@
 //! Where a button leads.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
-use crate::macros::{Target, TargetError};
+use crate::macros::{Encoding, Macro, Scope, Target, TargetError, Template};
 
 /// Where a button leads. In JSON the URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,9 +12,9 @@ use crate::macros::{Target, TargetError};
 pub enum Link {
     /// To a page: the rules are those of a redirect's target.
     Web(Target),
-    /// To an address for mail (`mailto:`) or a telephone number (`tel:`): the
-    /// owner's own text, without macros.
-    Contact(String),
+    /// To an address for mail (`mailto:`) or a telephone number (`tel:`). The
+    /// address is the owner's own text; macros stand behind its `?`.
+    Contact(Template),
 }
 
 /// Why a link cannot be saved. Each is a sentence for people.
@@ -25,7 +27,10 @@ pub enum LinkError {
     #[error(transparent)]
     Target(TargetError),
     /// Mail or telephone, with characters that do not belong there.
-    #[error("A mailto: or tel: link has an address without spaces, quotes, brackets or macros.")]
+    #[error(
+        "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. \
+         Macros can stand behind its ?, in a subject for one."
+    )]
     Contact,
 }
 
@@ -46,18 +51,53 @@ impl Link {
             };
         };
         let plain = |c: char| c.is_ascii_graphic() && !r#""'<>[]{}\^`|"#.contains(c);
-        if address.is_empty() || text.len() > CONTACT_MAX || !address.chars().all(plain) {
+        let (address, parameters) = address.split_once('?').unwrap_or((address, ""));
+        let written = Template::parse(parameters).render(&Nothing, Encoding::Url);
+        let is_plain = address.chars().all(plain) && written.chars().all(plain);
+        if address.is_empty() || text.len() > CONTACT_MAX || !is_plain {
             return Err(LinkError::Contact);
         }
-        Ok(Self::Contact(text.to_owned()))
+        Ok(Self::Contact(Template::parse(text)))
     }
 
     /// The text it was read from.
     pub fn source(&self) -> &str {
         match self {
             Self::Web(target) => target.source(),
-            Self::Contact(text) => text,
+            Self::Contact(template) => template.source(),
         }
+    }
+
+    /// The URL with its values. `None` where it is one macro, and its value no
+    /// URL that could be saved.
+    pub fn href(&self, scope: &dyn Scope, rk: Option<&str>) -> Option<String> {
+        match self {
+            Self::Web(target) => target.link(scope, rk),
+            // A line break in a subject could be read as the end of it.
+            Self::Contact(template) => Some(template.render(&OneLine(scope), Encoding::Url)),
+        }
+    }
+}
+
+/// A scope with nothing to say: what comes of a template is the owner's own text.
+struct Nothing;
+
+impl Scope for Nothing {
+    fn value(&self, _: &Macro) -> Option<Cow<'_, str>> {
+        None
+    }
+}
+
+/// A scope in which every control character is a space.
+struct OneLine<'a>(&'a dyn Scope);
+
+impl Scope for OneLine<'_> {
+    fn value(&self, name: &Macro) -> Option<Cow<'_, str>> {
+        let value = self.0.value(name)?;
+        if value.contains(char::is_control) {
+            return Some(value.replace(char::is_control, " ").into());
+        }
+        Some(value)
     }
 }
 

@@ -50,11 +50,17 @@ fn a_page_of_every_block_is_kept_as_it_was_written() {
         {"type": "button", "label": "Shop", "url": "https://example.com/?a={{tag:id}}"},
         {"type": "button", "label": "Mail", "url": "mailto:info@example.com?subject=Hello%20there"},
         {"type": "button", "label": "Call", "url": "tel:+49-30-1234567"},
+        {"type": "button", "label": "Ask", "url": "mailto:info@example.com?subject={{tag:name}}", "look": "outlined"},
+        {"type": "video", "label": "How it is made", "url": "https://video.example/{{tag:data:film}}"},
+        {"type": "notice", "tone": "good", "title": "Authentic", "text": "Made by us."},
+        {"type": "notice", "tone": "caution", "title": "Not verified"},
+        {"type": "progress", "label": "Stamps", "value": "{{tag:variable:stamps}}", "of": 10},
         {"type": "image", "image_id": 3, "alt": "A bottle"},
         {"type": "divider"},
         {"type": "table", "rows": [{"key": "Colour", "value": "{{tag:data:colour}}"}]},
         {"type": "form", "fields": [
             {"label": "Name", "kind": "text", "variable": "name", "required": true},
+            {"label": "More", "kind": "multiline", "variable": "more", "required": false},
             {"label": "Mail", "kind": "email", "variable": "mail", "required": false},
             {"label": "Age", "kind": "number", "variable": "age", "required": false},
             {"label": "Size", "kind": "choice", "variable": "size", "choices": ["S", "M"], "required": false},
@@ -69,6 +75,9 @@ fn a_page_of_every_block_is_kept_as_it_was_written() {
             {"type": "condition", "when": {"type": "scan_count", "at_least": 2}, "blocks": []},
             {"type": "condition", "when": {"type": "scan_count", "at_least": 2, "at_most": 2}, "blocks": []},
             {"type": "condition", "when": {"type": "language", "any_of": ["de", "pt-BR", "zh-Hant-TW"]}, "blocks": []},
+            {"type": "condition", "when": {"type": "country", "any_of": ["DE", "at"]}, "blocks": []},
+            {"type": "condition", "when": {"type": "operating_system", "any_of": ["ios", "android"]}, "blocks": []},
+            {"type": "condition", "when": {"type": "time", "from": "2026-01-01T00:00:00Z"}, "blocks": [], "otherwise": [{"type": "divider"}]},
         ]},
     ]);
     let content = studio(&blocks).unwrap();
@@ -95,11 +104,11 @@ fn a_kind_has_its_own_members() {
         ),
         (
             json!({"kind": "redirect", "target_url": "https://example.com", "blocks": []}),
-            "A redirect experience has no blocks, and a studio experience no target_url.",
+            "A redirect experience has no blocks and no theme, a studio experience no target_url and no rules.",
         ),
         (
             json!({"kind": "studio", "target_url": "https://example.com", "blocks": []}),
-            "A redirect experience has no blocks, and a studio experience no target_url.",
+            "A redirect experience has no blocks and no theme, a studio experience no target_url and no rules.",
         ),
         (
             json!({"kind": "redirect", "target_url": "javascript:alert(1)"}),
@@ -146,8 +155,8 @@ fn an_error_names_the_block_and_says_what_is_wrong() {
         (json!(7), "Block 2: "),
         (json!({}), "Block 2: missing field `type`"),
         (
-            json!({"type": "video"}),
-            "Block 2 (video): unknown variant `video`",
+            json!({"type": "sound"}),
+            "Block 2 (sound): unknown variant `sound`",
         ),
         (
             json!({"type": "heading"}),
@@ -297,6 +306,24 @@ fn a_condition_can_be_met() {
             "Block 2 (condition): A key has 1 to 64 characters",
         ),
         (
+            condition(&json!({"type": "time"})),
+            "Block 2 (condition): Its condition names nothing that could be met.",
+        ),
+        (
+            condition(
+                &json!({"type": "time", "from": "2026-01-02T00:00:00Z", "until": "2026-01-02T00:00:00Z"}),
+            ),
+            "Block 2 (condition): Its condition can never be met: it ends before it begins.",
+        ),
+        (
+            condition(&json!({"type": "country", "any_of": ["Germany"]})),
+            "Block 2 (condition): It can name at most 300 countries, each two letters such as DE.",
+        ),
+        (
+            condition(&json!({"type": "operating_system", "any_of": []})),
+            "Block 2 (condition): Its condition names nothing that could be met.",
+        ),
+        (
             condition(&json!({"type": "always"})),
             "Block 2 (condition): unknown variant `always`",
         ),
@@ -399,23 +426,23 @@ fn a_button_leads_to_a_web_page_mail_or_telephone() {
         ),
         (
             "mailto:",
-            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros.",
+            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. Macros can stand behind its ?, in a subject for one.",
         ),
         (
             "tel:{{tag:variable:x}}",
-            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros.",
+            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. Macros can stand behind its ?, in a subject for one.",
         ),
         (
             "mailto:a@b?body=\"x\"",
-            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros.",
+            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. Macros can stand behind its ?, in a subject for one.",
         ),
         (
             "tel:+49 30",
-            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros.",
+            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. Macros can stand behind its ?, in a subject for one.",
         ),
         (
             "mailto:a@b\r\nBcc: c",
-            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros.",
+            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. Macros can stand behind its ?, in a subject for one.",
         ),
     ] {
         assert_eq!(Link::parse(url).unwrap_err().to_string(), sentence, "{url}");
@@ -432,5 +459,199 @@ fn the_schema_of_a_page_ends_though_pages_nest() {
     let names: Vec<_> = schemas.iter().map(|(name, _)| name.as_str()).collect();
     for name in ["Block", "When", "FormField", "TableRow"] {
         assert!(names.contains(&name), "{name} is not in {names:?}");
+    }
+}
+
+#[test]
+fn links_in_a_text_are_checked_when_it_is_saved() {
+    assert_refused(&[
+        (
+            json!({"type": "text", "text": "[a](javascript:alert(1))"}),
+            "Block 2 (text): The link to javascript:alert(1) cannot be one: A link begins with",
+        ),
+        (
+            json!({"type": "text", "text": "[a]({{tag:variable:x}})"}),
+            "Block 2 (text): The link to {{tag:variable:x}} cannot be one: Only a tag:attribute",
+        ),
+        (
+            json!({"type": "video", "label": "a", "url": "mailto:a@b"}),
+            "Block 2 (video): A target URL begins with http:// or https://",
+        ),
+        (
+            json!({"type": "progress", "label": "a", "value": "1", "of": 0}),
+            "Block 2 (progress): It can have 1 to 30 marks.",
+        ),
+    ]);
+}
+
+#[test]
+fn a_theme_has_colours_and_names_that_exist() {
+    let page = |theme: Value| {
+        let json = json!({"kind": "studio", "blocks": [], "theme": theme});
+        Content::from_json(&json.to_string())
+    };
+    let theme = json!({
+        "scheme": "dark", "accent": "#aa3300", "background": "#fafafa", "background_dark": "#101010",
+        "font": "serif", "corners": "round", "logo": 7,
+    });
+    let content = page(theme.clone()).unwrap();
+    assert_eq!(content.images(), [ImageId(7)]);
+    let json: Value = serde_json::from_str(&content.to_json()).unwrap();
+    assert_eq!(json["theme"], theme);
+    assert!(!page(json!({})).unwrap().to_json().contains("theme"));
+    for theme in [
+        json!({"accent": "red"}),
+        json!({"accent": "#fff}body{"}),
+        json!({"font": "Comic Sans"}),
+        json!({"css": "x"}),
+    ] {
+        assert!(page(theme.clone()).is_err(), "{theme}");
+    }
+}
+
+#[test]
+fn a_rule_has_conditions_and_a_target() {
+    let redirect = |rules: Value| {
+        let json =
+            json!({"kind": "redirect", "target_url": "https://example.com/", "rules": rules});
+        Content::from_json(&json.to_string())
+    };
+    let rules = json!([
+        {"when": [{"type": "verification", "any_of": ["verified"]}, {"type": "country", "any_of": ["DE"]}],
+         "target_url": "https://example.com/de?x={{tag:id}}"},
+        {"when": [{"type": "variable_equals", "variable": "a", "value": "b"}], "target_url": "{{tag:data:shop}}"},
+    ]);
+    let content = redirect(rules.clone()).unwrap();
+    let json: Value = serde_json::from_str(&content.to_json()).unwrap();
+    assert_eq!(json["rules"], rules);
+    assert!(!redirect(json!([])).unwrap().to_json().contains("rules"));
+    let when = json!([{"type": "scan_count", "at_least": 2}]);
+    for (rule, sentence) in [
+        (json!({"when": when}), "Rule 1: missing field `target_url`"),
+        (
+            json!({"when": [], "target_url": "https://example.com/"}),
+            "Rule 1: It needs a condition. Without one, it is the target_url.",
+        ),
+        (
+            json!({"when": [{"type": "scan_count"}], "target_url": "https://example.com/"}),
+            "Rule 1: Its condition names nothing that could be met.",
+        ),
+        (
+            json!({"when": when, "target_url": "javascript:alert(1)"}),
+            "Rule 1: A target URL begins with http:// or https://",
+        ),
+        (
+            json!({"when": when, "target_url": "{{tag:variable:url}}"}),
+            "Rule 1: Only a tag:attribute or tag:data macro",
+        ),
+        (
+            json!({"when": vec![json!({"type": "scan_count", "at_least": 1}); 11], "target_url": "https://example.com/"}),
+            "Rule 1: It can have at most 10 conditions.",
+        ),
+    ] {
+        let refused = redirect(json!([rule])).unwrap_err().to_string();
+        assert!(refused.starts_with(sentence), "{refused}");
+    }
+    let many = vec![json!({"when": when, "target_url": "https://example.com/"}); 51];
+    assert_eq!(
+        redirect(json!(many)).unwrap_err().to_string(),
+        "A redirect can have at most 50 rules."
+    );
+}
+
+#[test]
+fn conditions_are_met_or_not() {
+    let mut variables = crate::tag::Properties::default();
+    for (key, value) in [("registered", "true"), ("empty", "")] {
+        let key = crate::tag::PropertyKey::parse(key).unwrap();
+        variables.0.insert(key, value.to_owned());
+    }
+    let circumstances = Circumstances {
+        verification: crate::interaction::Verification::NotChecked,
+        variables: &variables,
+        scan_count: 3,
+        language: "de-AT",
+        country: "AT",
+        operating_system: crate::visitor::OperatingSystem::Ios,
+        at: crate::clock::Timestamp::from_millis(1_767_268_800_000),
+    };
+    for (when, met) in [
+        (
+            json!({"type": "variable_equals", "variable": "registered", "value": "true"}),
+            true,
+        ),
+        (
+            json!({"type": "variable_equals", "variable": "registered", "value": "True"}),
+            false,
+        ),
+        (
+            json!({"type": "variable_equals", "variable": "none", "value": ""}),
+            false,
+        ),
+        (
+            json!({"type": "variable_differs", "variable": "registered", "value": "true"}),
+            false,
+        ),
+        (
+            json!({"type": "variable_differs", "variable": "none", "value": "true"}),
+            true,
+        ),
+        (json!({"type": "variable_empty", "variable": "empty"}), true),
+        (json!({"type": "variable_empty", "variable": "none"}), true),
+        (
+            json!({"type": "variable_empty", "variable": "registered"}),
+            false,
+        ),
+        (
+            json!({"type": "variable_filled", "variable": "registered"}),
+            true,
+        ),
+        (
+            json!({"type": "variable_filled", "variable": "none"}),
+            false,
+        ),
+        (
+            json!({"type": "verification", "any_of": ["verified", "not_verified"]}),
+            false,
+        ),
+        (
+            json!({"type": "verification", "any_of": ["not_checked"]}),
+            true,
+        ),
+        (
+            json!({"type": "scan_count", "at_least": 3, "at_most": 3}),
+            true,
+        ),
+        (json!({"type": "scan_count", "at_least": 4}), false),
+        (json!({"type": "scan_count", "at_most": 2}), false),
+        (json!({"type": "language", "any_of": ["fr", "DE"]}), true),
+        (json!({"type": "language", "any_of": ["de-DE"]}), false),
+        (json!({"type": "language", "any_of": ["de-at"]}), true),
+        (json!({"type": "country", "any_of": ["DE", "at"]}), true),
+        (json!({"type": "country", "any_of": ["DE"]}), false),
+        (json!({"type": "operating_system", "any_of": ["ios"]}), true),
+        (
+            json!({"type": "operating_system", "any_of": ["android", "other"]}),
+            false,
+        ),
+        (
+            json!({"type": "time", "from": "2026-01-01T12:00:00Z"}),
+            true,
+        ),
+        (
+            json!({"type": "time", "from": "2026-01-01T12:00:01Z"}),
+            false,
+        ),
+        (
+            json!({"type": "time", "until": "2026-01-01T12:00:00Z"}),
+            false,
+        ),
+        (
+            json!({"type": "time", "from": "2026-01-01T00:00:00+02:00", "until": "2026-01-01T14:00:00+01:00"}),
+            true,
+        ),
+    ] {
+        let read: When = serde_json::from_value(when.clone()).unwrap();
+        assert_eq!(read.is_met(&circumstances), met, "{when}");
     }
 }

@@ -20,6 +20,7 @@ use crate::payload::Payload;
         public::tap::tap,
         public::payload::payload,
         public::data::data,
+        public::media::media,
         public::probes::health,
         public::probes::ready
     ),

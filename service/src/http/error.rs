@@ -177,6 +177,10 @@ impl From<TapError> for ApiError {
         match error {
             TapError::Storage(error) => error.into(),
             TapError::Keyring(error) => error.into(),
+            TapError::Page(error) => {
+                tracing::error!("a page could not be written: {error}");
+                Self::Internal
+            }
         }
     }
 }
@@ -190,6 +194,7 @@ impl IntoResponse for TapError {
                 tracing::error!("a tap could not be checked: {error}");
                 ApiError::Conflict(String::new())
             }
+            error @ Self::Page(_) => ApiError::from(error),
         };
         let mut page = pages::message(
             error.status(),

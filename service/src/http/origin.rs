@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
-use axum::http::header::USER_AGENT;
+use axum::http::header::{ACCEPT_LANGUAGE, USER_AGENT};
 use axum::http::request::Parts;
 
 use crate::interaction::ClientId;
 use crate::service::Service;
 use crate::settings::Settings;
+use crate::visitor::{OperatingSystem, Visitor, accepted_languages};
 
 /// The address at the other end of the connection, put into each request by the
 /// listener. A request without one was made in-process.
@@ -68,6 +69,18 @@ impl FromRequestParts<Arc<Service>> for Origin {
             country,
             client: service.clients.identify(address, user_agent),
         })
+    }
+}
+
+/// What the browser says of itself.
+pub(super) fn visitor(headers: &HeaderMap) -> Visitor {
+    let text = |name| {
+        let value = headers.get(name).and_then(|value| value.to_str().ok());
+        value.unwrap_or_default()
+    };
+    Visitor {
+        languages: accepted_languages(text(ACCEPT_LANGUAGE)),
+        operating_system: OperatingSystem::of(text(USER_AGENT)),
     }
 }
 

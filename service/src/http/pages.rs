@@ -1,120 +1,138 @@
-//! Plain pages of our own, for the people who tap. Owners' texts are data in
-//! them, escaped by the template engine, never template source.
+//! Pages for the people who tap. Owners' texts are data in them, escaped by the
+//! template engine, never template source.
 
-use askama::Template;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
 
-use crate::entropy::{self, Entropy};
+use crate::experience::{Content, Theme};
+use crate::service::Service;
+use crate::studio::{Shell, Words, own_language, plain, words};
 use crate::tag::Tag;
-
-#[derive(Template)]
-#[template(path = "page.html")]
-struct Page<'a> {
-    language: &'a str,
-    title: &'a str,
-    texts: &'a [&'a str],
-}
+use crate::tap::CachedTag;
+pub(super) use crate::tap::nonce;
+use crate::visitor::Visitor;
 
 /// A page that says something.
 pub(super) fn message(status: StatusCode, title: &str, text: &str) -> Response {
-    page(
-        status,
-        &Page {
-            language: "en",
-            title,
-            texts: &[text],
-        },
-    )
+    let shell = Shell {
+        language: "en",
+        title,
+        theme: &Theme::default(),
+        logo: None,
+        nonce: None,
+    };
+    page(status, shell, &[text])
 }
 
-/// A page that says something of a tag.
-pub(super) fn tag(status: StatusCode, tag: &Tag, text: &str) -> Response {
-    page(
-        status,
-        &Page {
-            language: "en",
-            title: title(tag),
-            texts: &[text],
-        },
-    )
+/// A page that says something of a tag, in the words of its visitor's language
+/// and the theme of its experience.
+pub(super) fn tag(
+    service: &Service,
+    status: StatusCode,
+    tag: &CachedTag,
+    visitor: &Visitor,
+    text: impl Fn(&Words) -> &str,
+) -> Response {
+    say(service, status, tag, visitor, |words| (None, text(words)))
+}
+
+/// A page that asks for another tap.
+pub(super) fn tap_again(
+    service: &Service,
+    status: StatusCode,
+    tag: &CachedTag,
+    visitor: &Visitor,
+) -> Response {
+    say(service, status, tag, visitor, |words| {
+        (Some(&words.over_title), &words.over)
+    })
+}
+
+fn say(
+    service: &Service,
+    status: StatusCode,
+    tag: &CachedTag,
+    visitor: &Visitor,
+    say: impl Fn(&Words) -> (Option<&str>, &str),
+) -> Response {
+    let own = tag.tag().language();
+    let language = own_language(&visitor.languages).unwrap_or(&own);
+    let (title, text) = say(words(language));
+    let unstyled = Theme::default();
+    let theme = match tag
+        .experience()
+        .map(|experience| (&*experience.content, experience))
+    {
+        Some((Content::Studio { theme, .. }, experience)) => Some((theme, experience)),
+        _ => None,
+    };
+    let logo = theme.and_then(|(theme, experience)| {
+        let experience = experience.version.experience_id;
+        theme.logo.map(|logo| service.media.path(experience, logo))
+    });
+    let shell = Shell {
+        language,
+        title: title.unwrap_or(tag.tag().shown_title()),
+        theme: theme.map_or(&unstyled, |(theme, _)| theme),
+        logo: logo.as_deref(),
+        nonce: None,
+    };
+    page(status, shell, &[text])
 }
 
 /// A tag's page for a link preview: its title and description, and nothing that a tap would do.
 pub(super) fn preview(tag: &Tag) -> Response {
-    let language = language(tag);
-    page(
-        StatusCode::OK,
-        &Page {
-            language: &language,
-            title: title(tag),
-            texts: &[&tag.fields.description],
-        },
-    )
+    let shell = Shell {
+        language: &tag.language(),
+        title: tag.shown_title(),
+        theme: &Theme::default(),
+        logo: None,
+        nonce: None,
+    };
+    page(StatusCode::OK, shell, &[&tag.fields.description])
 }
 
-/// A studio experience as a plain page.
-pub(super) fn experience(tag: &Tag, texts: &[String]) -> Response {
-    let texts: Vec<_> = texts.iter().map(String::as_str).collect();
-    let language = language(tag);
-    page(
-        StatusCode::OK,
-        &Page {
-            language: &language,
-            title: title(tag),
-            texts: &texts,
-        },
-    )
+/// A studio experience. Its style and its script are marked by `nonce`; its
+/// forms and its script speak to the service alone.
+pub(super) fn experience(html: String, nonce: &str) -> Response {
+    let policy = format!(
+        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src 'self'; \
+         connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    );
+    with_policy(html, &policy)
 }
 
-/// What visitors see a tag called.
-fn title(tag: &Tag) -> &str {
-    if tag.fields.title.is_empty() {
-        &tag.fields.name
-    } else {
-        &tag.fields.title
-    }
-}
-
-/// A locale as HTML names it.
-fn language(tag: &Tag) -> String {
-    tag.fields.language_code.replace('_', "-")
-}
-
-fn page(status: StatusCode, page: &Page<'_>) -> Response {
-    let Ok(html) = page.render() else {
+/// A page without a script; its one style is known by its digest.
+fn page(status: StatusCode, shell: Shell<'_>, texts: &[&str]) -> Response {
+    let Ok(html) = plain(shell, texts) else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
-    let mut response = (status, Html(html)).into_response();
-    let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(
-            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-        ),
+    let digest = STANDARD.encode(Sha256::digest(shell.style()));
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{digest}'; img-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
-    headers.insert(
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    );
-    keep_private(headers);
+    let mut response = with_policy(html, &policy);
+    *response.status_mut() = status;
     response
-}
-
-/// What marks the one script and the one style of a page as ours.
-pub(super) fn nonce(entropy: &dyn Entropy) -> String {
-    entropy::text(entropy, b"0123456789abcdef", 32)
 }
 
 /// A page with a script of ours, marked by `nonce`: nothing else may run in it.
 pub(super) fn scripted(html: String, nonce: &str) -> Response {
-    let mut response = Html(html).into_response();
-    let headers = response.headers_mut();
     let policy = format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; \
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
-    if let Ok(policy) = HeaderValue::from_str(&policy) {
+    with_policy(html, &policy)
+}
+
+fn with_policy(html: String, policy: &str) -> Response {
+    let mut response = Html(html).into_response();
+    let headers = response.headers_mut();
+    if let Ok(policy) = HeaderValue::from_str(policy) {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     headers.insert(

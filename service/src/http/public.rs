@@ -2,6 +2,8 @@
 
 mod agents;
 pub(super) mod data;
+mod form;
+pub(super) mod media;
 pub(super) mod payload;
 pub(super) mod probes;
 mod stand_in;
@@ -13,6 +15,7 @@ use axum::response::Response;
 use utoipa::ToSchema;
 
 pub(super) use data::data;
+pub(super) use media::media;
 pub(super) use payload::payload;
 pub(super) use probes::{health, ready};
 pub(super) use stand_in::stand_in;

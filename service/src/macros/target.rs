@@ -22,7 +22,7 @@ mod tests;
 
 use std::borrow::Cow;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::template::{Expression, Part};
 use super::{Macro, Scope, Template};
@@ -128,8 +128,18 @@ impl Target {
     ///
     /// `None` where the target is one macro and its value no URL that could be saved as a target.
     pub fn expand(&self, scope: &dyn Scope, rk: Option<&str>) -> Option<String> {
-        let scope = Keyed { scope, rk };
         let placed = self.uses(|name| *name == Macro::InteractionRk);
+        self.filled(scope, rk, placed)
+    }
+
+    /// The URL of a link on a page: as [`expand`](Self::expand), but the rolling
+    /// key is only where the owner put it.
+    pub fn link(&self, scope: &dyn Scope, rk: Option<&str>) -> Option<String> {
+        self.filled(scope, rk, true)
+    }
+
+    fn filled(&self, scope: &dyn Scope, rk: Option<&str>, placed: bool) -> Option<String> {
+        let scope = Keyed { scope, rk };
         match &self.shape {
             Shape::Address(address) => Some(address.expand(&scope, rk, placed)),
             Shape::Whole(expression) => {
@@ -144,6 +154,13 @@ impl Target {
 impl Serialize for Target {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.source())
+    }
+}
+
+impl<'de> Deserialize<'de> for Target {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
     }
 }
 

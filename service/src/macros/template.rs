@@ -32,7 +32,11 @@ pub(super) enum Part {
 
 /// `{{ a || b || "fallback" }}`: the operands in their order, unknown names left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Expression(Vec<Operand>);
+pub(super) struct Expression {
+    /// What it was read from, braces included.
+    source: String,
+    operands: Vec<Operand>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Operand {
@@ -105,6 +109,70 @@ impl Template {
     pub(super) fn parts(&self) -> &[Part] {
         &self.parts
     }
+
+    /// The text with a mark in the place of each expression, for readers of
+    /// another syntax: to them a mark is a word.
+    pub fn marked(&self) -> String {
+        let mut out = String::with_capacity(self.source.len());
+        for (number, part) in self.parts.iter().enumerate() {
+            match part {
+                Part::Literal(text) => out.extend(text.chars().filter(|c| !is_mark(*c))),
+                Part::Expression(_) => {
+                    out.push(MARK);
+                    out += &number.to_string();
+                    out.push(MARK_END);
+                }
+            }
+        }
+        out
+    }
+
+    /// A piece of the [marked](Self::marked) text, with values in the place of its marks.
+    pub fn fill_marks(&self, piece: &str, scope: &dyn Scope) -> String {
+        self.replace_marks(
+            piece,
+            |expression| expression.value(scope),
+            |text| text.into(),
+        )
+    }
+
+    /// A piece of the [marked](Self::marked) text as a template's source again.
+    pub fn unmark(&self, piece: &str) -> String {
+        let source = |expression: &Expression| expression.source.clone().into();
+        self.replace_marks(piece, source, |text| text.replace("{{", r"\{{").into())
+    }
+
+    fn replace_marks<'a>(
+        &'a self,
+        piece: &str,
+        with: impl Fn(&'a Expression) -> Cow<'a, str>,
+        literal: impl Fn(&str) -> Cow<'_, str>,
+    ) -> String {
+        let mut out = String::with_capacity(piece.len());
+        let mut runs = piece.split(MARK);
+        out += &literal(runs.next().unwrap_or_default());
+        for run in runs {
+            let (number, rest) = run.split_once(MARK_END).unwrap_or((run, ""));
+            let part = number
+                .parse()
+                .ok()
+                .and_then(|number: usize| self.parts.get(number));
+            if let Some(Part::Expression(expression)) = part {
+                out += &with(expression);
+            }
+            out += &literal(rest);
+        }
+        out
+    }
+}
+
+/// Around the number of an expression in a marked text: two of the characters
+/// that Unicode keeps free of any meaning, and that stand in no text.
+const MARK: char = '\u{FDD0}';
+const MARK_END: char = '\u{FDD1}';
+
+fn is_mark(c: char) -> bool {
+    matches!(c, MARK | MARK_END)
 }
 
 fn push_literal(parts: &mut Vec<Part>, literal: &mut String) {
@@ -133,7 +201,8 @@ impl Expression {
                 rest = after;
             }
             if let Some(after) = rest.strip_prefix("}}") {
-                return Some((Self(operands), after));
+                let source = format!("{{{{{}", &text[..text.len() - after.len()]);
+                return Some((Self { source, operands }, after));
             }
             rest = rest.strip_prefix("||")?;
         }
@@ -141,7 +210,7 @@ impl Expression {
 
     /// The first operand that is not empty, or the empty text.
     pub(super) fn value<'a>(&'a self, scope: &'a dyn Scope) -> Cow<'a, str> {
-        let mut values = self.0.iter().filter_map(|operand| match operand {
+        let mut values = self.operands.iter().filter_map(|operand| match operand {
             Operand::Macro(name) => scope.value(name),
             Operand::Text(text) => Some(text.into()),
         });
@@ -150,7 +219,7 @@ impl Expression {
 
     /// Its macros.
     pub(super) fn macros(&self) -> impl Iterator<Item = &Macro> {
-        self.0.iter().filter_map(|operand| match operand {
+        self.operands.iter().filter_map(|operand| match operand {
             Operand::Macro(name) => Some(name),
             Operand::Text(_) => None,
         })
@@ -158,7 +227,7 @@ impl Expression {
 
     /// Its fallback texts.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().filter_map(|operand| match operand {
+        self.operands.iter().filter_map(|operand| match operand {
             Operand::Macro(_) => None,
             Operand::Text(text) => Some(text.as_str()),
         })

@@ -1,18 +1,48 @@
 //! What a tap would lead to, shown to an owner before anybody taps. Nothing is
 //! verified, recorded or issued, and no cache is read.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{CachedTag, Facts, Presented, Scope, now_for, texts};
-use crate::experience::Content;
-use crate::id::{InteractionId, TagId};
+use super::{CachedTag, Facts, Presented, Scope, TapError, language, location, nonce, now_for};
+use crate::experience::{Content, ContentFields, Scheme, Theme};
+use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{Refusal, Tech, Unchecked, Verdict, Verification};
+use crate::object;
 use crate::service::Service;
-use crate::storage::{StorageError, TagKey};
+use crate::storage::TagKey;
+use crate::studio::{Page, PageKey};
+use crate::visitor::{OperatingSystem, Visitor};
 
 /// Stands where a rolling key would.
 pub const KEY_PLACEHOLDER: &str = "ROLLING_KEY";
+
+/// The tap to rehearse.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = PreviewedTap)]
+pub struct RehearsedTap {
+    /// Whose properties the macros get. It need not lead to this experience.
+    pub tag_id: TagId,
+    /// What verification comes to.
+    pub verification: Verification,
+    /// The language that the visitor reads, such as `de` or `pt-BR`; the tag's own where none is given.
+    #[serde(default)]
+    pub language: Option<String>,
+    /// The visitor's country, two letters; the configured default where none is given.
+    #[serde(default)]
+    #[schema(max_length = 2)]
+    pub country: Option<String>,
+    /// What the visitor's device runs.
+    #[serde(default)]
+    pub operating_system: Option<OperatingSystem>,
+    /// Whether the visitor's device shows pages light or dark; `auto` where none is given.
+    #[serde(default)]
+    pub scheme: Option<Scheme>,
+    /// A content in place of the draft, as it could be saved.
+    #[serde(default, deserialize_with = "object::option")]
+    pub content: Option<ContentFields>,
+}
 
 /// What a tap would lead to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -26,24 +56,24 @@ pub enum Rehearsal {
     },
     /// A page of the service.
     Studio {
-        /// Its texts, macros expanded.
-        texts: Vec<String>,
+        /// The page as its visitor would get it, with `ROLLING_KEY` in its forms.
+        html: String,
     },
 }
 
-/// What a tap of `tag` would lead to if its experience published `content` and
-/// verification came to `outcome`. `None` where there is no such tag.
+/// What a tap would lead to if the experience published `content`. `None` where
+/// there is no such tag.
 pub async fn rehearse(
     service: &Service,
-    tag: TagId,
+    experience: ExperienceId,
     content: &Content,
-    outcome: Verification,
-) -> Result<Option<Rehearsal>, StorageError> {
-    let Some(tag) = service.storage.tag_tap(TagKey::Id(tag)).await? else {
+    tap: RehearsedTap,
+) -> Result<Option<Rehearsal>, TapError> {
+    let Some(tag) = service.storage.tag_tap(TagKey::Id(tap.tag_id)).await? else {
         return Ok(None);
     };
     let tag = CachedTag::new(tag, &service.keyring);
-    let (verdict, tech) = match outcome {
+    let (verdict, tech) = match tap.verification {
         Verification::Verified => (
             Verdict::Verified {
                 counter: 1,
@@ -57,23 +87,54 @@ pub async fn rehearse(
             tag.tech(&Presented::Nothing),
         ),
     };
+    let at = now_for(service, tag.simulated()).await?;
+    let country = tap.country;
     let facts = Some(Facts {
         id: InteractionId(0),
-        at: now_for(service, tag.simulated()).await?,
+        at,
         verdict,
         tech,
-        country: service.settings().default_country.clone(),
+        country: country.unwrap_or_else(|| service.settings().default_country.clone()),
     });
+    let visitor = Visitor {
+        languages: tap.language.into_iter().collect(),
+        operating_system: tap.operating_system.unwrap_or_default(),
+    };
     let rk = Some(KEY_PLACEHOLDER);
     Ok(Some(match content {
-        Content::Redirect { target } => {
-            let scope = Scope::for_target(service, &tag, target, facts, rk).await?;
-            Rehearsal::Redirect {
-                location: target.expand(&scope, rk),
+        Content::Redirect { target, rules } => {
+            let target = (target, &**rules);
+            let location = location(service, &tag, target, &visitor, facts, rk).await?;
+            Rehearsal::Redirect { location }
+        }
+        Content::Studio { blocks, theme } => {
+            let scope = Scope::full(service, &tag, facts, rk).await?;
+            let language = language(&visitor, &content.languages(), &tag);
+            let theme = Theme {
+                scheme: match (theme.scheme, tap.scheme) {
+                    (Scheme::Auto, Some(scheme)) => scheme,
+                    (scheme, _) => scheme,
+                },
+                ..theme.clone()
+            };
+            let page = Page {
+                blocks,
+                theme: &theme,
+                experience,
+                title: tag.tag().shown_title(),
+                circumstances: &scope.circumstances(&visitor, &language, at),
+                rk,
+                key: PageKey::Live {
+                    base64: KEY_PLACEHOLDER.to_owned(),
+                    millis: 0,
+                },
+                outcome: None,
+                entered: &[],
+                nonce: &nonce(&*service.entropy),
+            };
+            Rehearsal::Studio {
+                html: page.to_html(&scope, &service.media)?,
             }
         }
-        Content::Studio { blocks } => Rehearsal::Studio {
-            texts: texts(blocks, &Scope::full(service, &tag, facts, rk).await?),
-        },
     }))
 }

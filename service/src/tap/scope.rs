@@ -4,12 +4,14 @@ use std::borrow::Cow;
 
 use super::CachedTag;
 use crate::clock::Timestamp;
+use crate::experience::Circumstances;
 use crate::id::InteractionId;
-use crate::interaction::{KeyedInteraction, Tech, Verdict};
+use crate::interaction::{KeyedInteraction, Tech, Verdict, Verification};
 use crate::macros::{self, Macro, Target};
 use crate::service::Service;
 use crate::storage::StorageError;
 use crate::tag::{Properties, PropertyClass};
+use crate::visitor::Visitor;
 
 /// What is known of the interaction once it is recorded.
 #[derive(Clone, Debug)]
@@ -54,6 +56,7 @@ pub struct Scope<'a> {
     attributes: Properties,
     data: Properties,
     variables: Properties,
+    scan_count: u64,
 }
 
 impl<'a> Scope<'a> {
@@ -65,7 +68,7 @@ impl<'a> Scope<'a> {
         facts: Option<Facts>,
         rk: Option<&'a str>,
     ) -> Result<Scope<'a>, StorageError> {
-        Self::with(service, tag, facts, rk, |class| {
+        let wanted = |class| {
             target.uses(|name| {
                 matches!(
                     (name, class),
@@ -74,35 +77,8 @@ impl<'a> Scope<'a> {
                         | (Macro::TagVariable(_), PropertyClass::Variable)
                 )
             })
-        })
-        .await
-    }
-
-    /// A scope with every property of the tag.
-    pub async fn full(
-        service: &Service,
-        tag: &'a CachedTag,
-        facts: Option<Facts>,
-        rk: Option<&'a str>,
-    ) -> Result<Scope<'a>, StorageError> {
-        Self::with(service, tag, facts, rk, |_| true).await
-    }
-
-    async fn with(
-        service: &Service,
-        tag: &'a CachedTag,
-        facts: Option<Facts>,
-        rk: Option<&'a str>,
-        wanted: impl Fn(PropertyClass) -> bool,
-    ) -> Result<Scope<'a>, StorageError> {
-        let mut scope = Scope {
-            tag,
-            facts,
-            rk,
-            attributes: Properties::default(),
-            data: Properties::default(),
-            variables: Properties::default(),
         };
+        let mut scope = Scope::empty(tag, facts, rk);
         for class in PropertyClass::ALL
             .into_iter()
             .filter(|class| wanted(*class))
@@ -115,6 +91,55 @@ impl<'a> Scope<'a> {
             }
         }
         Ok(scope)
+    }
+
+    /// A scope with every property of the tag, and with the circumstances of the tap.
+    pub async fn full(
+        service: &Service,
+        tag: &'a CachedTag,
+        facts: Option<Facts>,
+        rk: Option<&'a str>,
+    ) -> Result<Scope<'a>, StorageError> {
+        let mut scope = Scope::empty(tag, facts, rk);
+        if let Some(tag) = service.storage.tag(tag.id()).await? {
+            scope.scan_count = tag.scan_count;
+            scope.attributes = tag.fields.attributes;
+            scope.data = tag.fields.data;
+            scope.variables = tag.fields.variables;
+        }
+        Ok(scope)
+    }
+
+    fn empty(tag: &'a CachedTag, facts: Option<Facts>, rk: Option<&'a str>) -> Self {
+        Self {
+            tag,
+            facts,
+            rk,
+            attributes: Properties::default(),
+            data: Properties::default(),
+            variables: Properties::default(),
+            scan_count: 0,
+        }
+    }
+
+    /// What conditions ask about, of a [full](Self::full) scope. Before a tap is
+    /// recorded it is not checked, and `now` is its time.
+    pub fn circumstances<'s>(
+        &'s self,
+        visitor: &Visitor,
+        language: &'s str,
+        now: Timestamp,
+    ) -> Circumstances<'s> {
+        let facts = self.facts.as_ref();
+        Circumstances {
+            verification: Verification::of(facts.and_then(|facts| facts.verdict.tag_verified())),
+            variables: &self.variables,
+            scan_count: self.scan_count,
+            language,
+            country: facts.map_or("", |facts| facts.country.as_str()),
+            operating_system: visitor.operating_system,
+            at: facts.map_or(now, |facts| facts.at),
+        }
     }
 
     fn fact<T: ToString>(&self, fact: impl Fn(&Facts) -> T) -> Option<Cow<'_, str>> {

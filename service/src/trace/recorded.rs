@@ -74,7 +74,8 @@ fn redirect_step(experience: Option<&PublishedExperience>, interaction: &Interac
     let (step, detail) = match experience {
         Some(experience) if interaction.key_issued => {
             let to = match &*experience.content {
-                Content::Redirect { target } => target.source(),
+                Content::Redirect { target, rules } if rules.is_empty() => target.source(),
+                Content::Redirect { .. } => "the target of the first rule that is met",
                 Content::Studio { .. } => "a page of the service",
             };
             let (name, version) = (&experience.name, experience.version.version);
@@ -200,7 +201,10 @@ mod tests {
             experience: Some(PublishedExperience {
                 version,
                 name: "Register".to_owned(),
-                content: Arc::new(Content::Redirect { target }),
+                content: Arc::new(Content::Redirect {
+                    target,
+                    rules: Vec::new(),
+                }),
             }),
             update: None,
             payload_reads: None,

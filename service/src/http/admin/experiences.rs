@@ -26,7 +26,7 @@ pub(super) use rollback::*;
 pub(super) use update::*;
 pub(super) use versions::*;
 
-use crate::experience::{Block, Content, ContentFields, ExperienceFields, ExperienceKind};
+use crate::experience::{Block, ContentFields, ExperienceFields, ExperienceKind, Rule, Theme};use crate::object;
 
 /// The members of an experience that its owner decides, as they are sent.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
@@ -44,10 +44,23 @@ pub(crate) struct ExperienceMembers {
         example = "https://example.com/?sn={{tag:attribute:sku}}"
     )]
     target_url: Option<String>,
+    /// Of a redirect: other targets, each under its conditions. The first rule whose
+    /// conditions are all met leads; where none is, `target_url` does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Vec<Rule>, required = false, max_items = 50)]
+    rules: Option<Vec<Value>>,
     /// Of a studio experience: what stands on its page, from top to bottom.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<Block>>, required = false, max_items = 200)]
     blocks: Option<Vec<Value>>,
+    /// Of a studio experience: how its page looks.
+    #[serde(
+        default,
+        deserialize_with = "object::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schema(nullable = false, inline)]
+    theme: Option<Theme>,
 }
 
 impl ExperienceMembers {
@@ -56,7 +69,9 @@ impl ExperienceMembers {
         let content = ContentFields {
             kind: self.kind,
             target_url: self.target_url,
+            rules: self.rules,
             blocks: self.blocks,
+            theme: self.theme,
         };
         let fields = ExperienceFields {
             name: self.name,
@@ -69,22 +84,21 @@ impl ExperienceMembers {
     /// How they would be sent to say `fields`.
     fn saying(fields: ExperienceFields) -> Result<Self, String> {
         let ExperienceFields { name, content } = fields;
-        let (kind, target_url, blocks) = match content {
-            Content::Redirect { target } => {
-                let target_url = target.source().to_owned();
-                (ExperienceKind::Redirect, Some(target_url), None)
-            }
-            Content::Studio { blocks } => {
-                let blocks = blocks.iter().map(serde_json::to_value);
-                let blocks = blocks.collect::<Result<_, _>>().map_err(in_words)?;
-                (ExperienceKind::Studio, None, Some(blocks))
-            }
-        };
+        let kind = content.kind();
+        let ContentFields {
+            target_url,
+            rules,
+            blocks,
+            theme,
+            ..
+        } = serde_json::from_str(&content.to_json()).map_err(in_words)?;
         Ok(Self {
             name,
             kind,
             target_url,
+            rules,
             blocks,
+            theme,
         })
     }
 }

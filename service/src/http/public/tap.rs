@@ -7,12 +7,13 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::agents;
-use crate::http::origin::Origin;
+use super::{agents, form};
+use crate::http::origin::{Address, Origin, visitor};
 use crate::http::pages;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
 use crate::tap::{self, HeldKey, Tap, TapAnswer, TapError};
+use crate::visitor::Visitor;
 
 /// Holds the key of a tap's answer, for a reload of the same URL.
 const COOKIE: &str = "tapdesk_tap";
@@ -41,22 +42,27 @@ const COOKIE: &str = "tapdesk_tap";
 )]
 pub(in crate::http) async fn tap(
     State(service): State<Arc<Service>>,
+    Address(address): Address,
     origin: Origin,
     request: Request,
 ) -> Response {
+    if *request.method() == Method::POST && form::is_form(request.headers()) {
+        return form::form(&service, address, request).await;
+    }
     // A slug has no characters that a path escapes: an escaped one is no tag's.
     let slug = request.uri().path().strip_prefix("/t/").unwrap_or_default();
     let headers = request.headers();
+    let visitor = visitor(headers);
     let answer = match *request.method() {
         Method::GET if is_prefetch(headers) => return not_now(),
         Method::GET if agents::is_link_preview(headers) => {
             return match tap::preview(&service, slug).await {
                 Ok(Some(tag)) => pages::preview(tag.tag()),
-                Ok(None) => respond(TapAnswer::NoSuchTag),
+                Ok(None) => respond(&service, TapAnswer::NoSuchTag, &visitor),
                 Err(error) => TapError::from(error).into_response(),
             };
         }
-        Method::HEAD => tap::look(&service, slug).await,
+        Method::HEAD => tap::look(&service, slug, &visitor).await,
         Method::GET => {
             let query = request.uri().query().unwrap_or_default();
             let cookie = held_key(headers);
@@ -69,6 +75,7 @@ pub(in crate::http) async fn tap(
                     cookie,
                     client: origin.client,
                     country,
+                    visitor: visitor.clone(),
                 },
             )
             .await
@@ -77,34 +84,35 @@ pub(in crate::http) async fn tap(
         _ => return wrong_method(),
     };
     match answer {
-        Ok(answer) => respond(answer),
+        Ok(answer) => respond(&service, answer, &visitor),
         Err(error) => error.into_response(),
     }
 }
 
 /// A tap's answer over HTTP.
-pub(in crate::http) fn respond(answer: TapAnswer) -> Response {
+pub(in crate::http) fn respond(
+    service: &Service,
+    answer: TapAnswer,
+    visitor: &Visitor,
+) -> Response {
     match answer {
         TapAnswer::NoSuchTag => pages::message(
             StatusCode::NOT_FOUND,
             "Unknown tag",
             "No tag has this address. If you typed it, please check it once more.",
         ),
-        TapAnswer::NotSetUp(tag) => pages::tag(
-            StatusCode::OK,
-            tag.tag(),
-            "This tag is not set up yet. Its owner can choose what a tap shows.",
-        ),
-        TapAnswer::Archived(tag) => {
-            pages::tag(StatusCode::GONE, tag.tag(), "This tag is no longer in use.")
+        TapAnswer::NotSetUp(tag) => pages::tag(service, StatusCode::OK, &tag, visitor, |words| {
+            &words.not_set_up
+        }),
+        TapAnswer::Archived(tag) => pages::tag(service, StatusCode::GONE, &tag, visitor, |words| {
+            &words.archived
+        }),
+        TapAnswer::TryAgain(tag) => {
+            let status = StatusCode::INSUFFICIENT_STORAGE;
+            pages::tag(service, status, &tag, visitor, |words| &words.try_again)
         }
-        TapAnswer::TryAgain(tag) => pages::tag(
-            StatusCode::INSUFFICIENT_STORAGE,
-            tag.tag(),
-            "This did not work just now. Please tap again in a moment.",
-        ),
         TapAnswer::Redirect { location, key } => with_key(redirect(&location), key),
-        TapAnswer::Page { tag, texts, key } => with_key(pages::experience(tag.tag(), &texts), key),
+        TapAnswer::Page { html, nonce, key } => with_key(pages::experience(html, &nonce), key),
     }
 }
 
@@ -170,7 +178,7 @@ fn not_now() -> Response {
     response
 }
 
-fn wrong_method() -> Response {
+pub(super) fn wrong_method() -> Response {
     let mut response = pages::message(
         StatusCode::METHOD_NOT_ALLOWED,
         "Not like this",

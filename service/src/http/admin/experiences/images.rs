@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
+use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -16,10 +17,11 @@ use crate::http::admin::path::{Id, ImagePath};
 use crate::http::admin::query::Query;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFound, Written};
 use crate::id::{ExperienceId, ImageId};
+use crate::picture::{self, PictureError};
 use crate::service::Service;
 
-/// Largest image, in bytes.
-const IMAGE_MAX: usize = 5 * 1024 * 1024;
+/// Largest image as it is sent, in bytes.
+pub(super) const IMAGE_MAX: usize = 16 * 1024 * 1024;
 
 /// Which page of the images.
 #[derive(Deserialize, IntoParams)]
@@ -59,7 +61,10 @@ pub(crate) async fn images(
 /// Add an image to an experience
 ///
 /// The body is the image itself: PNG, JPEG, WebP or GIF, told by its first
-/// bytes whatever the request calls it, and at most 5 MiB.
+/// bytes whatever the request calls it, and at most 16 MiB. It is kept as PNG or
+/// JPEG, upright, at most 1600 pixels on a side, and without anything that is
+/// not its pixels (EXIF, for one, which often says where it was taken). An
+/// animation is kept as its first picture.
 #[utoipa::path(
     post, path = "/experiences/{id}/images", tag = "experiences",
     params(("id" = ExperienceId, Path)),
@@ -72,20 +77,30 @@ pub(crate) async fn add_image(
     request: Request,
 ) -> Result<(StatusCode, Json<Image>), ApiError> {
     let bytes = body::read(request.into_body(), IMAGE_MAX).await?;
-    let media_type = ImageType::of(&bytes).ok_or(ApiError::UnsupportedMediaType(
-        "image/png, image/jpeg, image/webp or image/gif",
-    ))?;
+    let (media_type, bytes) = fit(bytes).await?;
     let image = service
         .storage
-        .insert_image(id, media_type, bytes.into())
+        .insert_image(id, media_type, bytes)
         .await?
         .ok_or(ApiError::NotFound("experience"))?;
     Ok((StatusCode::CREATED, Json(image)))
 }
 
+/// An image made fit for visitors, away from the threads that answer.
+pub(super) async fn fit(bytes: Bytes) -> Result<(ImageType, Vec<u8>), ApiError> {
+    let fitted = tokio::task::spawn_blocking(move || picture::fit(&bytes)).await;
+    match fitted.map_err(|_| ApiError::Internal)? {
+        Ok(fitted) => Ok(fitted),
+        Err(PictureError::UnknownType) => Err(ApiError::UnsupportedMediaType(
+            "image/png, image/jpeg, image/webp or image/gif",
+        )),
+        Err(error) => Err(ApiError::Invalid(error.to_string())),
+    }
+}
+
 /// Get an image
 ///
-/// Its bytes, as they were added.
+/// Its bytes, as they are kept.
 #[utoipa::path(
     get, path = "/experiences/{id}/images/{image_id}", tag = "experiences",
     params(("id" = ExperienceId, Path), ("image_id" = ImageId, Path)),

@@ -4,50 +4,42 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use serde::Deserialize;
-use utoipa::ToSchema;
 
+use super::in_words;
+use crate::experience::Content;
 use crate::http::admin::body::Body;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound};
-use crate::id::{ExperienceId, TagId};
-use crate::interaction::Verification;
+use crate::id::ExperienceId;
 use crate::service::Service;
 use crate::storage::Conflict;
-use crate::tap::{Rehearsal, rehearse};
-
-/// The tap to preview.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = PreviewedTap)]
-pub(crate) struct Tap {
-    /// Whose properties the macros get. It need not lead to this experience.
-    tag_id: TagId,
-    /// What verification comes to.
-    verification: Verification,
-}
+use crate::tap::{Rehearsal, RehearsedTap, rehearse};
 
 /// Preview an experience
 ///
-/// What a tap of a tag would lead to if the draft were published. Nothing is
+/// What a tap of a tag would lead to if the draft were published, or the
+/// `content` that is sent: a page as its visitor would get it. Nothing is
 /// recorded, and no rolling key is issued: `ROLLING_KEY` stands in its place.
 #[utoipa::path(
     post, path = "/experiences/{id}/preview", tag = "experiences",
-    params(("id" = ExperienceId, Path)), request_body = Tap,
+    params(("id" = ExperienceId, Path)), request_body = RehearsedTap,
     responses((status = OK, body = Rehearsal), NotFound, Conflicting, BadBody, Common)
 )]
 pub(crate) async fn preview(
     State(service): State<Arc<Service>>,
     Id(id): Id<ExperienceId>,
-    Body(tap): Body<Tap>,
+    Body(mut tap): Body<RehearsedTap>,
 ) -> Result<Json<Rehearsal>, ApiError> {
     let experience = service.storage.experience(id).await?;
     let experience = experience.ok_or(ApiError::NotFound("experience"))?;
-    let Tap {
-        tag_id,
-        verification,
-    } = tap;
-    let rehearsal = rehearse(&service, tag_id, &experience.content, verification).await?;
+    let content = match tap.content.take() {
+        Some(content) => Content::try_from(content)
+            .map_err(in_words)
+            .map_err(ApiError::Invalid)?,
+        None => experience.content,
+    };
+    let tag_id = tap.tag_id;
+    let rehearsal = rehearse(&service, id, &content, tap).await?;
     rehearsal.map(Json).ok_or_else(|| {
         let (noun, id) = ("tag", tag_id.0);
         ApiError::Conflict(Conflict::Missing { noun, id }.to_string())

@@ -27,6 +27,7 @@ use crate::rolling_key::RollingKey;
 use crate::service::Service;
 use crate::storage::{Conflict, StorageError};
 use crate::tap::{self, Tap, TapAnswer};
+use crate::visitor::Visitor;
 
 /// How to tap.
 #[derive(Default, Deserialize, ToSchema)]
@@ -206,6 +207,7 @@ async fn follow(
         cookie: None,
         client: origin.client,
         country: origin.country,
+        visitor: Visitor::default(),
     };
     let tapped = tap::tap(service, tap).await?;
     let (key, location) = match &tapped.answer {
@@ -221,7 +223,9 @@ async fn follow(
     };
     let recorded = tapped.recorded;
     Ok(Followed {
-        status: public::respond(tapped.answer).status().as_u16(),
+        status: public::respond(service, tapped.answer, &Visitor::default())
+            .status()
+            .as_u16(),
         location,
         interaction_id: recorded.map(|(id, _)| id),
         tag_verified: recorded.and_then(|(_, verdict)| verdict.tag_verified()),

@@ -1,0 +1,152 @@
+//! `POST /t/{slug}`: a form of a page, sent without JavaScript.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::Request;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use sha2::{Digest, Sha256};
+
+use super::tap::{respond, wrong_method};
+use super::{BODY_MAX, too_many};
+use crate::http::origin::visitor;
+use crate::http::pages;
+use crate::service::Service;
+use crate::storage::StorageError;
+use crate::tag::{PropertyClass, PropertyKey};
+use crate::tap::{self, FormAnswer, Submission, TapAnswer, TapError};
+
+/// How long a client may take to send its form.
+const BODY_TIME: Duration = Duration::from_secs(10);
+
+/// Whether a form comes with the request.
+pub(super) fn is_form(headers: &HeaderMap) -> bool {
+    let value = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let essence = value.and_then(|value| value.split(';').next());
+    essence.is_some_and(|essence| {
+        essence
+            .trim()
+            .eq_ignore_ascii_case("application/x-www-form-urlencoded")
+    })
+}
+
+pub(super) async fn form(service: &Service, address: IpAddr, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let slug = parts.uri.path().strip_prefix("/t/").unwrap_or_default();
+    let visitor = visitor(&parts.headers);
+    let body = match read(body).await {
+        Ok(body) => body,
+        Err(refused) => return counted(service, address, refused),
+    };
+    let Fields {
+        rolling_key,
+        data,
+        saved,
+    } = fields(&body);
+    let submission = Submission {
+        slug,
+        rolling_key: &rolling_key,
+        data,
+        saved,
+        digest: digest(&body),
+        visitor: visitor.clone(),
+    };
+    match tap::submit(service, submission).await {
+        Ok(FormAnswer::NoSuchTag) => respond(service, TapAnswer::NoSuchTag, &visitor),
+        Ok(FormAnswer::NoForm) => wrong_method(),
+        Ok(FormAnswer::TapAgain(tag)) => {
+            let refused = pages::tap_again(service, StatusCode::BAD_REQUEST, &tag, &visitor);
+            counted(service, address, refused)
+        }
+        Ok(FormAnswer::Page { page, refused }) => {
+            let mut response = respond(service, page, &visitor);
+            if !refused {
+                return response;
+            }
+            *response.status_mut() = StatusCode::BAD_REQUEST;
+            counted(service, address, response)
+        }
+        Err(TapError::Storage(StorageError::Full)) => pages::message(
+            StatusCode::INSUFFICIENT_STORAGE,
+            "This could not be saved just now",
+            "Something is wrong with the service, not with your tag. Please tap again in a moment.",
+        ),
+        Err(error) => error.into_response(),
+    }
+}
+
+/// A refusal, which becomes another one where there were too many.
+fn counted(service: &Service, address: IpAddr, refused: Response) -> Response {
+    let limit = service.settings().rate_limit;
+    match service.refusals.count(address, limit) {
+        Some(seconds) => too_many(refused, seconds),
+        None => refused,
+    }
+}
+
+async fn read(body: axum::body::Body) -> Result<Bytes, Response> {
+    let collected = Limited::new(body, BODY_MAX).collect();
+    let (status, text) = match tokio::time::timeout(BODY_TIME, collected).await {
+        Ok(Ok(body)) => return Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => (
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "What you wrote is too long. Please go back and write less.",
+        ),
+        Ok(Err(_)) => (
+            StatusCode::BAD_REQUEST,
+            "What you sent arrived in part only. Please go back and try again.",
+        ),
+        Err(_) => (
+            StatusCode::REQUEST_TIMEOUT,
+            "What you sent took too long to arrive. Please go back and try again.",
+        ),
+    };
+    Err(pages::message(status, "This could not be saved", text))
+}
+
+struct Fields {
+    rolling_key: String,
+    data: Vec<(PropertyKey, String)>,
+    saved: bool,
+}
+
+/// The fields of a form. A field that stands twice has its last value: that is
+/// how a checkbox says yes. Line breaks are those of the update operation.
+fn fields(body: &[u8]) -> Fields {
+    let prefix = format!("tag:{}:", PropertyClass::Variable.as_str());
+    let mut fields = Fields {
+        rolling_key: String::new(),
+        data: Vec::new(),
+        saved: false,
+    };
+    for (name, value) in form_urlencoded::parse(body) {
+        let variable = name.strip_prefix(&prefix).map(PropertyKey::parse);
+        match (&*name, variable) {
+            ("rolling_key", _) => fields.rolling_key = value.into_owned(),
+            ("saved", _) => fields.saved = true,
+            (_, Some(Ok(key))) => {
+                let value = value.replace("\r\n", "\n").replace('\r', "\n");
+                match fields.data.iter_mut().find(|(known, _)| *known == key) {
+                    Some((_, known)) => *known = value,
+                    None => fields.data.push((key, value)),
+                }
+            }
+            _ => {}
+        }
+    }
+    fields
+}
+
+/// What makes the same form, sent twice, one submission. No request of the
+/// update operation has the same.
+fn digest(body: &[u8]) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    digest.update(b"form\0");
+    digest.update(body);
+    digest.finalize().into()
+}

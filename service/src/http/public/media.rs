@@ -1,0 +1,57 @@
+//! `GET /media/{name}`: an image of a page.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::http::pages;
+use crate::service::Service;
+use crate::tap::TapError;
+
+/// An image of a page
+///
+/// Its address is in the page; it cannot be made up. An image never changes.
+#[utoipa::path(
+    get, path = "/media/{name}", tag = "public",
+    params(("name" = String, Path, description = "As the page names it")),
+    responses(
+        (status = OK, content((Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/gif"))),
+        (status = NOT_FOUND, body = String, content_type = "text/html", description = "There is no such image"),
+        (status = SERVICE_UNAVAILABLE, body = String, content_type = "text/html", description = "The database is not available")
+    )
+)]
+pub(in crate::http) async fn media(
+    State(service): State<Arc<Service>>,
+    Path(name): Path<String>,
+) -> Response {
+    let found = match service.media.read(&name) {
+        Some((experience, image)) => service.storage.image(experience, image).await,
+        None => Ok(None),
+    };
+    match found {
+        Ok(Some((media_type, bytes))) => {
+            let mut response = bytes.into_response();
+            let headers = response.headers_mut();
+            for (name, value) in [
+                (header::CONTENT_TYPE, media_type.as_str()),
+                (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+                (
+                    header::CONTENT_SECURITY_POLICY,
+                    "default-src 'none'; sandbox",
+                ),
+                (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
+            ] {
+                headers.insert(name, HeaderValue::from_static(value));
+            }
+            response
+        }
+        Ok(None) => pages::message(
+            StatusCode::NOT_FOUND,
+            "Nothing here",
+            "This address leads nowhere.",
+        ),
+        Err(error) => TapError::from(error).into_response(),
+    }
+}

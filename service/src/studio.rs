@@ -1,0 +1,410 @@
+//! The pages that the service itself serves: studio experiences, and the plain
+//! ones that say why there is nothing else to show.
+//!
+//! A page is made from a content, the values of its macros, the circumstances
+//! of the tap, and the state of its rolling key. Values are text in it wherever
+//! they stand: in the markup they are escaped by the template engine or the
+//! writer of Markdown, in a URL as `macros` says. A page asks nobody but the
+//! service for anything, runs no script but its own, and works without it.
+//!
+//! Absent here: time, randomness, HTTP. The nonce is handed in, and the answer's
+//! policy is the caller's.
+
+mod media;
+mod shell;
+mod style;
+mod words;
+
+use askama::Template as _;
+
+pub use media::MediaNames;
+pub use shell::{Shell, plain};
+pub use words::{Words, own_language, words};
+
+use crate::experience::rich_text::{self, Outline};
+use crate::experience::{
+    Block, ButtonLook, Circumstances, FieldKind, FormField, TableRow, Theme, Tone,
+};
+use crate::id::{ExperienceId, ImageId};
+use crate::macros::{Encoding, Scope, Template};
+use crate::tag::{PropertyClass, PropertyKey};
+
+/// The script of a page with forms, without the comments of its source.
+const SCRIPT: &str = include_str!("../templates/studio.js");
+
+/// The state of a page's rolling key, which its forms are sent with.
+#[derive(Clone, Debug)]
+pub enum PageKey {
+    /// It can be used, once.
+    Live {
+        /// As clients send it.
+        base64: String,
+        /// How long still, in milliseconds.
+        millis: i64,
+    },
+    /// Something was saved with it.
+    Consumed,
+    /// The tag asks for a verified tap, and this was none.
+    Unverified,
+    /// None was issued.
+    Absent,
+}
+
+/// What became of what a page's form sent, to be said at its top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is saved.
+    Saved,
+    /// The key was consumed before.
+    Used,
+    /// The tag asks for a verified tap.
+    Unverified,
+    /// The tag has no such variable, or leads nowhere any more.
+    NotReady,
+    /// A value is too long.
+    TooLong,
+}
+
+/// What a page is made from, beside the tag's values.
+pub struct Page<'a> {
+    /// What stands on it.
+    pub blocks: &'a [Block],
+    /// How it looks.
+    pub theme: &'a Theme,
+    /// The experience that its images are of.
+    pub experience: ExperienceId,
+    /// What its visitors see it called.
+    pub title: &'a str,
+    /// The tap that it answers.
+    pub circumstances: &'a Circumstances<'a>,
+    /// The rolling key for macros, as received in the redirect.
+    pub rk: Option<&'a str>,
+    /// The rolling key for forms.
+    pub key: PageKey,
+    /// What to say at the top.
+    pub outcome: Option<Outcome>,
+    /// What was entered, and could not be saved.
+    pub entered: &'a [(PropertyKey, String)],
+    /// Marks style and script as the page's own.
+    pub nonce: &'a str,
+}
+
+/// A block with its values.
+#[derive(Debug, PartialEq, Eq)]
+enum Part<'a> {
+    Heading {
+        level: u8,
+        text: String,
+    },
+    /// As HTML.
+    Text(String),
+    Button {
+        label: String,
+        href: String,
+        outlined: bool,
+    },
+    Image {
+        src: String,
+        alt: String,
+    },
+    Video {
+        label: String,
+        href: String,
+        host: String,
+    },
+    Notice {
+        tone: Tone,
+        title: String,
+        text: String,
+    },
+    Progress {
+        label: String,
+        filled: u8,
+        of: u8,
+    },
+    Divider,
+    Table(Vec<(String, String)>),
+    Form {
+        fields: Vec<Field<'a>>,
+        label: String,
+    },
+    VariableButton {
+        label: String,
+        name: String,
+        value: String,
+    },
+}
+
+/// A field of a form with its values.
+#[derive(Debug, PartialEq, Eq)]
+struct Field<'a> {
+    /// Of its control, to be found by its label.
+    id: String,
+    kind: FieldKind,
+    name: String,
+    label: String,
+    choices: &'a [String],
+    required: bool,
+    entered: &'a str,
+}
+
+#[derive(askama::Template)]
+#[template(path = "studio.html")]
+struct Html<'a> {
+    shell: Shell<'a>,
+    nonce: &'a str,
+    words: &'a Words,
+    key: &'a PageKey,
+    said: Option<(Tone, &'a str)>,
+    /// Why forms are closed.
+    closed: &'a str,
+    untitled: bool,
+    parts: Vec<Part<'a>>,
+    script: &'a str,
+}
+
+impl Page<'_> {
+    /// The page as HTML, with the values that `scope` has.
+    pub fn to_html(&self, scope: &dyn Scope, media: &MediaNames) -> Result<String, askama::Error> {
+        let words = words(self.circumstances.language);
+        let mut maker = Maker {
+            page: self,
+            scope,
+            media,
+            outline: Outline::default(),
+            parts: Vec::new(),
+        };
+        maker.blocks(self.blocks);
+        let logo = self.theme.logo.map(|logo| maker.image(logo));
+        let Maker { outline, parts, .. } = maker;
+        let html = Html {
+            shell: Shell {
+                language: self.circumstances.language,
+                title: self.title,
+                theme: self.theme,
+                logo: logo.as_deref(),
+                nonce: Some(self.nonce),
+            },
+            nonce: self.nonce,
+            words,
+            key: &self.key,
+            said: self.outcome.map(|outcome| outcome.said(words)),
+            closed: match self.key {
+                PageKey::Unverified => &words.unverified,
+                _ => &words.more,
+            },
+            untitled: outline.is_empty(),
+            parts,
+            script: SCRIPT,
+        };
+        html.render()
+    }
+}
+
+/// Makes parts of blocks, in the order of the page.
+struct Maker<'a, 'p> {
+    page: &'a Page<'p>,
+    scope: &'a dyn Scope,
+    media: &'a MediaNames,
+    outline: Outline,
+    parts: Vec<Part<'a>>,
+}
+
+impl<'a> Maker<'a, '_> {
+    fn blocks(&mut self, blocks: &'a [Block]) {
+        for block in blocks {
+            match block {
+                Block::Condition {
+                    when,
+                    blocks,
+                    otherwise,
+                } => self.blocks(if when.is_met(self.page.circumstances) {
+                    blocks
+                } else {
+                    otherwise
+                }),
+                block => {
+                    let part = self.part(block);
+                    self.parts.extend(part);
+                }
+            }
+        }
+    }
+
+    /// A block with its values; `None` where they leave nothing to show.
+    fn part(&mut self, block: &'a Block) -> Option<Part<'a>> {
+        let rk = self.page.rk;
+        Some(match block {
+            Block::Heading { text } => {
+                let text = self.text(text);
+                if text.trim().is_empty() {
+                    return None;
+                }
+                let level = self.outline.next(2);
+                Part::Heading { level, text }
+            }
+            Block::Text { text } => {
+                let html = rich_text::to_html(text, self.scope, rk, &mut self.outline);
+                Part::Text(html)
+            }
+            Block::Button { label, url, look } => Part::Button {
+                label: self.text(label),
+                href: url.href(self.scope, rk)?,
+                outlined: *look == ButtonLook::Outlined,
+            },
+            Block::Image { image_id, alt } => Part::Image {
+                src: self.image(*image_id),
+                alt: self.text(alt),
+            },
+            Block::Video { label, url } => {
+                let href = url.link(self.scope, rk)?;
+                let url = url::Url::parse(&href).ok()?;
+                let host = url.host_str().unwrap_or_default();
+                Part::Video {
+                    label: self.text(label),
+                    host: host.strip_prefix("www.").unwrap_or(host).to_owned(),
+                    href,
+                }
+            }
+            Block::Notice { tone, title, text } => Part::Notice {
+                tone: *tone,
+                title: self.text(title),
+                text: self.text(text),
+            },
+            Block::Progress { label, value, of } => Part::Progress {
+                label: self.text(label),
+                filled: self.text(value).trim().parse().unwrap_or(0_u8).min(*of),
+                of: *of,
+            },
+            Block::Divider {} => Part::Divider,
+            Block::Table { rows } => {
+                let rows: Vec<_> = rows
+                    .iter()
+                    .map(|TableRow { key, value }| (self.text(key), self.text(value)))
+                    .filter(|(_, value)| !value.is_empty())
+                    .collect();
+                if rows.is_empty() {
+                    return None;
+                }
+                Part::Table(rows)
+            }
+            Block::Form {
+                fields,
+                submit_label,
+            } => Part::Form {
+                fields: fields
+                    .iter()
+                    .map(|field| self.field(self.parts.len(), field))
+                    .collect(),
+                label: self.text(submit_label),
+            },
+            Block::VariableButton {
+                label,
+                variable,
+                value,
+            } => Part::VariableButton {
+                label: self.text(label),
+                name: name(variable),
+                value: self.text(value),
+            },
+            Block::Condition { .. } => return None,
+        })
+    }
+
+    fn field(&self, form: usize, field: &'a FormField) -> Field<'a> {
+        let entered = self.page.entered.iter();
+        let mut entered = entered.filter(|(key, _)| *key == field.variable);
+        Field {
+            id: format!("f{form}-{}", field.variable),
+            kind: field.kind,
+            name: name(&field.variable),
+            label: self.text(&field.label),
+            choices: &field.choices,
+            required: field.required,
+            entered: entered.next().map_or("", |(_, value)| value.as_str()),
+        }
+    }
+
+    /// A text with its values; the template engine escapes it.
+    fn text(&self, text: &str) -> String {
+        Template::parse(text).render(self.scope, Encoding::Text)
+    }
+
+    fn image(&self, image: ImageId) -> String {
+        self.media.path(self.page.experience, image)
+    }
+}
+
+/// How a form names a variable.
+fn name(variable: &PropertyKey) -> String {
+    format!("tag:{}:{variable}", PropertyClass::Variable.as_str())
+}
+
+impl PageKey {
+    fn is_closed(&self) -> bool {
+        !matches!(self, Self::Live { .. })
+    }
+
+    fn millis_left(&self) -> Option<i64> {
+        match self {
+            Self::Live { millis, .. } => Some(*millis),
+            _ => None,
+        }
+    }
+
+    /// The field of a form that holds it.
+    fn field(&self) -> String {
+        match self {
+            // Base64 needs no escaping.
+            Self::Live { base64, .. } => {
+                format!(r#"<input type="hidden" name="rolling_key" value="{base64}">"#)
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+impl Outcome {
+    fn said(self, words: &Words) -> (Tone, &str) {
+        match self {
+            Self::Saved => (Tone::Good, &words.saved),
+            Self::Used => (Tone::Neutral, &words.used),
+            Self::Unverified => (Tone::Caution, &words.unverified),
+            Self::NotReady => (Tone::Caution, &words.not_ready),
+            Self::TooLong => (Tone::Caution, &words.too_long),
+        }
+    }
+}
+
+impl Tone {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Neutral => "neutral",
+            Self::Caution => "caution",
+        }
+    }
+
+    /// How it is told to those who do not see it: failures interrupt.
+    const fn role(self) -> &'static str {
+        match self {
+            Self::Caution => "alert",
+            Self::Good | Self::Neutral => "status",
+        }
+    }
+
+    /// Its sign, as SVG: a check in a disc, a ring, a cross in a ring.
+    const fn sign(self) -> &'static str {
+        match self {
+            Self::Good => {
+                r#"<svg viewBox="0 0 40 40" aria-hidden="true"><circle cx="20" cy="20" r="18"/><path d="M12 20.5l5.5 5.5L28.5 14.5"/></svg>"#
+            }
+            Self::Neutral => {
+                r#"<svg viewBox="0 0 40 40" aria-hidden="true"><circle cx="20" cy="20" r="16"/></svg>"#
+            }
+            Self::Caution => {
+                r#"<svg viewBox="0 0 40 40" aria-hidden="true"><circle cx="20" cy="20" r="17"/><path d="M14 14l12 12M26 14L14 26"/></svg>"#
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The public addresses of images. They cannot be guessed: an image of a draft
+//! is seen by those who were shown its address, and by nobody else.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::id::{ExperienceId, ImageId};
+
+/// Characters of an address that prove that it was made here: 96 bits.
+const PROOF: usize = 24;
+
+/// Makes and reads the addresses, under a secret that all nodes share.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub struct MediaNames([u8; 32]);
+
+impl MediaNames {
+    /// Addresses under a stored secret, of which this is one use among others.
+    pub fn new(secret: &[u8; 32]) -> Self {
+        Self(mac(secret, "the addresses of images"))
+    }
+
+    /// The path of an image on the service's own host.
+    pub fn path(&self, experience: ExperienceId, image: ImageId) -> String {
+        let name = format!("{experience}-{image}");
+        let proof = self.proof(&name);
+        format!("/media/{name}-{proof}")
+    }
+
+    /// The image that the last part of such a path names.
+    pub fn read(&self, name: &str) -> Option<(ExperienceId, ImageId)> {
+        let (name, proof) = name.rsplit_once('-')?;
+        let (experience, image) = name.split_once('-')?;
+        let ids = (experience.parse().ok()?, image.parse().ok()?);
+        (self.proof(name) == proof).then_some(ids)
+    }
+
+    fn proof(&self, name: &str) -> String {
+        let mut proof = base16ct::lower::encode_string(&mac(&self.0, name));
+        proof.truncate(PROOF);
+        proof
+    }
+}
+
+fn mac(key: &[u8; 32], text: &str) -> [u8; 32] {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes any key length");
+    mac.update(text.as_bytes());
+    mac.finalize().into_bytes().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_one_image_and_none_can_be_made_up() {
+        let names = MediaNames::new(&[7; 32]);
+        let path = names.path(ExperienceId(3), ImageId(12));
+        let name = path.strip_prefix("/media/").unwrap();
+        assert_eq!(names.read(name), Some((ExperienceId(3), ImageId(12))));
+        let proof = name.rsplit_once('-').unwrap().1;
+        for other in [
+            format!("3-13-{proof}"),
+            format!("4-12-{proof}"),
+            "3-12".into(),
+            "3-12-".into(),
+            String::new(),
+        ] {
+            assert_eq!(names.read(&other), None, "{other}");
+        }
+        assert_eq!(MediaNames::new(&[8; 32]).read(name), None);
+    }
+}

@@ -1,0 +1,109 @@
+//! The style of a page: the service's own, in the colours of a theme.
+
+use std::fmt::Write as _;
+
+use crate::experience::{Colour, Corners, Font, Scheme, Theme};
+
+/// All that is the same on every page.
+const STYLE: &str = include_str!("../../templates/page.css");
+
+const ACCENT: Colour = Colour::rgb(0x1F, 0x4F, 0xD8);
+const PAPER: Colour = Colour::rgb(0xFC, 0xFC, 0xFD);
+const PAPER_DARK: Colour = Colour::rgb(0x12, 0x13, 0x17);
+const GOOD: Colour = Colour::rgb(0x13, 0x7A, 0x48);
+const CAUTION: Colour = Colour::rgb(0xB4, 0x3A, 0x12);
+
+/// The style of a page of this theme.
+pub fn css(theme: &Theme) -> String {
+    let light = theme.background.unwrap_or(PAPER);
+    let dark = theme.background_dark.unwrap_or(PAPER_DARK);
+    let mut css = match theme.scheme {
+        Scheme::Auto => format!(
+            ":root{{{}}}@media(prefers-color-scheme:dark){{:root{{{}}}}}",
+            colours(theme, light),
+            colours(theme, dark),
+        ),
+        Scheme::Light => format!(":root{{{}}}", colours(theme, light)),
+        Scheme::Dark => format!(":root{{{}}}", colours(theme, dark)),
+    };
+    let font = match theme.font {
+        Font::System => "system-ui,-apple-system,\"Segoe UI\",Roboto,sans-serif",
+        Font::Serif => {
+            "ui-serif,\"Iowan Old Style\",Charter,Georgia,\"Noto Serif\",\"DejaVu Serif\",serif"
+        }
+        Font::Rounded => "ui-rounded,\"SF Pro Rounded\",Nunito,Quicksand,system-ui,sans-serif",
+        Font::Mono => "ui-monospace,\"SF Mono\",\"Cascadia Mono\",\"DejaVu Sans Mono\",monospace",
+    };
+    let (card, control) = match theme.corners {
+        Corners::Soft => (16, 12),
+        Corners::Round => (28, 26),
+        Corners::Square => (0, 0),
+    };
+    // Writing to a String does not fail.
+    let _ = write!(
+        css,
+        ":root{{--font:{font};--card:{card}px;--control:{control}px}}"
+    );
+    css + STYLE
+}
+
+/// The colour of the browser's own frame around a page, light and dark.
+pub fn frame(theme: &Theme) -> (Colour, Colour) {
+    let light = theme.background.unwrap_or(PAPER);
+    let dark = theme.background_dark.unwrap_or(PAPER_DARK);
+    match theme.scheme {
+        Scheme::Auto => (light, dark),
+        Scheme::Light => (light, light),
+        Scheme::Dark => (dark, dark),
+    }
+}
+
+/// The colours on one ground, each derived so that it can be read there.
+fn colours(theme: &Theme, paper: Colour) -> String {
+    let dark = paper.is_dark();
+    let contrast = paper.ink();
+    let raised = if dark {
+        paper.mixed(Colour::WHITE, 6)
+    } else {
+        paper.mixed(Colour::WHITE, 70)
+    };
+    let ink = contrast.mixed(paper, 9);
+    let soft = contrast
+        .mixed(paper, 42)
+        .readable_on(raised)
+        .readable_on(paper);
+    let accent = theme.accent.unwrap_or(if dark {
+        ACCENT.mixed(Colour::WHITE, 42)
+    } else {
+        ACCENT
+    });
+    // A filled thing must be told from its ground, too.
+    let fill = if accent.contrast(paper) < 1.6 {
+        accent.mixed(contrast, 30)
+    } else {
+        accent
+    };
+    let link = accent.readable_on(raised).readable_on(paper);
+    let good = GOOD.readable_on(raised).readable_on(paper);
+    let caution = CAUTION.readable_on(raised).readable_on(paper);
+    let scheme = if dark { "dark" } else { "light" };
+    let mut css = format!("color-scheme:{scheme}");
+    for (name, colour) in [
+        ("paper", paper),
+        ("raised", raised),
+        ("ink", ink),
+        ("soft", soft),
+        ("line", paper.mixed(contrast, 12)),
+        ("edge", paper.mixed(contrast, 48)),
+        ("fill", fill),
+        ("on-fill", fill.ink()),
+        ("link", link),
+        ("good", good),
+        ("good-soft", paper.mixed(good, 12)),
+        ("caution", caution),
+        ("caution-soft", paper.mixed(caution, 12)),
+    ] {
+        let _ = write!(css, ";--{name}:{colour}");
+    }
+    css
+}

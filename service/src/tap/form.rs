@@ -1,0 +1,127 @@
+//! A form of a page, sent without JavaScript: the update operation's rules
+//! (specification 4.2) with a page for an answer. With the key alone it is the
+//! page as it is now, which the page's script asks for.
+
+use std::sync::Arc;
+
+use super::{CachedTag, TapAnswer, TapError, Visit, held, repeat};
+use crate::experience::Content;
+use crate::rolling_key::RollingKey;
+use crate::service::Service;
+use crate::storage::{TagKey, UpdateRefusal, Updated, VariableUpdate};
+use crate::studio::Outcome;
+use crate::tag::{InvalidProperty, PropertyKey, check_value};
+use crate::visitor::Visitor;
+
+/// What a page's form sends.
+#[derive(Debug)]
+pub struct Submission<'a> {
+    /// The last part of the tag's URL.
+    pub slug: &'a str,
+    /// The rolling key, Base64-encoded.
+    pub rolling_key: &'a str,
+    /// New values of variables; no key twice. Empty to see the page alone.
+    pub data: Vec<(PropertyKey, String)>,
+    /// Says that the page's script has saved something with the key.
+    pub saved: bool,
+    /// What makes the same form, sent again, this very submission.
+    pub digest: [u8; 32],
+    /// What the browser says of itself.
+    pub visitor: Visitor,
+}
+
+/// What a form is answered with.
+#[derive(Debug)]
+pub enum FormAnswer {
+    /// No tag has this slug.
+    NoSuchTag,
+    /// The tag leads to no page with forms.
+    NoForm,
+    /// The key is not, or no longer, of this tag: the visitor taps again.
+    TapAgain(Arc<CachedTag>),
+    /// The page as it is now.
+    Page {
+        /// The page.
+        page: TapAnswer,
+        /// Whether what was sent was refused.
+        refused: bool,
+    },
+}
+
+/// Takes a form to its answer.
+///
+/// Whether the key may be used is decided by the one operation that uses it;
+/// what is read before and behind it is for the words of the answer.
+pub async fn submit(service: &Service, submission: Submission<'_>) -> Result<FormAnswer, TapError> {
+    let slug = TagKey::Slug(submission.slug);
+    let Some(tag) = service.tags.get(service, slug).await? else {
+        return Ok(FormAnswer::NoSuchTag);
+    };
+    let is_page = |content: &Content| matches!(content, Content::Studio { .. });
+    if !tag
+        .experience()
+        .is_some_and(|experience| is_page(&experience.content))
+    {
+        return Ok(FormAnswer::NoForm);
+    }
+    let Some(key) = RollingKey::from_base64(submission.rolling_key) else {
+        return Ok(FormAnswer::TapAgain(tag));
+    };
+    if held(service, &tag, &key).await?.is_none() {
+        return Ok(FormAnswer::TapAgain(tag));
+    }
+    let mut visit = Visit::new(&submission.visitor, None, None);
+    let mut refused = false;
+    if !submission.data.is_empty() {
+        let outcome = save(service, &key, &submission).await?;
+        refused = outcome != Outcome::Saved;
+        visit.outcome = Some(outcome);
+        if refused {
+            visit.entered = submission.data;
+        }
+    }
+    let Some((issued, interaction)) = held(service, &tag, &key).await? else {
+        return Ok(FormAnswer::TapAgain(tag));
+    };
+    visit.consumed = issued.consumed.is_some();
+    if submission.saved && visit.consumed && visit.outcome.is_none() {
+        visit.outcome = Some(Outcome::Saved);
+    }
+    let page = repeat(service, tag, interaction, key, visit).await?;
+    Ok(FormAnswer::Page { page, refused })
+}
+
+async fn save(
+    service: &Service,
+    key: &RollingKey,
+    submission: &Submission<'_>,
+) -> Result<Outcome, TapError> {
+    for (_, value) in &submission.data {
+        match check_value(value) {
+            Ok(()) => {}
+            Err(InvalidProperty::TooLong) => return Ok(Outcome::TooLong),
+            Err(_) => return Ok(Outcome::NotReady),
+        }
+    }
+    let Some(id) = service.key_mask.interaction_id(key) else {
+        return Ok(Outcome::Used);
+    };
+    let update = VariableUpdate {
+        id,
+        hash: key.hash(),
+        request: Some(submission.digest),
+        data: submission.data.clone(),
+        simulated_offset: service.storage.simulated_offset(),
+    };
+    Ok(match service.storage.update_variables(update).await? {
+        Updated::Done(_) | Updated::Repeated => Outcome::Saved,
+        Updated::Refused(refusal) => {
+            tracing::debug!(interaction = %id, ?refusal, "a form was refused");
+            match refusal {
+                UpdateRefusal::InvalidKey | UpdateRefusal::Consumed => Outcome::Used,
+                UpdateRefusal::NotVerified => Outcome::Unverified,
+                UpdateRefusal::UnknownVariable(_) | UpdateRefusal::NotAssigned => Outcome::NotReady,
+            }
+        }
+    })
+}

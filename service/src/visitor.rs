@@ -1,0 +1,221 @@
+//! What a visitor's browser says of itself: its languages and its system.
+//! It is taken as said. Nothing here is kept.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What a browser says of itself.
+#[derive(Clone, Debug, Default)]
+pub struct Visitor {
+    /// The languages its user reads, the best first.
+    pub languages: Vec<String>,
+    /// What it runs on.
+    pub operating_system: OperatingSystem,
+}
+
+/// The system of a visitor's device, as far as its browser tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OperatingSystem {
+    /// Android.
+    Android,
+    /// iOS, and iPadOS where it does not say that it is macOS.
+    Ios,
+    /// Windows.
+    Windows,
+    /// macOS.
+    Macos,
+    /// Linux, `ChromeOS` included.
+    Linux,
+    /// Another one, or none that was told.
+    #[default]
+    Other,
+}
+
+impl OperatingSystem {
+    /// What a `User-Agent` header tells.
+    pub fn of(user_agent: &str) -> Self {
+        // Android says Linux, too; iOS says Mac OS X, too.
+        const SIGNS: [(&str, OperatingSystem); 9] = [
+            ("Android", OperatingSystem::Android),
+            ("iPhone", OperatingSystem::Ios),
+            ("iPad", OperatingSystem::Ios),
+            ("iPod", OperatingSystem::Ios),
+            ("Windows", OperatingSystem::Windows),
+            ("Macintosh", OperatingSystem::Macos),
+            ("Mac OS X", OperatingSystem::Macos),
+            ("CrOS", OperatingSystem::Linux),
+            ("Linux", OperatingSystem::Linux),
+        ];
+        let found = SIGNS.iter().find(|(sign, _)| user_agent.contains(sign));
+        found.map_or(Self::Other, |(_, system)| *system)
+    }
+}
+
+/// Most languages that are read of a header.
+const LANGUAGES_MAX: usize = 20;
+
+/// The languages of an `Accept-Language` header, the best first (RFC 9110, section 12.5.4).
+pub fn accepted_languages(header: &str) -> Vec<String> {
+    let mut weighted: Vec<(u32, &str)> = header
+        .split(',')
+        .take(LANGUAGES_MAX)
+        .filter_map(|range| {
+            let (language, parameters) = range.split_once(';').unwrap_or((range, ""));
+            let weight = match parameters.trim().strip_prefix("q=") {
+                Some(weight) => weight.trim().parse::<f32>().ok()?,
+                None => 1.0,
+            };
+            let language = language.trim();
+            let is_tag = language
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-');
+            let wanted =
+                weight > 0.0 && weight <= 1.0 && is_tag && (2..=35).contains(&language.len());
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "it is within 0 and 1000"
+            )]
+            wanted.then_some(((weight * 1000.0) as u32, language))
+        })
+        .collect();
+    weighted.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+    weighted
+        .into_iter()
+        .map(|(_, language)| language.to_owned())
+        .collect()
+}
+
+/// The one of the `offered` languages that is best for somebody who reads
+/// `wanted`, the best first; `None` where none of them is. A language is also
+/// met by a wider one (`de` for `de-AT`), and as a last resort by another one of
+/// the same kind (`pt-BR` for `pt`).
+pub fn negotiate<'a>(wanted: &[String], offered: &[&'a str]) -> Option<&'a str> {
+    let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
+    wanted.iter().find_map(|wanted| {
+        let mut range = wanted.as_str();
+        loop {
+            if let Some(found) = offered.iter().find(|one| same(one, range)) {
+                return Some(*found);
+            }
+            match range.rsplit_once('-') {
+                Some((wider, _)) => range = wider,
+                None => break,
+            }
+        }
+        offered
+            .iter()
+            .copied()
+            .find(|one| same(primary(one), range))
+    })
+}
+
+/// The first part of a language tag.
+pub fn primary(language: &str) -> &str {
+    language.split('-').next().unwrap_or(language)
+}
+
+/// Whether a language is written from right to left.
+pub fn is_right_to_left(language: &str) -> bool {
+    const SCRIPTS: [&str; 6] = ["Arab", "Hebr", "Syrc", "Thaa", "Nkoo", "Adlm"];
+    const LANGUAGES: [&str; 12] = [
+        "ar", "arc", "ckb", "dv", "fa", "he", "iw", "ps", "sd", "ug", "ur", "yi",
+    ];
+    let script = language.split('-').skip(1).find(|subtag| subtag.len() == 4);
+    match script {
+        Some(script) => SCRIPTS.iter().any(|one| one.eq_ignore_ascii_case(script)),
+        None => LANGUAGES
+            .iter()
+            .any(|one| one.eq_ignore_ascii_case(primary(language))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn systems_are_told_by_user_agents() {
+        for (agent, system) in [
+            (
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15",
+                OperatingSystem::Ios,
+            ),
+            (
+                "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 Chrome/130.0",
+                OperatingSystem::Android,
+            ),
+            (
+                "Mozilla/5.0 (Windows NT 10.0; Win64; x64)",
+                OperatingSystem::Windows,
+            ),
+            (
+                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)",
+                OperatingSystem::Macos,
+            ),
+            (
+                "Mozilla/5.0 (X11; CrOS x86_64 14541.0.0)",
+                OperatingSystem::Linux,
+            ),
+            (
+                "Mozilla/5.0 (X11; Linux x86_64; rv:131.0)",
+                OperatingSystem::Linux,
+            ),
+            ("curl/8.5.0", OperatingSystem::Other),
+            ("", OperatingSystem::Other),
+        ] {
+            assert_eq!(OperatingSystem::of(agent), system, "{agent}");
+        }
+    }
+
+    #[test]
+    fn the_best_language_comes_first() {
+        for (header, languages) in [
+            ("de-AT,de;q=0.9,en;q=0.8", vec!["de-AT", "de", "en"]),
+            ("en;q=0.5, fr", vec!["fr", "en"]),
+            ("en;q=0, fr;q=x, de;q=2, nl", vec!["nl"]),
+            ("*, de;q=0.3", vec!["de"]),
+            ("", vec![]),
+            ("<script>, d, \u{e9}\u{e9}", vec![]),
+        ] {
+            assert_eq!(accepted_languages(header), languages, "{header}");
+        }
+        assert_eq!(accepted_languages(&"de,".repeat(1000)).len(), LANGUAGES_MAX);
+    }
+
+    #[test]
+    fn a_visitor_gets_the_nearest_language() {
+        let offered = ["de", "pt-BR", "zh-Hant"];
+        for (wanted, found) in [
+            ("de-AT", Some("de")),
+            ("DE", Some("de")),
+            ("pt", Some("pt-BR")),
+            ("pt-PT", Some("pt-BR")),
+            ("zh-Hant-TW", Some("zh-Hant")),
+            ("fr", None),
+            ("fr, zh;q=0.5", Some("zh-Hant")),
+        ] {
+            assert_eq!(
+                negotiate(&accepted_languages(wanted), &offered),
+                found,
+                "{wanted}"
+            );
+        }
+    }
+
+    #[test]
+    fn direction_follows_the_script() {
+        for (language, right_to_left) in [
+            ("ar", true),
+            ("he-IL", true),
+            ("az-Arab", true),
+            ("fa", true),
+            ("ar-Latn", false),
+            ("en", false),
+            ("de-AT", false),
+        ] {
+            assert_eq!(is_right_to_left(language), right_to_left, "{language}");
+        }
+    }
+}
