@@ -238,7 +238,7 @@ impl Content {
             Self::Redirect { rules, .. } => rules
                 .iter()
                 .flat_map(|rule| &rule.when)
-                .flat_map(|when| when.languages())
+                .flat_map(When::languages)
                 .map(String::as_str)
                 .collect(),
             Self::Studio { blocks, .. } => block::languages(blocks),

@@ -92,10 +92,6 @@ fn write(picture: &DynamicImage, from: ImageFormat) -> Result<(ImageType, Vec<u8
     Ok((media_type, bytes))
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "it is what map_err hands over"
-)]
 fn refused(error: image::ImageError) -> PictureError {
     match error {
         image::ImageError::Limits(_) => PictureError::TooLarge,

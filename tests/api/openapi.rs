@@ -102,7 +102,7 @@ async fn every_operation_of_the_document_is_a_route() {
                 .expect("an answer");
             let expected: &[u16] = if path.starts_with("/admin/") {
                 &[401, 429]
-            } else if path == "/t/{slug}" {
+            } else if path == "/t/{slug}" || path == "/media/{name}" {
                 &[404]
             } else {
                 &[200, 415, 429]

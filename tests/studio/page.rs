@@ -200,9 +200,9 @@ async fn images_are_served_to_those_who_were_shown_their_address() {
         .await;
 
     let page = Html::parse_document(&service.tap(&tag.path()).await.answer.body);
-    let shown = one(&page, "figure img");
-    assert_eq!(shown.attr("alt"), Some("A bottle of Bottle 41"));
-    let src = shown.attr("src").expect("an address");
+    let figure = one(&page, "figure img");
+    assert_eq!(figure.attr("alt"), Some("A bottle of Bottle 41"));
+    let src = figure.attr("src").expect("an address");
     assert_eq!(one(&page, ".logo").attr("src"), Some(src));
     let response = service.get(src).send().await.expect("an answer");
     assert_eq!(response.status(), 200);

@@ -21,7 +21,7 @@ fn path(tap: &TapResult) -> String {
     url::Url::parse(location).expect("a URL").path().to_owned()
 }
 
-fn rule(when: Value, to: &str) -> Value {
+fn rule(when: &Value, to: &str) -> Value {
     json!({"when": [when], "target_url": format!("https://owner.example/{to}")})
 }
 
@@ -30,14 +30,14 @@ async fn the_first_rule_that_is_met_leads_and_else_the_default() {
     let service = TestService::start().await;
     let rules = json!([
         rule(
-            json!({"type": "verification", "any_of": ["not_verified"]}),
+            &json!({"type": "verification", "any_of": ["not_verified"]}),
             "warning"
         ),
         rule(
-            json!({"type": "variable_equals", "variable": "registered", "value": "true"}),
+            &json!({"type": "variable_equals", "variable": "registered", "value": "true"}),
             "mine/{{tag:attribute:sku}}"
         ),
-        rule(json!({"type": "scan_count", "at_least": 3}), "often"),
+        rule(&json!({"type": "scan_count", "at_least": 3}), "often"),
     ]);
     let tag = tag(&service, rules).await;
     let mut inlay = service
@@ -69,16 +69,16 @@ async fn rules_know_country_language_system_and_time() {
     ], "target_url": "https://owner.example/both"});
     let rules = json!([
         rule(
-            json!({"type": "time", "from": "2026-01-01T13:00:00Z", "until": "2026-01-01T14:00:00Z"}),
+            &json!({"type": "time", "from": "2026-01-01T13:00:00Z", "until": "2026-01-01T14:00:00Z"}),
             "hour"
         ),
         both,
         rule(
-            json!({"type": "operating_system", "any_of": ["android"]}),
+            &json!({"type": "operating_system", "any_of": ["android"]}),
             "android"
         ),
-        rule(json!({"type": "language", "any_of": ["fr"]}), "french"),
-        rule(json!({"type": "country", "any_of": ["AT"]}), "austria"),
+        rule(&json!({"type": "language", "any_of": ["fr"]}), "french"),
+        rule(&json!({"type": "country", "any_of": ["AT"]}), "austria"),
     ]);
     let tag = tag(&service, rules).await;
     let to = async |agent: &str, language: &str| {
@@ -107,15 +107,15 @@ async fn a_preview_follows_the_rules() {
     let service = TestService::start().await;
     let rules = json!([
         rule(
-            json!({"type": "verification", "any_of": ["verified"]}),
+            &json!({"type": "verification", "any_of": ["verified"]}),
             "yes"
         ),
-        rule(json!({"type": "country", "any_of": ["DE"]}), "germany"),
+        rule(&json!({"type": "country", "any_of": ["DE"]}), "germany"),
         rule(
-            json!({"type": "operating_system", "any_of": ["ios"]}),
+            &json!({"type": "operating_system", "any_of": ["ios"]}),
             "ios"
         ),
-        rule(json!({"type": "language", "any_of": ["de"]}), "german"),
+        rule(&json!({"type": "language", "any_of": ["de"]}), "german"),
     ]);
     let tag = tag(&service, rules).await;
     for (tap, to) in [
@@ -149,7 +149,7 @@ async fn a_preview_follows_the_rules() {
 async fn rules_are_changed_as_a_whole_and_refused_in_words() {
     let service = TestService::start().await;
     let tag = tag(&service, json!([])).await;
-    let rules = json!([rule(json!({"type": "scan_count", "at_least": 1}), "new")]);
+    let rules = json!([rule(&json!({"type": "scan_count", "at_least": 1}), "new")]);
     let changed = service
         .admin_patch("/experiences/1?publish=true", json!({"rules": rules}))
         .await;
@@ -159,7 +159,7 @@ async fn rules_are_changed_as_a_whole_and_refused_in_words() {
         .admin(
             reqwest::Method::PATCH,
             "/experiences/1",
-            json!({"rules": [rule(json!({"type": "scan_count"}), "x")]}),
+            json!({"rules": [rule(&json!({"type": "scan_count"}), "x")]}),
         )
         .await
         .expect(422);

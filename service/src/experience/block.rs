@@ -53,7 +53,7 @@ pub enum Block {
         url: Link,
         /// How much it stands out.
         #[serde(default, skip_serializing_if = "is_default")]
-        #[schema(inline, required = false)]
+        #[schema(required = false)]
         look: ButtonLook,
     },
     /// A film on another site: a link to it. Nothing of it is loaded before it is followed.
@@ -68,7 +68,6 @@ pub enum Block {
     /// Something to be seen at once, beside a sign for its tone.
     Notice {
         /// Which sign and colour.
-        #[schema(inline)]
         tone: Tone,
         /// What it says, in a few words.
         #[schema(min_length = 1, max_length = 500)]

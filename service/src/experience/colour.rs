@@ -35,6 +35,7 @@ impl Colour {
     }
 
     /// Black or white, whichever is easier to read on it. One of them always is readable.
+    #[must_use]
     pub fn ink(self) -> Self {
         if self.is_dark() {
             Self::WHITE

@@ -15,7 +15,6 @@ use crate::id::ImageId;
 pub struct Theme {
     /// Whether the page follows the visitor's device, or is always light or dark.
     #[serde(skip_serializing_if = "is_default")]
-    #[schema(inline)]
     pub scheme: Scheme,
     /// The colour of buttons and links.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,11 +30,9 @@ pub struct Theme {
     pub background_dark: Option<Colour>,
     /// The typeface.
     #[serde(skip_serializing_if = "is_default")]
-    #[schema(inline)]
     pub font: Font,
     /// How round things are.
     #[serde(skip_serializing_if = "is_default")]
-    #[schema(inline)]
     pub corners: Corners,
     /// An image of the experience that stands at the top of the page.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -83,7 +83,7 @@ fn colours(theme: &Theme, paper: Colour) -> String {
     } else {
         accent
     };
-    let link = accent.readable_on(raised).readable_on(paper);
+    let text = accent.readable_on(raised).readable_on(paper);
     let good = GOOD.readable_on(raised).readable_on(paper);
     let caution = CAUTION.readable_on(raised).readable_on(paper);
     let scheme = if dark { "dark" } else { "light" };
@@ -97,7 +97,7 @@ fn colours(theme: &Theme, paper: Colour) -> String {
         ("edge", paper.mixed(contrast, 48)),
         ("fill", fill),
         ("on-fill", fill.ink()),
-        ("link", link),
+        ("link", text),
         ("good", good),
         ("good-soft", paper.mixed(good, 12)),
         ("caution", caution),

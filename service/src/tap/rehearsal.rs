@@ -111,9 +111,9 @@ pub async fn rehearse(
             let scope = Scope::full(service, &tag, facts, rk).await?;
             let language = language(&visitor, &content.languages(), &tag);
             let theme = Theme {
-                scheme: match (theme.scheme, tap.scheme) {
-                    (Scheme::Auto, Some(scheme)) => scheme,
-                    (scheme, _) => scheme,
+                scheme: match theme.scheme {
+                    Scheme::Auto => tap.scheme.unwrap_or_default(),
+                    chosen => chosen,
                 },
                 ..theme.clone()
             };

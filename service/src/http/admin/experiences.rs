@@ -26,7 +26,8 @@ pub(super) use rollback::*;
 pub(super) use update::*;
 pub(super) use versions::*;
 
-use crate::experience::{Block, ContentFields, ExperienceFields, ExperienceKind, Rule, Theme};use crate::object;
+use crate::experience::{Block, ContentFields, ExperienceFields, ExperienceKind, Rule, Theme};
+use crate::object;
 
 /// The members of an experience that its owner decides, as they are sent.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
@@ -59,7 +60,7 @@ pub(crate) struct ExperienceMembers {
         deserialize_with = "object::option",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schema(nullable = false, inline)]
+    #[schema(nullable = false)]
     theme: Option<Theme>,
 }
 
