@@ -11,6 +11,8 @@
 mod block;
 mod colour;
 mod condition;
+mod difference;
+mod file;
 mod link;
 pub mod rich_text;
 mod rule;
@@ -28,6 +30,8 @@ use utoipa::ToSchema;
 pub use block::{Block, BlockError, ButtonLook, FieldKind, FormField, TableRow, Tone};
 pub use colour::{Colour, InvalidColour};
 pub use condition::{Circumstances, When};
+pub use difference::{DifferenceLine, LineChange, difference};
+pub use file::{ExperienceFile, FileError, with_images};
 pub use link::{Link, LinkError};
 pub use rule::{RULES_MAX, Rule, RuleError};
 pub use stored::{Experience, ExperienceFields, Image, ImageType, InvalidName, Version};

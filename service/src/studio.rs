@@ -13,12 +13,14 @@
 mod media;
 mod shell;
 mod style;
+mod templates;
 mod words;
 
 use askama::Template as _;
 
 pub use media::MediaNames;
 pub use shell::{Shell, plain};
+pub use templates::{StudioTemplate, templates};
 pub use words::{Words, own_language, words};
 
 use crate::experience::rich_text::{self, Outline};

@@ -386,7 +386,7 @@ fn language(visitor: &Visitor, offered: &[&str], tag: &CachedTag) -> String {
 }
 
 /// What marks the one script and the one style of a page as ours.
-pub(crate) fn nonce(entropy: &dyn Entropy) -> String {
+pub fn nonce(entropy: &dyn Entropy) -> String {
     entropy::text(entropy, b"0123456789abcdef", 32)
 }
 

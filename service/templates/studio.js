@@ -30,10 +30,11 @@
   // The page as the service has it for this key; with more than the key, the form is sent on the way.
   const show = async (body) => {
     const answer = await post(location.href, body);
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const main = page.querySelector("main");
+    // Only what is new is read: another style would be the policy's to refuse.
+    const html = await answer.text();
+    const fresh = html.slice(html.indexOf("<main"), html.lastIndexOf("</main>"));
+    const main = new DOMParser().parseFromString(fresh, "text/html").querySelector("main");
     if (!main) throw new Error();
-    document.title = page.title;
     document.querySelector("main").replaceWith(document.adoptNode(main));
     const said = main.querySelector(".said:not([hidden])");
     if (said) said.tabIndex = -1;

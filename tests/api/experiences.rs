@@ -571,3 +571,158 @@ async fn an_image_that_is_shown_is_not_deleted_and_one_that_is_deleted_is_not_sh
     );
     assert_eq!(back.await.expect(409)["detail"], "There is no image 1.");
 }
+
+#[tokio::test]
+async fn versions_are_compared_line_by_line() {
+    let service = TestService::start().await;
+    service.experience(page("One")).await;
+    let heading =
+        |text: &str| json!({"blocks": [{"type": "heading", "text": text}, {"type": "divider"}]});
+    service
+        .admin_patch("/experiences/1?publish=true", heading("Two"))
+        .await;
+    let line = |change: &str, what: &str, text: &str| json!({"change": change, "depth": 0, "what": what, "text": text});
+
+    let same = service.admin_get("/experiences/1/difference").await;
+    assert_eq!(same["differs"], false);
+    assert_eq!(
+        same["lines"],
+        json!([line("same", "heading", "Two"), line("same", "divider", "")])
+    );
+    service
+        .admin_patch("/experiences/1", heading("Three"))
+        .await;
+    let draft = service.admin_get("/experiences/1/difference").await;
+    assert_eq!(
+        draft,
+        json!({"from": 2, "to": null, "differs": true, "lines": [
+            line("removed", "heading", "Two"), line("added", "heading", "Three"), line("same", "divider", ""),
+        ]})
+    );
+    let older = service
+        .admin_get("/experiences/1/difference?from=2&to=1")
+        .await;
+    assert_eq!(
+        older["lines"],
+        json!([
+            line("removed", "heading", "Two"),
+            line("removed", "divider", ""),
+            line("added", "heading", "One")
+        ])
+    );
+    let missing = "/experiences/1/difference?from=9";
+    let missing = service.admin(Method::GET, missing, Value::Null).await;
+    assert_eq!(missing.expect(409)["detail"], "There is no version 9.");
+    let mut draft = page("Never published");
+    draft["draft"] = true.into();
+    service.experience(draft).await;
+    let first = service.admin_get("/experiences/2/difference").await;
+    assert_eq!(
+        first["lines"],
+        json!([line("added", "heading", "Never published")])
+    );
+}
+
+#[tokio::test]
+async fn an_experience_is_carried_to_another_service_in_one_file_with_its_images() {
+    let service = TestService::start().await;
+    service.experience(page("Other")).await;
+    service.experience(page("Hello")).await;
+    for _ in 0..2 {
+        upload(&service, "/experiences/2/images", &png())
+            .await
+            .expect(201);
+    }
+    let shows = json!({
+        "blocks": [
+            {"type": "image", "image_id": 2, "alt": "A bottle"},
+            {"type": "condition", "when": {"type": "scan_count", "at_least": 1},
+             "blocks": [{"type": "image", "image_id": 2, "alt": ""}]},
+        ],
+        "theme": {"logo": 1, "accent": "#aa3300"},
+    });
+    service.admin_patch("/experiences/2", shows).await;
+    let file = service.admin_get("/experiences/2/file").await;
+    assert_eq!(file["tapdesk_experience"], 1);
+    assert_eq!(file["images"].as_array().map(Vec::len), Some(2));
+
+    let other = TestService::start().await;
+    let imported = other
+        .admin_create("/experiences/import", file.clone())
+        .await;
+    assert_eq!(imported["name"], "Welcome");
+    assert_eq!(
+        (&imported["published_version"], &imported["draft"]),
+        (&Value::Null, &json!(true))
+    );
+    let images = other.admin_get("/experiences/1/images").await;
+    assert_eq!(images["items"].as_array().map(Vec::len), Some(2));
+    let renamed = imported["blocks"][0]["image_id"].clone();
+    assert_eq!(imported["blocks"][1]["blocks"][0]["image_id"], renamed);
+    assert_ne!(imported["theme"]["logo"], renamed);
+    let again = other.admin_get("/experiences/1/file").await;
+    assert_eq!(again["content"]["theme"]["accent"], "#aa3300");
+
+    for (member, value, words) in [
+        ("tapdesk_experience", json!(2), "version 2 of its format"),
+        ("name", json!(""), "needs a name"),
+        ("images", json!([]), "does not have it"),
+        (
+            "images",
+            json!([{"id": 1, "data": "%"}, {"id": 2, "data": "%"}]),
+            "is not Base64",
+        ),
+        (
+            "images",
+            json!([{"id": 1, "data": "PHN2Zy8+"}, {"id": 2, "data": "PHN2Zy8+"}]),
+            "is no PNG",
+        ),
+        ("content", json!({"kind": "studio"}), "needs blocks"),
+        ("script", json!("x"), "unknown field `script`"),
+    ] {
+        let mut broken = file.clone();
+        broken[member] = value;
+        let refusal = refused(&other, Method::POST, "/experiences/import", broken).await;
+        assert!(refusal.contains(words), "{refusal}");
+    }
+    let left = other.admin_get("/experiences").await;
+    assert_eq!(
+        left["items"].as_array().map(Vec::len),
+        Some(1),
+        "nothing is left behind"
+    );
+
+    let redirect = json!({
+        "tapdesk_experience": 1, "name": "R",
+        "content": {"kind": "redirect", "target_url": "https://owner.example/", "rules": [
+            {"when": [{"type": "scan_count", "at_least": 2}], "target_url": "https://owner.example/2"},
+        ]},
+    });
+    let redirect = other.admin_create("/experiences/import", redirect).await;
+    assert_eq!(redirect["rules"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test]
+async fn every_template_is_an_experience_to_begin_with() {
+    let service = TestService::start().await;
+    let light = service
+        .admin_get("/experiences/templates?scheme=light")
+        .await;
+    let items = light["items"].as_array().expect("templates");
+    assert_eq!(items.len(), 10);
+    for template in items {
+        let html = template["html"].as_str().expect("a page");
+        assert!(
+            html.contains("<h1") && !html.contains("prefers-color-scheme:dark"),
+            "{html}"
+        );
+        let experience = template["experience"].clone();
+        let id = service.experience(experience).await;
+        let tag = service
+            .tag(json!({"name": "Bottle", "experience_id": id, "variables": template["variables"]}))
+            .await;
+        let tap = service.tap(&tag.path()).await;
+        assert_eq!(tap.status, 200);
+        assert!(tap.answer.body.len() < 30 * 1024);
+    }
+}

@@ -59,6 +59,10 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
                 experiences::update,
                 experiences::delete
             ))
+            .routes(routes!(experiences::list_templates))
+            .routes(routes!(experiences::import_file))
+            .routes(routes!(experiences::export_file))
+            .routes(routes!(experiences::compare))
             .routes(routes!(experiences::preview))
             .routes(routes!(experiences::publish))
             .routes(routes!(experiences::rollback))

@@ -77,12 +77,12 @@ fn colours(theme: &Theme, paper: Colour) -> String {
     } else {
         ACCENT
     });
-    // A filled thing must be told from its ground, too.
-    let fill = if accent.contrast(paper) < 1.6 {
-        accent.mixed(contrast, 30)
-    } else {
-        accent
-    };
+    // A filled thing must be told from its ground, too; in the dark that takes more light.
+    let told = if dark { 3.0 } else { 1.5 };
+    let shades = (0..=100).step_by(4);
+    let mut shades = shades.map(|percent| accent.mixed(contrast, percent));
+    let fill = shades.find(|shade| shade.contrast(paper) >= told);
+    let fill = fill.unwrap_or(contrast);
     let text = accent.readable_on(raised).readable_on(paper);
     let good = GOOD.readable_on(raised).readable_on(paper);
     let caution = CAUTION.readable_on(raised).readable_on(paper);

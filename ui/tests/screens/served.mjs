@@ -40,7 +40,7 @@ export async function serveUi() {
   });
   const server = createServer((incoming, outgoing) => {
     const path = new URL(incoming.url, "http://x").pathname;
-    if (/^\/(admin|v2|t|stand-in)\//.test(`${path}/`)) forward(incoming, outgoing, address);
+    if (/^\/(admin|v2|t|media|stand-in)\//.test(`${path}/`)) forward(incoming, outgoing, address);
     else void file(path, outgoing);
   });
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));

@@ -140,6 +140,14 @@ fn merge(target: &mut Value, patch: &serde_json::Map<String, Value>) {
     }
 }
 
+/// A JSON body that may be larger than others: at most `max` bytes.
+pub(super) async fn json<T: DeserializeOwned>(request: Request, max: usize) -> Result<T, ApiError> {
+    check_type(&request, &["application/json"])?;
+    let bytes = read(request.into_body(), max).await?;
+    let Object(value) = parse(&bytes)?;
+    Ok(value)
+}
+
 async fn json_bytes(request: Request, expected: &'static str) -> Result<Bytes, ApiError> {
     check_type(&request, &[expected, "application/json"])?;
     read(request.into_body(), JSON_MAX).await

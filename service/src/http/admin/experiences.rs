@@ -2,12 +2,15 @@
 
 mod create;
 mod delete;
+mod difference;
+mod file;
 mod get;
 mod images;
 mod list;
 mod preview;
 mod publish;
 mod rollback;
+mod templates;
 mod update;
 mod versions;
 
@@ -17,12 +20,15 @@ use utoipa::ToSchema;
 
 pub(super) use create::*;
 pub(super) use delete::*;
+pub(super) use difference::*;
+pub(super) use file::*;
 pub(super) use get::*;
 pub(super) use images::*;
 pub(super) use list::*;
 pub(super) use preview::*;
 pub(super) use publish::*;
 pub(super) use rollback::*;
+pub(super) use templates::*;
 pub(super) use update::*;
 pub(super) use versions::*;
 

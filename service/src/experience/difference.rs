@@ -1,0 +1,257 @@
+//! The difference of two contents, line by line, as a screen shows it.
+
+use serde::Serialize;
+use serde_json::Value;
+use similar::{Algorithm, ChangeTag, capture_diff_slices};
+use utoipa::ToSchema;
+
+use super::{Block, Content, Rule, Theme, When};
+
+/// A line of a difference: a part of one of the contents, or of both.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct DifferenceLine {
+    /// Which content it is of.
+    pub change: LineChange,
+    /// How deep it is within conditions.
+    pub depth: usize,
+    /// What it is: the type of a block, `theme`, `rule`, `target_url`, or the `otherwise` of a condition.
+    pub what: String,
+    /// What it says, in one line or several.
+    pub text: String,
+}
+
+/// Which of two contents a line is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LineChange {
+    /// Of both.
+    Same,
+    /// Of the first alone.
+    Removed,
+    /// Of the second alone.
+    Added,
+}
+
+/// The lines of both contents, in order. `before` is `None` where there is none yet.
+pub fn difference(before: Option<&Content>, after: &Content) -> Vec<DifferenceLine> {
+    let before = before.map(lines).unwrap_or_default();
+    let after = lines(after);
+    let operations = capture_diff_slices(Algorithm::Patience, &before, &after);
+    let changes = operations
+        .iter()
+        .flat_map(|operation| operation.iter_changes(&before, &after));
+    changes
+        .map(|change| {
+            let Line { depth, what, text } = change.value();
+            DifferenceLine {
+                change: match change.tag() {
+                    ChangeTag::Equal => LineChange::Same,
+                    ChangeTag::Delete => LineChange::Removed,
+                    ChangeTag::Insert => LineChange::Added,
+                },
+                depth,
+                what,
+                text,
+            }
+        })
+        .collect()
+}
+
+/// A part of a content. Two that are equal are the same part.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Line {
+    depth: usize,
+    what: String,
+    text: String,
+}
+
+fn line(depth: usize, what: &str, text: impl Into<String>) -> Line {
+    Line {
+        depth,
+        what: what.to_owned(),
+        text: text.into(),
+    }
+}
+
+fn lines(content: &Content) -> Vec<Line> {
+    let mut lines = Vec::new();
+    match content {
+        Content::Redirect { target, rules } => {
+            for Rule { when, target_url } in rules {
+                let when: Vec<_> = when.iter().map(condition).collect();
+                let text = format!("{} → {}", when.join(", "), target_url.source());
+                lines.push(line(0, "rule", text));
+            }
+            lines.push(line(0, "target_url", target.source()));
+        }
+        Content::Studio { blocks, theme } => {
+            lines.extend(of_theme(theme));
+            of_blocks(blocks, 0, &mut lines);
+        }
+    }
+    lines
+}
+
+fn of_theme(theme: &Theme) -> impl Iterator<Item = Line> {
+    let members = match serde_json::to_value(theme) {
+        Ok(Value::Object(members)) => members,
+        _ => serde_json::Map::new(),
+    };
+    members
+        .into_iter()
+        .map(|(name, value)| line(0, "theme", format!("{name}: {}", plain(&value))))
+}
+
+fn of_blocks(blocks: &[Block], depth: usize, lines: &mut Vec<Line>) {
+    for block in blocks {
+        let Block::Condition {
+            when,
+            blocks,
+            otherwise,
+        } = block
+        else {
+            lines.push(of_block(block, depth));
+            continue;
+        };
+        lines.push(line(depth, "condition", condition(when)));
+        of_blocks(blocks, depth + 1, lines);
+        if !otherwise.is_empty() {
+            lines.push(line(depth, "otherwise", condition(when)));
+            of_blocks(otherwise, depth + 1, lines);
+        }
+    }
+}
+
+/// A block in its type and its members.
+fn of_block(block: &Block, depth: usize) -> Line {
+    let mut members = match serde_json::to_value(block) {
+        Ok(Value::Object(members)) => members,
+        _ => serde_json::Map::new(),
+    };
+    let what = members.shift_remove("type");
+    let what = what.as_ref().and_then(Value::as_str).unwrap_or_default();
+    let text = match (members.len(), members.get("text")) {
+        (1, Some(text)) => plain(text),
+        _ => members
+            .iter()
+            .map(|(name, value)| format!("{name}: {}", plain(value)))
+            .collect::<Vec<_>>()
+            .join("\n"),
+    };
+    line(depth, what, text)
+}
+
+/// A condition in its members: `variable_equals: registered, true`.
+fn condition(when: &When) -> String {
+    let mut members = match serde_json::to_value(when) {
+        Ok(Value::Object(members)) => members,
+        _ => serde_json::Map::new(),
+    };
+    let kind = members.shift_remove("type");
+    let kind = kind.as_ref().map(plain).unwrap_or_default();
+    let values: Vec<_> = members
+        .iter()
+        .map(|(name, value)| match name.as_str() {
+            "variable" | "value" | "any_of" => plain(value),
+            name => format!("{name} {}", plain(value)),
+        })
+        .collect();
+    format!("{kind}: {}", values.join(", "))
+}
+
+/// A value without the marks of JSON, as far as it can be read without them.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let items: Vec<_> = items.iter().map(plain).collect();
+            items.join(", ")
+        }
+        Value::Object(members) => {
+            let members: Vec<_> = members.values().map(plain).collect();
+            members.join(" · ")
+        }
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn content(value: &Value) -> Content {
+        Content::from_json(&value.to_string()).unwrap()
+    }
+
+    fn marked(before: &Value, after: &Value) -> Vec<String> {
+        let lines = difference(Some(&content(before)), &content(after));
+        let marked = lines.iter().map(|line| {
+            let mark = match line.change {
+                LineChange::Same => ' ',
+                LineChange::Removed => '-',
+                LineChange::Added => '+',
+            };
+            format!(
+                "{mark}{}{} | {}",
+                "  ".repeat(line.depth),
+                line.what,
+                line.text
+            )
+        });
+        marked.collect()
+    }
+
+    #[test]
+    fn a_page_is_compared_block_by_block() {
+        let when = json!({"type": "variable_equals", "variable": "registered", "value": "true"});
+        let before = json!({"kind": "studio", "theme": {"accent": "#aa3300"}, "blocks": [
+            {"type": "heading", "text": "Hello"},
+            {"type": "divider"},
+            {"type": "condition", "when": when, "blocks": [{"type": "text", "text": "Yours"}]},
+        ]});
+        let after = json!({"kind": "studio", "theme": {"accent": "#003300"}, "blocks": [
+            {"type": "heading", "text": "Welcome"},
+            {"type": "divider"},
+            {"type": "condition", "when": when,
+             "blocks": [{"type": "text", "text": "Yours"}],
+             "otherwise": [{"type": "button", "label": "Shop", "url": "https://owner.example/"}]},
+        ]});
+        assert_eq!(
+            marked(&before, &after),
+            [
+                "-theme | accent: #aa3300",
+                "-heading | Hello",
+                "+theme | accent: #003300",
+                "+heading | Welcome",
+                " divider | ",
+                " condition | variable_equals: registered, true",
+                "   text | Yours",
+                "+otherwise | variable_equals: registered, true",
+                "+  button | label: Shop\nurl: https://owner.example/",
+            ]
+        );
+        assert!(
+            marked(&before, &before)
+                .iter()
+                .all(|line| line.starts_with(' '))
+        );
+    }
+
+    #[test]
+    fn a_redirect_is_compared_rule_by_rule() {
+        let before = json!({"kind": "redirect", "target_url": "https://a.example/"});
+        let after = json!({"kind": "redirect", "target_url": "https://a.example/", "rules": [
+            {"when": [{"type": "scan_count", "at_least": 2}, {"type": "country", "any_of": ["DE", "AT"]}],
+             "target_url": "https://b.example/"},
+        ]});
+        assert_eq!(
+            marked(&before, &after),
+            [
+                "+rule | scan_count: at_least 2, country: DE, AT → https://b.example/",
+                " target_url | https://a.example/",
+            ]
+        );
+    }
+}

@@ -1,0 +1,140 @@
+//! An experience as one file, images included, to be carried from one service
+//! to another.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::{Content, ContentError, ContentFields, ExperienceFields, InvalidName};
+use crate::id::ImageId;
+use crate::object;
+
+/// The version of the format that is written; the only one that is read.
+const FORMAT: u32 = 1;
+/// Most images of a file.
+const IMAGES_MAX: usize = 50;
+
+/// An experience as one file. The identifiers of its images mean something within it alone.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExperienceFile {
+    /// The version of this format: 1.
+    #[schema(minimum = 1, maximum = 1)]
+    tapdesk_experience: u32,
+    /// What the owner calls it.
+    #[schema(min_length = 1, max_length = 200)]
+    name: String,
+    /// What it shows, or where it leads.
+    #[serde(deserialize_with = "object::one")]
+    content: ContentFields,
+    /// Its images.
+    #[serde(default, deserialize_with = "object::list")]
+    #[schema(required = false, max_items = 50)]
+    images: Vec<FileImage>,
+}
+
+/// An image in a file.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FileImage {
+    /// How the content names it.
+    id: ImageId,
+    /// The image itself, Base64-encoded.
+    data: String,
+}
+
+/// Why a file cannot be imported. Each is a sentence for people.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// It was written by a later version.
+    #[error("This file is of version {0} of its format; {FORMAT} is the one that can be read.")]
+    Format(u32),
+    /// Its name cannot be one.
+    #[error(transparent)]
+    Name(#[from] InvalidName),
+    /// Its content cannot be one.
+    #[error(transparent)]
+    Content(#[from] ContentError),
+    /// It has too many images.
+    #[error("A file can have at most {IMAGES_MAX} images.")]
+    Images,
+    /// The content shows an image that is not there.
+    #[error("The file shows the image {0}, and does not have it.")]
+    Missing(ImageId),
+    /// An image is no Base64.
+    #[error("The image {0} of the file is not Base64.")]
+    Base64(ImageId),
+}
+
+impl ExperienceFile {
+    /// The file of an experience. `images` are those that its content shows.
+    pub fn new(name: String, content: &Content, images: &BTreeMap<ImageId, Vec<u8>>) -> Self {
+        let images = images.iter().map(|(id, bytes)| FileImage {
+            id: *id,
+            data: STANDARD.encode(bytes),
+        });
+        Self {
+            tapdesk_experience: FORMAT,
+            name,
+            content: serde_json::from_str(&content.to_json())
+                .expect("a content is written as it is read"),
+            images: images.collect(),
+        }
+    }
+
+    /// What it says, checked; the images, not looked into, are those that the content shows.
+    pub fn read(self) -> Result<(ExperienceFields, BTreeMap<ImageId, Vec<u8>>), FileError> {
+        if self.tapdesk_experience != FORMAT {
+            return Err(FileError::Format(self.tapdesk_experience));
+        }
+        if self.images.len() > IMAGES_MAX {
+            return Err(FileError::Images);
+        }
+        let fields = ExperienceFields {
+            name: self.name,
+            content: self.content.try_into()?,
+        };
+        fields.validate()?;
+        let mut images = BTreeMap::new();
+        for shown in fields.content.images() {
+            let image = self.images.iter().find(|image| image.id == shown);
+            let image = image.ok_or(FileError::Missing(shown))?;
+            let bytes = STANDARD.decode(&image.data);
+            images.insert(shown, bytes.map_err(|_| FileError::Base64(shown))?);
+        }
+        Ok((fields, images))
+    }
+}
+
+/// A content whose images have other identifiers.
+pub fn with_images(
+    content: &Content,
+    ids: &BTreeMap<ImageId, ImageId>,
+) -> Result<Content, ContentError> {
+    let mut value = serde_json::from_str(&content.to_json())?;
+    rename(&mut value, ids);
+    serde_json::from_value::<ContentFields>(value)?.try_into()
+}
+
+/// Gives images their other identifiers, wherever a block or a theme names one.
+fn rename(value: &mut Value, ids: &BTreeMap<ImageId, ImageId>) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| rename(item, ids)),
+        Value::Object(members) => {
+            for (name, value) in members {
+                let id = value.as_i64().map(ImageId);
+                match id.and_then(|id| ids.get(&id)) {
+                    Some(id) if matches!(name.as_str(), "image_id" | "logo") => {
+                        *value = id.0.into();
+                    }
+                    _ => rename(value, ids),
+                }
+            }
+        }
+        _ => {}
+    }
+}

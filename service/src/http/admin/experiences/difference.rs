@@ -1,0 +1,99 @@
+//! `GET /admin/v1/experiences/{id}/difference`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::experience::{Content, DifferenceLine, difference};
+use crate::http::admin::path::Id;
+use crate::http::admin::query::Query;
+use crate::http::error::{ApiError, Common, Conflicting, Invalid, NotFound};
+use crate::id::ExperienceId;
+use crate::interaction::VersionRef;
+use crate::service::Service;
+use crate::storage::Conflict;
+
+/// What is compared.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct DifferenceQuery {
+    /// The version that is compared; the published one where none is given.
+    #[param(minimum = 1)]
+    from: Option<u32>,
+    /// The version it is compared with; the draft where none is given.
+    #[param(minimum = 1)]
+    to: Option<u32>,
+}
+
+/// What tells two versions apart.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Difference {
+    /// The version that is compared; `null` for nothing, where none was published.
+    from: Option<u32>,
+    /// The version it is compared with; `null` for the draft.
+    to: Option<u32>,
+    /// Whether they differ.
+    differs: bool,
+    /// The lines of both, in order.
+    lines: Vec<DifferenceLine>,
+}
+
+/// Compare two versions of an experience
+///
+/// Line by line, a line for each block, rule or choice of the theme. Without
+/// parameters: what publishing the draft would change.
+#[utoipa::path(
+    get, path = "/experiences/{id}/difference", tag = "experiences",
+    params(("id" = ExperienceId, Path), DifferenceQuery),
+    responses((status = OK, body = Difference), NotFound, Conflicting, Invalid, Common)
+)]
+pub(crate) async fn compare(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<ExperienceId>,
+    Query(DifferenceQuery { from, to }): Query<DifferenceQuery>,
+) -> Result<Json<Difference>, ApiError> {
+    let experience = service.storage.experience(id).await?;
+    let experience = experience.ok_or(ApiError::NotFound("experience"))?;
+    let from = from.or(experience.published_version);
+    let before = match from {
+        Some(from) => Some(version(&service, id, from).await?),
+        None => None,
+    };
+    let after = match to {
+        Some(to) => version(&service, id, to).await?,
+        None => experience.content,
+    };
+    let differs = before.as_ref() != Some(&after);
+    let lines = difference(before.as_ref(), &after);
+    Ok(Json(Difference {
+        from,
+        to,
+        differs,
+        lines,
+    }))
+}
+
+async fn version(
+    service: &Service,
+    experience_id: ExperienceId,
+    version: u32,
+) -> Result<Content, ApiError> {
+    let reference = VersionRef {
+        experience_id,
+        version,
+    };
+    let published = service.storage.published(reference).await?;
+    published.map_or_else(
+        || {
+            let (noun, id) = ("version", version.into());
+            Err(ApiError::Conflict(
+                Conflict::Missing { noun, id }.to_string(),
+            ))
+        },
+        |published| Ok((*published.content).clone()),
+    )
+}

@@ -1,0 +1,132 @@
+//! `GET /admin/v1/experiences/{id}/file` and `POST /admin/v1/experiences/import`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use super::images::fit;
+use super::in_words;
+use crate::experience::{
+    Content, Experience, ExperienceFields, ExperienceFile, ExperienceKind, Theme, with_images,
+};
+use crate::http::admin::body;
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
+use crate::id::{ExperienceId, ImageId};
+use crate::service::Service;
+
+/// Largest file, in bytes.
+const FILE_MAX: usize = 48 * 1024 * 1024;
+
+/// Export an experience as one file
+///
+/// Its name and draft, and the images that the draft shows.
+#[utoipa::path(
+    get, path = "/experiences/{id}/file", tag = "experiences", params(("id" = ExperienceId, Path)),
+    responses((status = OK, body = ExperienceFile), NotFound, Common)
+)]
+pub(crate) async fn export_file(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<ExperienceId>,
+) -> Result<Response, ApiError> {
+    let experience = service.storage.experience(id).await?;
+    let experience = experience.ok_or(ApiError::NotFound("experience"))?;
+    let mut images = BTreeMap::new();
+    for image in experience.content.images() {
+        if let Some((_, bytes)) = service.storage.image(id, image).await? {
+            images.insert(image, bytes);
+        }
+    }
+    let file = ExperienceFile::new(experience.name, &experience.content, &images);
+    let mut response = Json(file).into_response();
+    let name = format!("attachment; filename=\"experience-{id}.tapdesk.json\"");
+    if let Ok(name) = HeaderValue::from_str(&name) {
+        response
+            .headers_mut()
+            .insert(header::CONTENT_DISPOSITION, name);
+    }
+    Ok(response)
+}
+
+/// Import an experience from a file
+///
+/// It becomes a new draft. Everything in the file is checked, and its images are
+/// written anew, as where each is sent by itself. At most 48 MiB.
+#[utoipa::path(
+    post, path = "/experiences/import", tag = "experiences", request_body = ExperienceFile,
+    responses((status = CREATED, body = Experience), Conflicting, BadBody, Written, Common)
+)]
+pub(crate) async fn import_file(
+    State(service): State<Arc<Service>>,
+    request: Request,
+) -> Result<(StatusCode, Json<Experience>), ApiError> {
+    let file: ExperienceFile = body::json(request, FILE_MAX).await?;
+    let (fields, images) = file.read().map_err(in_words).map_err(ApiError::Invalid)?;
+    let mut fitted = Vec::new();
+    for (id, bytes) in images {
+        let (media_type, bytes) = fit(bytes.into()).await.map_err(|error| match error {
+            ApiError::UnsupportedMediaType(_) => ApiError::Invalid(format!(
+                "The image {id} of the file is no PNG, JPEG, WebP or GIF."
+            )),
+            error => error,
+        })?;
+        fitted.push((id, media_type, bytes));
+    }
+    if fitted.is_empty() {
+        let experience = service.storage.insert_experience(fields, false).await?;
+        return Ok((StatusCode::CREATED, Json(experience)));
+    }
+
+    // Images are of an experience, so it is there before it shows them: until
+    // then it is a draft that nobody comes to.
+    let empty = ExperienceFields {
+        name: fields.name.clone(),
+        content: empty(fields.content.kind()).ok_or(ApiError::Internal)?,
+    };
+    let id = service.storage.insert_experience(empty, false).await?.id;
+    let filled = fill(&service, id, &fields, fitted).await;
+    if filled.is_err() {
+        // Nothing is left behind, as far as the database still answers.
+        let _ = service.storage.delete_experience(id).await;
+    }
+    Ok((StatusCode::CREATED, Json(filled?)))
+}
+
+/// What shows images, without them.
+fn empty(kind: ExperienceKind) -> Option<Content> {
+    (kind == ExperienceKind::Studio).then(|| Content::Studio {
+        blocks: Vec::new(),
+        theme: Theme::default(),
+    })
+}
+
+async fn fill(
+    service: &Service,
+    id: ExperienceId,
+    fields: &ExperienceFields,
+    images: Vec<(ImageId, crate::experience::ImageType, Vec<u8>)>,
+) -> Result<Experience, ApiError> {
+    let mut ids = BTreeMap::new();
+    for (named, media_type, bytes) in images {
+        let image = service.storage.insert_image(id, media_type, bytes).await?;
+        ids.insert(named, image.ok_or(ApiError::NotFound("experience"))?.id);
+    }
+    let content = with_images(&fields.content, &ids)
+        .map_err(in_words)
+        .map_err(ApiError::Invalid)?;
+    let edit = move |before: ExperienceFields| {
+        Ok(ExperienceFields {
+            content: content.clone(),
+            ..before
+        })
+    };
+    let filled = service
+        .storage
+        .edit_experience(id, Box::new(edit), false)
+        .await?;
+    filled.ok_or(ApiError::NotFound("experience"))
+}

@@ -1,0 +1,89 @@
+//! `GET /admin/v1/experiences/templates`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{ExperienceMembers, in_words};
+use crate::experience::Scheme;
+use crate::http::admin::query::Query;
+use crate::http::error::{ApiError, Common, Invalid};
+use crate::service::Service;
+use crate::studio::{StudioTemplate, templates};
+use crate::tap::nonce;
+
+/// How the templates are shown.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct TemplatesQuery {
+    /// Light or dark; `auto` where it is not given.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    scheme: Scheme,
+}
+
+/// All templates.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Templates {
+    /// In the order of a gallery.
+    items: Vec<Template>,
+}
+
+/// A studio experience to begin with.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ExperienceTemplate)]
+pub(crate) struct Template {
+    /// Its name: it never changes.
+    name: String,
+    /// What people call it.
+    title: String,
+    /// What it is for, in a sentence.
+    about: String,
+    /// The variables that a tag needs for it, with the values to begin with.
+    variables: BTreeMap<String, String>,
+    /// The experience, to be created and edited.
+    experience: ExperienceMembers,
+    /// Its page, as the visitor of a tag would get it that has values for everything.
+    html: String,
+}
+
+/// List templates of studio experiences
+///
+/// Ten pages to begin with. To use one, create an experience from its members,
+/// and give the tags that lead there its variables.
+#[utoipa::path(
+    get, path = "/experiences/templates", tag = "experiences", params(TemplatesQuery),
+    responses((status = OK, body = Templates), Invalid, Common)
+)]
+pub(crate) async fn list_templates(
+    State(service): State<Arc<Service>>,
+    Query(TemplatesQuery { scheme }): Query<TemplatesQuery>,
+) -> Result<Json<Templates>, ApiError> {
+    let nonce = nonce(&*service.entropy);
+    let shown = |template: &StudioTemplate| {
+        let html = template.to_html(scheme, &service.media, &nonce);
+        let experience = ExperienceMembers::saying(template.experience.clone());
+        let variables = template.variables.iter();
+        Ok(Template {
+            name: template.name.clone(),
+            title: template.title.clone(),
+            about: template.about.clone(),
+            variables: variables
+                .map(|(key, value)| (key.to_string(), value.clone()))
+                .collect(),
+            experience: experience?,
+            html: html.map_err(in_words)?,
+        })
+    };
+    let items: Result<_, String> = templates().iter().map(shown).collect();
+    let items = items.map_err(|error| {
+        tracing::error!("a template could not be shown: {error}");
+        ApiError::Internal
+    })?;
+    Ok(Json(Templates { items }))
+}

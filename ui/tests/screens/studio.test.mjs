@@ -1,0 +1,275 @@
+// Studio pages on a phone, in the browser that a visitor has: with their script
+// and without it, in every state, with axe over each.
+
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { findings, launch, themes } from "./browser.mjs";
+import { serveUi } from "./served.mjs";
+import { client } from "./world.mjs";
+
+const PHONE = { width: 390, height: 844 };
+
+describe("A studio page", () => {
+  let ui, browser, api;
+
+  before(async () => {
+    [ui, browser] = await Promise.all([serveUi(), launch()]);
+    api = client(ui);
+  });
+
+  after(async () => {
+    await browser?.close();
+    await ui?.close();
+  });
+
+  /** A visitor's phone. What breaks on it, and whom it asks, is in `page.broken` and `page.asked`. */
+  async function phone({ script = true, theme = "light", locale = "en-GB" } = {}) {
+    const context = await browser.newContext({
+      viewport: PHONE,
+      colorScheme: theme,
+      javaScriptEnabled: script,
+      reducedMotion: "reduce",
+      locale,
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    page.broken = [];
+    page.asked = new Set();
+    page.on("pageerror", (error) => page.broken.push(error.message));
+    page.on("console", (said) => {
+      if (said.type() === "error" && /Content Security Policy|Refused/.test(said.text())) page.broken.push(said.text());
+    });
+    page.on("request", (request) => page.asked.add(new URL(request.url()).origin));
+    return page;
+  }
+
+  async function tag(experience, more = {}) {
+    const made = await api.post("/experiences", { name: "Page", kind: "studio", ...experience });
+    const tag = await api.post("/tags", {
+      name: "Bottle 41",
+      experience_id: made.id,
+      variables: { registered: "false", note: "", owner: "" },
+      ...more,
+    });
+    return { ...tag, url: `${ui.service}/t/${tag.slug}` };
+  }
+
+  const registration = {
+    blocks: [
+      { type: "heading", text: "Bottle" },
+      {
+        type: "condition",
+        when: { type: "variable_equals", variable: "registered", value: "true" },
+        blocks: [{ type: "notice", tone: "good", title: "Registered", text: "{{tag:variable:owner}}" }],
+        otherwise: [
+          {
+            type: "form",
+            submit_label: "Register",
+            fields: [
+              { label: "Your name", kind: "text", variable: "owner", required: true },
+              { label: "This is mine", kind: "checkbox", variable: "registered", required: true },
+            ],
+          },
+        ],
+      },
+      { type: "variable_button", label: "Leave a note", variable: "note", value: "seen" },
+    ],
+  };
+
+  const variables = async ({ id }) => (await api.get(`/tags/${id}`)).variables;
+
+  async function register(page) {
+    await page.getByLabel("Your name").fill("Ada <b>Lovelace</b>");
+    await page.getByLabel("This is mine").check();
+    await page.getByRole("button", { name: "Register" }).click();
+    await page.getByText("Saved. Thank you.").waitFor();
+    await page.getByText("Registered", { exact: true }).waitFor();
+  }
+
+  for (const script of [true, false]) {
+    it(`is filled in, saved and shown as it is then, ${script ? "with" : "without"} JavaScript`, async () => {
+      const bottle = await tag(registration);
+      const page = await phone({ script });
+      await page.goto(bottle.url);
+      await register(page);
+      assert.deepEqual(await variables(bottle), { registered: "true", note: "", owner: "Ada <b>Lovelace</b>" });
+      await page.getByText("Ada <b>Lovelace</b>").waitFor();
+      assert.equal(page.url(), bottle.url);
+
+      // What else there is to change waits for another tap.
+      await page.getByText("Tap again to change more.").waitFor();
+      assert.equal(await page.getByRole("button", { name: "Leave a note" }).isDisabled(), true);
+      await page.goto(bottle.url);
+      await page.getByText("Registered", { exact: true }).waitFor();
+      assert.equal(await page.getByRole("button", { name: "Leave a note" }).isDisabled(), true, "a reload is no tap");
+
+      const other = await phone({ script });
+      await other.goto(bottle.url);
+      await other.getByText("Registered", { exact: true }).waitFor();
+      await other.getByRole("button", { name: "Leave a note" }).click();
+      await other.getByText("Saved. Thank you.").waitFor();
+      assert.equal((await variables(bottle)).note, "seen");
+      assert.deepEqual([...page.broken, ...other.broken], []);
+      assert.deepEqual([...page.asked], [ui.service], "nobody but the service is asked");
+      await Promise.all([page.context().close(), other.context().close()]);
+    });
+  }
+
+  it("takes a double click for one", async () => {
+    const bottle = await tag(registration);
+    const page = await phone();
+    await page.goto(bottle.url);
+    let updates = 0;
+    page.on("request", (request) => request.url().endsWith("/v2/interactions/data") && updates++);
+    await page.getByRole("button", { name: "Leave a note" }).dblclick();
+    await page.getByText("Saved. Thank you.").waitFor();
+    assert.equal(updates, 1);
+    assert.deepEqual(page.broken, []);
+    await page.context().close();
+  });
+
+  it("says when its key is consumed elsewhere, and keeps nothing back", async () => {
+    const bottle = await tag(registration);
+    const page = await phone();
+    await page.goto(bottle.url);
+    const key = await page.locator("[name=rolling_key]").first().inputValue();
+    await api.update(key, { note: "elsewhere" });
+    await page.getByRole("button", { name: "Leave a note" }).click();
+    await page.getByText("Something was saved with this tap already.").waitFor();
+    assert.equal((await variables(bottle)).note, "elsewhere");
+    assert.equal(await page.evaluate(() => document.activeElement.className.includes("said")), true);
+    await page.context().close();
+  });
+
+  it("keeps what was entered while there is no connection", async () => {
+    const bottle = await tag(registration);
+    const page = await phone();
+    await page.goto(bottle.url);
+    await page.getByLabel("Your name").fill("Ada");
+    await page.getByLabel("This is mine").check();
+    await page.context().setOffline(true);
+    await page.getByRole("button", { name: "Register" }).click();
+    await page.getByText("There is no connection.").waitFor();
+    assert.equal(await page.getByLabel("Your name").inputValue(), "Ada");
+    await page.context().setOffline(false);
+    await page.getByRole("button", { name: "Register" }).click();
+    await page.getByText("Saved. Thank you.").waitFor();
+    await page.context().close();
+  });
+
+  it("says by itself when its five minutes are over, and so does the service", async () => {
+    const bottle = await tag(registration);
+    const page = await phone();
+    await page.clock.install();
+    await page.goto(bottle.url);
+    await page.clock.runFor(299_000);
+    assert.equal(await page.getByRole("button", { name: "Register" }).isDisabled(), false);
+    await page.clock.runFor(2_000);
+    await page.getByText("The five minutes of this tap are over.").first().waitFor();
+    assert.equal(await page.getByRole("button", { name: "Register" }).isDisabled(), true);
+    assert.deepEqual(await findings(page), []);
+    await page.context().close();
+
+    const plain = await phone({ script: false });
+    await plain.goto(bottle.url);
+    await plain.getByLabel("Your name").fill("Ada");
+    await plain.getByLabel("This is mine").check();
+    await api.post("/clock", { advance_ms: 300_000 });
+    await plain.getByRole("button", { name: "Register" }).click();
+    await plain.getByRole("heading", { name: "Please tap again" }).waitFor();
+    assert.equal((await variables(bottle)).registered, "false");
+    await plain.context().close();
+  });
+
+  it("goes back to where the visitor was, without sending anything again", async () => {
+    const bottle = await tag(registration);
+    const page = await phone({ script: false });
+    await page.goto(bottle.url);
+    await register(page);
+    await page.goBack();
+    await page.goto(bottle.url);
+    await page.getByText("Registered", { exact: true }).waitFor();
+    assert.equal((await api.get(`/interactions?tag_id=${bottle.id}`)).items.length, 1, "one tap");
+    await page.context().close();
+  });
+
+  for (const theme of themes) {
+    it(`is accessible in every template and every state, ${theme}`, async () => {
+      const { items } = await api.get("/experiences/templates");
+      const page = await phone({ theme });
+      for (const { name, experience, variables } of items) {
+        const filled = Object.fromEntries(Object.keys(variables).map((key) => [key, "9"]));
+        for (const values of [variables, filled]) {
+          const { url } = await tag(experience, { title: "Aster desk lamp", variables: values });
+          const answer = await page.goto(url);
+          assert.ok((await answer.body()).length < 30 * 1024, `${name} is under 30 KB`);
+          assert.deepEqual(await findings(page), [], name);
+          const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+          assert.ok(wide <= 0, `${name} is ${wide}px wider than the phone`);
+        }
+      }
+      const bottle = await tag(registration);
+      await page.goto(bottle.url);
+      await register(page);
+      assert.deepEqual(await findings(page), [], "saved");
+      await page.goto(`${ui.service}/t/nothing-here`);
+      assert.deepEqual(await findings(page), [], "unknown");
+      await page.context().close();
+    });
+  }
+
+  it("can be read in every colour", async () => {
+    for (const [accent, background, background_dark] of [
+      ["#ffff00", "#ffffff", "#000000"],
+      ["#000080", "#ff8800", "#333333"],
+      ["#777777", "#808080", "#7f7f7f"],
+      ["#ff00ff", "#00ff00", "#440000"],
+    ]) {
+      const { items } = await api.get("/experiences/templates");
+      const { url } = await tag({ blocks: items[0].experience.blocks, theme: { accent, background, background_dark } });
+      for (const theme of themes) {
+        const page = await phone({ theme });
+        await page.goto(url);
+        assert.deepEqual(await findings(page), [], `${accent} on ${background}`);
+        await page.context().close();
+      }
+    }
+  });
+
+  it("speaks the visitor's language where it has it", async () => {
+    const says = (language, text) => ({
+      type: "condition",
+      when: { type: "language", any_of: [language] },
+      blocks: [{ type: "heading", text }],
+    });
+    const { url } = await tag({ blocks: [says("en", "Welcome"), says("ar", "مرحبا")] });
+    const page = await phone({ locale: "ar-EG" });
+    await page.goto(url);
+    await page.getByRole("heading", { name: "مرحبا" }).waitFor();
+    assert.deepEqual(await page.evaluate(() => [document.documentElement.lang, document.dir]), ["ar", "rtl"]);
+    await page.context().close();
+  });
+
+  it("shows what strangers wrote, and runs none of it", async () => {
+    const evil = `"><img src=x onerror=window.ran=1><script>window.ran=1</script>{{constructor}}`;
+    const x = "{{tag:variable:note}}";
+    const { url } = await tag(
+      {
+        blocks: [
+          { type: "heading", text: x },
+          { type: "text", text: `${x} **${x}** [${x}](https://owner.example/${x})` },
+          { type: "button", label: x, url: `https://owner.example/?a=${x}` },
+          { type: "table", rows: [{ key: x, value: x }] },
+          { type: "variable_button", label: x, variable: "note", value: x },
+        ],
+      },
+      { variables: { note: evil } },
+    );
+    const page = await phone();
+    await page.goto(url);
+    await page.getByRole("heading", { name: evil }).waitFor();
+    assert.equal(await page.evaluate(() => window.ran), undefined);
+    assert.deepEqual(page.broken, []);
+    await page.context().close();
+  });
+});
