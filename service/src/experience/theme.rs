@@ -11,31 +11,34 @@ use crate::id::ImageId;
 /// The owner chooses grounds and an accent; what stands on them is derived, so
 /// that no choice makes a page that cannot be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct Theme {
     /// Whether the page follows the visitor's device, or is always light or dark.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schema(required = false)]
     pub scheme: Scheme,
     /// The colour of buttons and links.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<String>, pattern = "^#[0-9A-Fa-f]{6}$")]
     pub accent: Option<Colour>,
     /// The ground of the light page.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<String>, pattern = "^#[0-9A-Fa-f]{6}$")]
     pub background: Option<Colour>,
     /// The ground of the dark page.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<String>, pattern = "^#[0-9A-Fa-f]{6}$")]
     pub background_dark: Option<Colour>,
     /// The typeface.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schema(required = false)]
     pub font: Font,
     /// How round things are.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schema(required = false)]
     pub corners: Corners,
     /// An image of the experience that stands at the top of the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub logo: Option<ImageId>,
 }

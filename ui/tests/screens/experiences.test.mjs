@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { group } from "./suite.mjs";
 
 group("Experiences", {
@@ -11,6 +12,24 @@ group("Experiences", {
     "a studio page": async (page) => {
       await page.show("experiences/4");
       await page.getByRole("heading", { name: "Lost and found" }).waitFor();
+      await page.getByRole("group", { name: "The page on a phone" }).waitFor();
+      await page.getByText("Theme", { exact: true }).click();
+    },
+    "rules": async (page) => {
+      await page.show("experiences/2");
+      await page.getByRole("button", { name: "Add a rule" }).click();
+      await page.getByRole("button", { name: "And…" }).click();
+    },
+    "a version compared": async (page) => {
+      await page.show("experiences/1");
+      await page.getByRole("button", { name: "Compare" }).click();
+      await page.getByText("The draft is the same as version 1.").waitFor();
+    },
+    "templates": async (page) => {
+      await page.show("experiences");
+      await page.getByRole("button", { name: "New experience" }).click();
+      await page.getByLabel("A page made here").check();
+      await page.getByRole("button", { name: "Loyalty stamp" }).waitFor();
     },
     "macros to choose from": async (page) => {
       await page.show("experiences/1");
@@ -54,6 +73,72 @@ group("Experiences", {
       await page.getByRole("button", { name: "Publish again" }).click();
       await page.getByText("Version 1 is published again.").waitFor();
       await page.waitForFunction(() => document.querySelector("textarea").value.includes("verification:result"));
+    },
+    "are built of blocks and seen on a phone while they are": async (page, { api }) => {
+      await page.show("experiences");
+      await page.getByRole("button", { name: "New experience" }).click();
+      await page.getByLabel("A page made here").check();
+      await page.getByRole("button", { name: "Product registration" }).click();
+      assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Product registration");
+      await page.getByRole("button", { name: "Create", exact: true }).click();
+      await page.getByRole("heading", { name: "Product registration" }).waitFor();
+      const phone = page.getByRole("group", { name: "The page on a phone" });
+      await phone.getByText("Register it now").waitFor();
+      const { id } = (await api.get("/experiences?q=Product registration")).items[0];
+      assert.equal((await api.get(`/experiences/${id}`)).published_version, null, "a draft");
+
+      const blocks = page.getByRole("list", { name: "on the page" });
+      await page.getByLabel("Add a block: on the page").selectOption("Notice");
+      const title = blocks.getByLabel("Title").last();
+      await title.fill("Made in {{ tag:na");
+      await title.press("Enter");
+      assert.equal(await title.inputValue(), "Made in {{ tag:name }}");
+      await phone.getByText(/^Made in \S/).waitFor();
+      await blocks.getByRole("button", { name: "Move Notice up" }).last().click();
+      await page.getByText("Theme", { exact: true }).click();
+      await page.getByLabel("Typeface").selectOption("serif");
+      await page.getByRole("button", { name: "Publish", exact: true }).click();
+      await page.getByText("Published:").waitFor();
+      const saved = await api.get(`/experiences/${id}`);
+      assert.deepEqual(saved.blocks.map(({ type }) => type), ["heading", "notice", "condition"]);
+      assert.deepEqual([saved.theme.font, saved.theme.accent], ["serif", "#0f766e"]);
+
+      await blocks.getByRole("button", { name: "Remove Notice" }).last().click();
+      await page.getByText("Notice removed.").waitFor();
+      await page.getByRole("button", { name: "Undo" }).click();
+      await blocks.getByRole("button", { name: "Remove Notice" }).last().waitFor();
+    },
+    "say what is wrong with a block, and keep what was written": async (page) => {
+      await page.show("experiences/4");
+      await page.getByLabel("Add a block: on the page").selectOption("Button");
+      const address = page.getByLabel("Address").last();
+      await address.fill("javascript:alert(1)");
+      await page.getByRole("button", { name: "Save draft" }).click();
+      await page.getByText(/Block \d \(button\): A link begins with/).first().waitFor();
+      assert.equal(await address.inputValue(), "javascript:alert(1)");
+    },
+    "follow rules": async (page, { api }) => {
+      await page.show("experiences/2");
+      await page.getByRole("button", { name: "Add a rule" }).click();
+      await page.getByLabel("Leads to").fill("https://docs.example.com/verified");
+      await page.getByText("https://docs.example.com/verified?rk=ROLLING_KEY").waitFor();
+      await page.getByLabel("State", { exact: true }).selectOption("not verified");
+      await page.getByText(/docs\.example\.com\/(?!verified)\S*rk=ROLLING_KEY/).waitFor();
+      await page.getByRole("button", { name: "Save draft" }).click();
+      await page.getByText("Saved as a draft.").waitFor();
+      assert.equal((await api.get("/experiences/2")).rules[0].target_url, "https://docs.example.com/verified");
+      await page.getByRole("button", { name: "Compare" }).click();
+      await page.getByRole("list", { name: "From version 1 to the draft" }).getByText(/verification: verified/).waitFor();
+    },
+    "are carried in a file": async (page, { api }) => {
+      await page.show("experiences/4");
+      const downloads = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Export" }).click();
+      const file = await (await downloads).path();
+      await page.show("experiences");
+      await page.locator("#experience-file").setInputFiles({ name: "page.json", mimeType: "application/json", buffer: await readFile(file) });
+      await page.getByText("Lost and found is imported, as a draft.").waitFor();
+      assert.equal((await api.get("/experiences?q=Lost and found")).items.length, 2);
     },
     "lead to the tags that use them, and are not deleted while they do": async (page) => {
       await page.show("experiences/2");

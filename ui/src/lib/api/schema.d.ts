@@ -160,6 +160,47 @@ export interface paths {
         patch: operations["patch_experiences_id"];
         trace?: never;
     };
+    "/admin/v1/experiences/{id}/difference": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare two versions of an experience
+         * @description Line by line, a line for each block, rule or choice of the theme. Without
+         *     parameters: what publishing the draft would change.
+         */
+        get: operations["get_experiences_id_difference"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/experiences/{id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export an experience as one file
+         * @description Its name and draft, and the images that the draft shows.
+         */
+        get: operations["get_experiences_id_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/experiences/{id}/images": {
         parameters: {
             query?: never;
@@ -176,7 +217,10 @@ export interface paths {
         /**
          * Add an image to an experience
          * @description The body is the image itself: PNG, JPEG, WebP or GIF, told by its first
-         *     bytes whatever the request calls it, and at most 5 MiB.
+         *     bytes whatever the request calls it, and at most 16 MiB. It is kept as PNG or
+         *     JPEG, upright, at most 1600 pixels on a side, and without anything that is
+         *     not its pixels (EXIF, for one, which often says where it was taken). An
+         *     animation is kept as its first picture.
          */
         post: operations["post_experiences_id_images"];
         delete?: never;
@@ -194,7 +238,7 @@ export interface paths {
         };
         /**
          * Get an image
-         * @description Its bytes, as they were added.
+         * @description Its bytes, as they are kept.
          */
         get: operations["get_experiences_id_images_image_id"];
         put?: never;
@@ -220,7 +264,8 @@ export interface paths {
         put?: never;
         /**
          * Preview an experience
-         * @description What a tap of a tag would lead to if the draft were published. Nothing is
+         * @description What a tap of a tag would lead to if the draft were published, or the
+         *     `content` that is sent: a page as its visitor would get it. Nothing is
          *     recorded, and no rolling key is issued: `ROLLING_KEY` stands in its place.
          */
         post: operations["post_experiences_id_preview"];
@@ -285,6 +330,48 @@ export interface paths {
          * @description Everything that was ever published, the newest first. A version never changes.
          */
         get: operations["get_experiences_id_versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/experiences/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import an experience from a file
+         * @description It becomes a new draft. Everything in the file is checked, and its images are
+         *     written anew, as where each is sent by itself. At most 48 MiB.
+         */
+        post: operations["post_experiences_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/experiences/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List templates of studio experiences
+         * @description Ten pages to begin with. To use one, create an experience from its members,
+         *     and give the tags that lead there its variables.
+         */
+        get: operations["get_experiences_templates"];
         put?: never;
         post?: never;
         delete?: never;
@@ -996,6 +1083,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/media/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An image of a page
+         * @description Its address is in the page; it cannot be made up. An image never changes.
+         */
+        get: operations["get_media_name"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ready": {
         parameters: {
             query?: never;
@@ -1146,10 +1253,43 @@ export interface components {
         } | {
             /** @description What it says. */
             label: string;
+            /** @description How much it stands out. */
+            look?: components["schemas"]["ButtonLook"];
             /** @enum {string} */
             type: "button";
             /** @description An `http`, `https`, `mailto` or `tel` URL. */
             url: string;
+        } | {
+            /** @description What it shows. */
+            label: string;
+            /** @enum {string} */
+            type: "video";
+            /** @description An `http` or `https` URL. */
+            url: string;
+        } | {
+            /** @description More of it. */
+            text?: string;
+            /** @description What it says, in a few words. */
+            title: string;
+            /** @description Which sign and colour. */
+            tone: components["schemas"]["Tone"];
+            /** @enum {string} */
+            type: "notice";
+        } | {
+            /** @description What is counted. */
+            label: string;
+            /**
+             * Format: int32
+             * @description How many there are.
+             */
+            of: number;
+            /** @enum {string} */
+            type: "progress";
+            /**
+             * @description How many are filled: a number, or a macro of one. What is none counts as 0.
+             * @example {{tag:variable:stamps}}
+             */
+            value: string;
         } | {
             /** @description What it shows, for those who do not see it. Empty for an ornament. */
             alt?: string;
@@ -1161,7 +1301,7 @@ export interface components {
             /** @enum {string} */
             type: "divider";
         } | {
-            /** @description From top to bottom. */
+            /** @description From top to bottom. A row whose value comes out empty is left out. */
             rows: components["schemas"]["TableRow"][];
             /** @enum {string} */
             type: "table";
@@ -1184,6 +1324,8 @@ export interface components {
         } | {
             /** @description What is shown then. */
             blocks: components["schemas"]["Block"][];
+            /** @description What is shown instead. */
+            otherwise?: components["schemas"]["Block"][];
             /** @enum {string} */
             type: "condition";
             /** @description When they are. */
@@ -1199,6 +1341,11 @@ export interface components {
             /** @description When the bucket begins. */
             at: components["schemas"]["Timestamp"];
         };
+        /**
+         * @description How much a button stands out.
+         * @enum {string}
+         */
+        ButtonLook: "filled" | "outlined";
         /** @description A variable's change by an update. */
         Change: {
             /** @description The variable. */
@@ -1216,14 +1363,42 @@ export interface components {
         Content: {
             /** @enum {string} */
             kind: "redirect";
-            /** @description Where to. */
+            /** @description Other targets, each under its conditions: the first whose conditions are met leads. */
+            rules?: components["schemas"]["Rule"][];
+            /** @description Where to, unless a rule says otherwise. */
             target_url: string;
         } | {
             /** @description What stands on it, from top to bottom. */
             blocks: components["schemas"]["Block"][];
             /** @enum {string} */
             kind: "studio";
+            /** @description How it looks. */
+            theme?: components["schemas"]["Theme"];
         };
+        /** @description A content as the API takes it and storage keeps it: not checked yet. */
+        ContentFields: {
+            /** @description Of a studio experience: what stands on its page, from top to bottom. */
+            blocks?: components["schemas"]["Block"][];
+            /** @description Which kind of experience it is. */
+            kind: components["schemas"]["ExperienceKind"];
+            /**
+             * @description Of a redirect: other targets, each under its conditions. The first rule whose
+             *     conditions are all met leads; where none is, `target_url` does.
+             */
+            rules?: components["schemas"]["Rule"][];
+            /**
+             * @description Of a redirect: an `http` or `https` URL; macros stand behind its host.
+             * @example https://example.com/?sn={{tag:attribute:sku}}
+             */
+            target_url?: string;
+            /** @description Of a studio experience: how its page looks. */
+            theme?: components["schemas"]["Theme"];
+        };
+        /**
+         * @description How round cards, fields and buttons are.
+         * @enum {string}
+         */
+        Corners: "soft" | "round" | "square";
         /** @description A token that was just created. */
         CreatedToken: components["schemas"]["StoredToken"] & {
             /** @description The token itself. It is never shown again. */
@@ -1254,6 +1429,34 @@ export interface components {
             country: string;
             r: boolean;
             rd: boolean;
+        };
+        /** @description What tells two versions apart. */
+        Difference: {
+            /** @description Whether they differ. */
+            differs: boolean;
+            /**
+             * Format: int32
+             * @description The version that is compared; `null` for nothing, where none was published.
+             */
+            from?: number | null;
+            /** @description The lines of both, in order. */
+            lines: components["schemas"]["DifferenceLine"][];
+            /**
+             * Format: int32
+             * @description The version it is compared with; `null` for the draft.
+             */
+            to?: number | null;
+        };
+        /** @description A line of a difference: a part of one of the contents, or of both. */
+        DifferenceLine: {
+            /** @description Which content it is of. */
+            change: components["schemas"]["LineChange"];
+            /** @description How deep it is within conditions. */
+            depth: number;
+            /** @description What it says, in one line or several. */
+            text: string;
+            /** @description What it is: the type of a block, `theme`, `rule`, `target_url`, or the `otherwise` of a condition. */
+            what: string;
         };
         DiversificationInput: string;
         /** @description The envelope of the update operation (specification 4.2). */
@@ -1332,6 +1535,20 @@ export interface components {
             /** @description When name or draft were last changed, or a version was published. */
             updated_at: components["schemas"]["Timestamp"];
         };
+        /** @description An experience as one file. The identifiers of its images mean something within it alone. */
+        ExperienceFile: {
+            /** @description What it shows, or where it leads. */
+            content: components["schemas"]["ContentFields"];
+            /** @description Its images. */
+            images?: components["schemas"]["FileImage"][];
+            /** @description What the owner calls it. */
+            name: string;
+            /**
+             * Format: int32
+             * @description The version of this format: 1.
+             */
+            tapdesk_experience: number;
+        };
         /**
          * Format: int64
          * @description An experience.
@@ -1351,10 +1568,17 @@ export interface components {
             /** @description What the owner calls it. Need not be unique. */
             name: string;
             /**
+             * @description Of a redirect: other targets, each under its conditions. The first rule whose
+             *     conditions are all met leads; where none is, `target_url` does.
+             */
+            rules?: components["schemas"]["Rule"][];
+            /**
              * @description Of a redirect: an `http` or `https` URL; macros stand behind its host.
              * @example https://example.com/?sn={{tag:attribute:sku}}
              */
             target_url?: string | null;
+            /** @description Of a studio experience: how its page looks. */
+            theme?: components["schemas"]["Theme"];
         };
         /** @description The members of an experience that its owner decides, as they are sent. */
         ExperienceMembersPatch: {
@@ -1365,16 +1589,47 @@ export interface components {
             /** @description What the owner calls it. Need not be unique. */
             name?: string;
             /**
+             * @description Of a redirect: other targets, each under its conditions. The first rule whose
+             *     conditions are all met leads; where none is, `target_url` does.
+             */
+            rules?: components["schemas"]["Rule"][];
+            /**
              * @description Of a redirect: an `http` or `https` URL; macros stand behind its host.
              * @example https://example.com/?sn={{tag:attribute:sku}}
              */
             target_url?: string | null;
+            /** @description Of a studio experience: how its page looks. */
+            theme?: components["schemas"]["Theme"];
+        };
+        /** @description A studio experience to begin with. */
+        ExperienceTemplate: {
+            /** @description What it is for, in a sentence. */
+            about: string;
+            /** @description The experience, to be created and edited. */
+            experience: components["schemas"]["ExperienceMembers"];
+            /** @description Its page, as the visitor of a tag would get it that has values for everything. */
+            html: string;
+            /** @description Its name: it never changes. */
+            name: string;
+            /** @description What people call it. */
+            title: string;
+            /** @description The variables that a tag needs for it, with the values to begin with. */
+            variables: {
+                [key: string]: string;
+            };
         };
         /**
          * @description What can be entered in a field.
          * @enum {string}
          */
-        FieldKind: "text" | "email" | "number" | "choice" | "checkbox";
+        FieldKind: "text" | "multiline" | "email" | "number" | "choice" | "checkbox";
+        /** @description An image in a file. */
+        FileImage: {
+            /** @description The image itself, Base64-encoded. */
+            data: string;
+            /** @description How the content names it. */
+            id: components["schemas"]["ImageId"];
+        };
         /** @description One thing that keeps a code from verifying. */
         Finding: {
             /** @description What it is, by name. */
@@ -1404,6 +1659,11 @@ export interface components {
             /** @description Its `tag_verified`. */
             tag_verified?: boolean | null;
         };
+        /**
+         * @description A typeface. All of them are on the visitor's device already.
+         * @enum {string}
+         */
+        Font: "system" | "serif" | "rounded" | "mono";
         /** @description A field of a form. */
         FormField: {
             /** @description What can be chosen. Of a choice at least one; of another kind none. */
@@ -1572,6 +1832,11 @@ export interface components {
             /** @enum {string} */
             state: "consumed";
         };
+        /**
+         * @description Which of two contents a line is of.
+         * @enum {string}
+         */
+        LineChange: "same" | "removed" | "added";
         /** @description A place (specification 2.4). */
         Location: {
             /**
@@ -1786,6 +2051,11 @@ export interface components {
             tag?: components["schemas"]["TagFields"] | null;
             tag_id?: components["schemas"]["TagId"] | null;
         };
+        /**
+         * @description The system of a visitor's device, as far as its browser tells.
+         * @enum {string}
+         */
+        OperatingSystem: "android" | "ios" | "windows" | "macos" | "linux" | "other";
         /** @description The settings that one source names; the others it leaves as they are. */
         Overrides: {
             /**
@@ -2169,8 +2439,15 @@ export interface components {
              */
             stationary?: number;
         };
-        /** @description The tap to preview. */
+        /** @description The tap to rehearse. */
         PreviewedTap: {
+            content?: components["schemas"]["ContentFields"] | null;
+            /** @description The visitor's country, two letters; the configured default where none is given. */
+            country?: string | null;
+            /** @description The language that the visitor reads, such as `de` or `pt-BR`; the tag's own where none is given. */
+            language?: string | null;
+            operating_system?: components["schemas"]["OperatingSystem"] | null;
+            scheme?: components["schemas"]["Scheme"] | null;
             /** @description Whose properties the macros get. It need not lead to this experience. */
             tag_id: components["schemas"]["TagId"];
             /** @description What verification comes to. */
@@ -2242,10 +2519,10 @@ export interface components {
              */
             location?: string | null;
         } | {
+            /** @description The page as its visitor would get it, with `ROLLING_KEY` in its forms. */
+            html: string;
             /** @enum {string} */
             kind: "studio";
-            /** @description Its texts, macros expanded. */
-            texts: string[];
         };
         /** @description Where to go back to. */
         Rollback: {
@@ -2273,6 +2550,18 @@ export interface components {
              */
             verdict: string;
         };
+        /** @description A target, and when it is the one. */
+        Rule: {
+            /** @description Where a tap leads then: the rules are those of `target_url` of the redirect itself. */
+            target_url: string;
+            /** @description What must be met, all of it. At least one condition. */
+            when: components["schemas"]["When"][];
+        };
+        /**
+         * @description Light or dark.
+         * @enum {string}
+         */
+        Scheme: "auto" | "light" | "dark";
         /** @description A setting in force. */
         Setting_i64: {
             /** @description Fixed by an argument or the environment: it cannot be changed here. */
@@ -2705,6 +2994,33 @@ export interface components {
          * @enum {string}
          */
         Technology: "ntag424dna" | "ntag213" | "ntag215" | "ntag216" | "ultralight";
+        /** @description All templates. */
+        Templates: {
+            /** @description In the order of a gallery. */
+            items: components["schemas"]["ExperienceTemplate"][];
+        };
+        /**
+         * @description How a page looks. What is not given looks as the service has it.
+         *
+         *     The owner chooses grounds and an accent; what stands on them is derived, so
+         *     that no choice makes a page that cannot be read.
+         */
+        Theme: {
+            /** @description The colour of buttons and links. */
+            accent?: string;
+            /** @description The ground of the light page. */
+            background?: string;
+            /** @description The ground of the dark page. */
+            background_dark?: string;
+            /** @description How round things are. */
+            corners?: components["schemas"]["Corners"];
+            /** @description The typeface. */
+            font?: components["schemas"]["Font"];
+            /** @description An image of the experience that stands at the top of the page. */
+            logo?: components["schemas"]["ImageId"];
+            /** @description Whether the page follows the visitor's device, or is always light or dark. */
+            scheme?: components["schemas"]["Scheme"];
+        };
         /** Format: date-time */
         Timestamp: string;
         /**
@@ -2712,6 +3028,11 @@ export interface components {
          * @description An admin token.
          */
         TokenId: number;
+        /**
+         * @description The tone of a notice. Each has a sign of its own beside its colour.
+         * @enum {string}
+         */
+        Tone: "good" | "neutral" | "caution";
         /** @description A tap with its trace. */
         TracedInteraction: components["schemas"]["Interaction"] & {
             /** @description Its rolling key, which is not kept itself. */
@@ -2862,7 +3183,7 @@ export interface components {
             /** @description The one-time URL. */
             url: string;
         };
-        /** @description When the blocks of a condition are shown. */
+        /** @description A condition: of the tag's state, of the tap, or of the visitor. */
         When: {
             /** @enum {string} */
             type: "variable_equals";
@@ -2910,6 +3231,21 @@ export interface components {
             any_of: string[];
             /** @enum {string} */
             type: "language";
+        } | {
+            /** @description Codes of two letters (ISO 3166-1) such as `DE`. At least one. */
+            any_of: string[];
+            /** @enum {string} */
+            type: "country";
+        } | {
+            /** @description The systems. At least one. */
+            any_of: components["schemas"]["OperatingSystem"][];
+            /** @enum {string} */
+            type: "operating_system";
+        } | {
+            from?: components["schemas"]["Timestamp"] | null;
+            /** @enum {string} */
+            type: "time";
+            until?: components["schemas"]["Timestamp"] | null;
         };
         /** @description A sheet with its rows. */
         WholeSheet: components["schemas"]["Sheet"] & {
@@ -2935,26 +3271,35 @@ export type Attention = components['schemas']['Attention'];
 export type Block = components['schemas']['Block'];
 export type Bucket = components['schemas']['Bucket'];
 export type BucketTaps = components['schemas']['BucketTaps'];
+export type ButtonLook = components['schemas']['ButtonLook'];
 export type Change = components['schemas']['Change'];
 export type ClockView = components['schemas']['ClockView'];
 export type Content = components['schemas']['Content'];
+export type ContentFields = components['schemas']['ContentFields'];
+export type Corners = components['schemas']['Corners'];
 export type CreatedToken = components['schemas']['CreatedToken'];
 export type Demo = components['schemas']['Demo'];
 export type DemoRemoved = components['schemas']['DemoRemoved'];
 export type DemoTag = components['schemas']['DemoTag'];
 export type Device = components['schemas']['Device'];
+export type Difference = components['schemas']['Difference'];
+export type DifferenceLine = components['schemas']['DifferenceLine'];
 export type DiversificationInput = components['schemas']['DiversificationInput'];
 export type Envelope = components['schemas']['Envelope'];
 export type Event = components['schemas']['Event'];
 export type Expected = components['schemas']['Expected'];
 export type Experience = components['schemas']['Experience'];
+export type ExperienceFile = components['schemas']['ExperienceFile'];
 export type ExperienceId = components['schemas']['ExperienceId'];
 export type ExperienceKind = components['schemas']['ExperienceKind'];
 export type ExperienceMembers = components['schemas']['ExperienceMembers'];
 export type ExperienceMembersPatch = components['schemas']['ExperienceMembersPatch'];
+export type ExperienceTemplate = components['schemas']['ExperienceTemplate'];
 export type FieldKind = components['schemas']['FieldKind'];
+export type FileImage = components['schemas']['FileImage'];
 export type Finding = components['schemas']['Finding'];
 export type Followed = components['schemas']['Followed'];
+export type Font = components['schemas']['Font'];
 export type FormField = components['schemas']['FormField'];
 export type Image = components['schemas']['Image'];
 export type ImageId = components['schemas']['ImageId'];
@@ -2968,6 +3313,7 @@ export type InteractionId = components['schemas']['InteractionId'];
 export type KeyCheck = components['schemas']['KeyCheck'];
 export type KeySource = components['schemas']['KeySource'];
 export type KeyState = components['schemas']['KeyState'];
+export type LineChange = components['schemas']['LineChange'];
 export type Location = components['schemas']['Location'];
 export type MacFrom = components['schemas']['MacFrom'];
 export type MasterKey = components['schemas']['MasterKey'];
@@ -2982,6 +3328,7 @@ export type NewMasterKey = components['schemas']['NewMasterKey'];
 export type NewSheet = components['schemas']['NewSheet'];
 export type NewToken = components['schemas']['NewToken'];
 export type NewVirtualInlay = components['schemas']['NewVirtualInlay'];
+export type OperatingSystem = components['schemas']['OperatingSystem'];
 export type Overrides = components['schemas']['Overrides'];
 export type PageExperience = components['schemas']['Page_Experience'];
 export type PageImage = components['schemas']['Page_Image'];
@@ -3010,6 +3357,8 @@ export type RecordedUpdate = components['schemas']['RecordedUpdate'];
 export type Rehearsal = components['schemas']['Rehearsal'];
 export type Rollback = components['schemas']['Rollback'];
 export type RowFields = components['schemas']['RowFields'];
+export type Rule = components['schemas']['Rule'];
+export type Scheme = components['schemas']['Scheme'];
 export type SettingI64 = components['schemas']['Setting_i64'];
 export type SettingOptionString = components['schemas']['Setting_Option_String'];
 export type SettingRateLimit = components['schemas']['Setting_RateLimit'];
@@ -3052,8 +3401,11 @@ export type TagTaps = components['schemas']['TagTaps'];
 export type Taps = components['schemas']['Taps'];
 export type Tech = components['schemas']['Tech'];
 export type Technology = components['schemas']['Technology'];
+export type Templates = components['schemas']['Templates'];
+export type Theme = components['schemas']['Theme'];
 export type Timestamp = components['schemas']['Timestamp'];
 export type TokenId = components['schemas']['TokenId'];
+export type Tone = components['schemas']['Tone'];
 export type TracedInteraction = components['schemas']['TracedInteraction'];
 export type Uid = components['schemas']['Uid'];
 export type Venue = components['schemas']['Venue'];
@@ -4166,6 +4518,187 @@ export interface operations {
             };
         };
     };
+    get_experiences_id_difference: {
+        parameters: {
+            query?: {
+                /** @description The version that is compared; the published one where none is given. */
+                from?: number;
+                /** @description The version it is compared with; the draft where none is given. */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["ExperienceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Difference"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The present state of the data does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_experiences_id_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["ExperienceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExperienceFile"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_experiences_id_images: {
         parameters: {
             query?: {
@@ -4953,6 +5486,212 @@ export interface operations {
             };
             /** @description What is addressed does not exist */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_experiences_import: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExperienceFile"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Experience"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The present state of the data does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is of another type than it must be */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_experiences_templates: {
+        parameters: {
+            query?: {
+                /** @description Light or dark; `auto` where it is not given. */
+                scheme?: "auto" | "light" | "dark";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Templates"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10189,6 +10928,49 @@ export interface operations {
                     "application/json": {
                         [key: string]: string;
                     };
+                };
+            };
+        };
+    };
+    get_media_name: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As the page names it */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/gif": number[];
+                    "image/jpeg": number[];
+                    "image/png": number[];
+                    "image/webp": number[];
+                };
+            };
+            /** @description There is no such image */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The database is not available */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
                 };
             };
         };

@@ -35,6 +35,17 @@ export type WholeSheet = Answer<schema.WholeSheet>;
 // Members of these are left out where there is nothing to say.
 export type {
   Block,
+  Difference,
+  DifferenceLine,
+  ExperienceTemplate,
+  FieldKind,
+  FormField,
+  Image,
+  OperatingSystem,
+  Rule,
+  Scheme,
+  Theme,
+  When,
   BucketTaps,
   CreatedToken,
   Demo,

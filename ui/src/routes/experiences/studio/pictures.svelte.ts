@@ -1,0 +1,26 @@
+// The images of an experience, for blocks and for the theme to choose from.
+
+import { get, upload, type Page } from "../../../lib/api/client";
+import type { Image } from "../../../lib/api/types";
+import { serviceBase } from "../../../lib/desktop";
+
+export class Pictures {
+  shown = $state.raw<Image[]>([]);
+
+  constructor(readonly experience: number) {}
+
+  async load(): Promise<void> {
+    this.shown = (await get<Page<Image>>(`/experiences/${this.experience}/images`, { limit: 500 })).items;
+  }
+
+  /** Adds a picture; answers its number. */
+  async add(file: File): Promise<number> {
+    const image = await upload<Image>(`/experiences/${this.experience}/images`, await file.arrayBuffer(), "application/octet-stream");
+    await this.load();
+    return image.id;
+  }
+
+  address(image: number): string {
+    return `${serviceBase}/admin/v1/experiences/${this.experience}/images/${image}`;
+  }
+}
