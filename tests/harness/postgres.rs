@@ -3,10 +3,11 @@
 //!
 //! The server refuses to run as root, so there it runs as `nobody`. It ends with
 //! the process that started it, however that ends: a shell waits for its input
-//! to close, ends the server by its number and removes its folder.
+//! to close, ends the server by its number and removes its folder. A server can
+//! be in a network of its own, whose way to the nodes can be cut.
 
 use std::io::{BufRead as _, BufReader};
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -23,11 +24,12 @@ const NOBODY: u32 = 65_534;
 /// A running server.
 pub struct Cluster {
     folder: PathBuf,
+    host: Ipv4Addr,
     port: u16,
     settings: Vec<String>,
     databases: AtomicU32,
     /// The shell that ends the server once this process is gone.
-    _keeper: Child,
+    keeper: Child,
 }
 
 impl Cluster {
@@ -46,6 +48,30 @@ impl Cluster {
     /// # Panics
     /// When PostgreSQL is not installed, or does not start.
     pub fn start(settings: &[&str]) -> Self {
+        Self::start_in(&Place::HERE, settings)
+    }
+
+    /// A server in a network of its own, which must be given a way to `host`
+    /// next ([`Self::process`] is in it). It asks for no password there. Needs root.
+    ///
+    /// # Panics
+    /// When PostgreSQL is not installed, or does not start.
+    pub fn start_apart(host: Ipv4Addr, settings: &[&str]) -> Self {
+        const APART: [&str; 5] = [
+            "unshare",
+            "--net",
+            "setpriv",
+            "--reuid=65534",
+            "--regid=65534",
+        ];
+        let place = Place {
+            host,
+            wrapper: &[&APART[..], &["--clear-groups"]].concat(),
+        };
+        Self::start_in(&place, settings)
+    }
+
+    fn start_in(place: &Place, settings: &[&str]) -> Self {
         let programs = programs();
         let folder = tempfile::Builder::new()
             .prefix("tapdesk-pg-")
@@ -68,16 +94,21 @@ impl Cluster {
             "initdb: {}",
             String::from_utf8_lossy(&made.stderr)
         );
+        if place.host != Ipv4Addr::LOCALHOST {
+            let access = data.join("pg_hba.conf");
+            std::fs::write(access, "host all all samenet trust\n").expect("it is ours");
+        }
         let port = free_port();
         let mut server = vec![
             format!("port={port}"),
-            "listen_addresses=127.0.0.1".to_owned(),
+            format!("listen_addresses={}", place.listens_at()),
             format!("unix_socket_directories={}", folder.display()),
             "max_connections=400".to_owned(),
             "shared_buffers=64MB".to_owned(),
         ];
         server.extend(settings.iter().map(ToString::to_string));
-        let mut keeper = command(Path::new("/bin/sh"), &folder)
+        let mut keeper = place
+            .shell(&folder)
             .args(["-c", KEEPER, "keeper"])
             .arg(programs.join("postgres"))
             .arg(&data)
@@ -96,11 +127,17 @@ impl Cluster {
         assert_eq!(answer.trim(), "ready", "PostgreSQL does not start: {log}");
         Self {
             folder,
+            host: place.host,
             port,
             settings: server,
             databases: AtomicU32::new(0),
-            _keeper: keeper,
+            keeper,
         }
+    }
+
+    /// A process of the server's network.
+    pub fn process(&self) -> u32 {
+        self.keeper.id()
     }
 
     /// The port on which it listens at 127.0.0.1.
@@ -157,11 +194,15 @@ impl Cluster {
     pub async fn create_database(&self) -> TestDatabase {
         let number = self.databases.fetch_add(1, Ordering::Relaxed);
         let database = TestDatabase {
+            host: self.host,
             port: self.port,
             name: format!("test_{number}"),
         };
-        let admin = format!("postgres://{OWNER}@127.0.0.1:{}/postgres", self.port);
-        connect(&admin)
+        let admin = TestDatabase {
+            name: "postgres".to_owned(),
+            ..database.clone()
+        };
+        connect(&admin.url())
             .await
             .batch_execute(&format!("CREATE DATABASE {}", database.name))
             .await
@@ -173,6 +214,7 @@ impl Cluster {
 /// A database of a test's own. It goes with its cluster.
 #[derive(Clone, Debug)]
 pub struct TestDatabase {
+    host: Ipv4Addr,
     port: u16,
     name: String,
 }
@@ -190,7 +232,7 @@ impl TestDatabase {
 
     /// Its address behind another port that leads to its own.
     pub fn url_at(&self, port: u16) -> String {
-        format!("postgres://{OWNER}@127.0.0.1:{port}/{}", self.name)
+        format!("postgres://{OWNER}@{}:{port}/{}", self.host, self.name)
     }
 
     /// A connection that is none of the service's.
@@ -226,6 +268,42 @@ pid=$(head -n 1 "$data/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid"
 while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
 cd / && rm -rf "$(dirname "$data")"
 "#;
+
+/// Where a server runs.
+struct Place<'a> {
+    /// Where it is reached, at some port.
+    host: Ipv4Addr,
+    /// What starts its shell there.
+    wrapper: &'a [&'a str],
+}
+
+impl Place<'_> {
+    /// With this process, on its loopback.
+    const HERE: Self = Self {
+        host: Ipv4Addr::LOCALHOST,
+        wrapper: &[],
+    };
+
+    /// An address of another network is there only once the server runs.
+    fn listens_at(&self) -> &str {
+        if self.host.is_loopback() {
+            "127.0.0.1"
+        } else {
+            "*"
+        }
+    }
+
+    fn shell(&self, folder: &Path) -> Command {
+        const SHELL: &str = "/bin/sh";
+        let Some((program, arguments)) = self.wrapper.split_first() else {
+            return command(Path::new(SHELL), folder);
+        };
+        let mut command = Command::new(program);
+        command.args(arguments).arg(SHELL);
+        command.current_dir(folder).env("LC_ALL", "C");
+        command
+    }
+}
 
 /// A program that runs in `folder`, as `nobody` where this process is root.
 fn command(program: &Path, folder: &Path) -> Command {

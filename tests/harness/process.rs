@@ -54,10 +54,7 @@ impl Launch {
         if default_database() != "postgres" {
             return launch;
         }
-        let key = launch.folder.path().join("inlay.key");
-        std::fs::write(&key, "5a".repeat(32)).expect("the key file can be written");
-        std::fs::set_permissions(&key, Permissions::from_mode(0o600)).expect("it is ours");
-        let mut launch = launch.env("TAPDESK_KEY_FILE", &key.to_string_lossy());
+        let mut launch = launch.with_wrapping_key();
         launch.postgres = Some(Arc::default());
         launch
     }
@@ -81,6 +78,18 @@ impl Launch {
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// With the key that all nodes of a database have in tests.
+    ///
+    /// # Panics
+    /// When its file cannot be written.
+    #[must_use]
+    pub fn with_wrapping_key(self) -> Self {
+        let key = self.folder.path().join("inlay.key");
+        std::fs::write(&key, "5a".repeat(32)).expect("the key file can be written");
+        std::fs::set_permissions(&key, Permissions::from_mode(0o600)).expect("it is ours");
+        self.env("TAPDESK_KEY_FILE", &key.to_string_lossy())
     }
 
     /// With a PostgreSQL database.

@@ -82,6 +82,17 @@ impl ApiError {
         }
     }
 
+    /// An answer that says when to try again, where that may help.
+    fn says_when(&self, mut answer: Response) -> Response {
+        let seconds = match self {
+            Self::TooMany(seconds) => (*seconds).into(),
+            Self::Unavailable => HeaderValue::from_static("1"),
+            _ => return answer,
+        };
+        answer.headers_mut().insert(header::RETRY_AFTER, seconds);
+        answer
+    }
+
     /// What is wrong, and the way out, in words.
     pub(super) fn detail(&self) -> String {
         match self {
@@ -122,19 +133,10 @@ impl IntoResponse for ApiError {
             HeaderValue::from_static("application/problem+json"),
         );
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        match self {
-            Self::TooMany(seconds) => {
-                headers.insert(header::RETRY_AFTER, seconds.into());
-            }
-            Self::Unavailable => {
-                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            }
-            Self::Unauthorized => {
-                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            }
-            _ => {}
+        if matches!(self, Self::Unauthorized) {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        response
+        self.says_when(response)
     }
 }
 
@@ -196,16 +198,12 @@ impl IntoResponse for TapError {
             }
             error @ Self::Page(_) => ApiError::from(error),
         };
-        let mut page = pages::message(
+        let page = pages::message(
             error.status(),
             "This tag cannot be read just now",
             "Something is wrong with the service, not with your tag. Please tap again in a moment.",
         );
-        if error == ApiError::Unavailable {
-            page.headers_mut()
-                .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-        }
-        page
+        error.says_when(page)
     }
 }
 
@@ -215,7 +213,10 @@ pub(super) fn public_error(error: StorageError) -> Response {
 }
 
 fn in_envelope(error: &ApiError) -> Response {
-    public_answer(error.status(), &Envelope::error(&error.detail()))
+    error.says_when(public_answer(
+        error.status(),
+        &Envelope::error(&error.detail()),
+    ))
 }
 
 /// The answer to a path that is no route, in the envelope of its part of the service.

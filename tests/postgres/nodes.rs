@@ -1,0 +1,183 @@
+//! What one node began, another goes on with; of many who race over both, one wins.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use reqwest::{Method, Response};
+use serde_json::{Value, json};
+use tapdesk_service::clock::{Clock as _, SystemClock};
+use tapdesk_tests::{Answering as _, Client, TapResult, TestDatabase, at_once};
+
+use crate::{node, two};
+
+const INVALID: &str = r#"{"error": true, "message": "Invalid rolling key"}"#;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_1000_racers_over_both_nodes_with_one_key_exactly_one_succeeds() {
+    let nodes = two(&TestDatabase::create().await).await;
+    let tag = nodes[0].redirecting_tag(Value::Null).await;
+    let tap = nodes[1].tap(&tag.path()).await;
+    let clients = [nodes[0].another(), nodes[1].another()];
+    let answers = at_once(1_000, |i| {
+        let (client, rk) = (clients[i % 2].clone(), tap.key().to_owned());
+        async move {
+            let data = json!({"registered": i.to_string()});
+            client.update(&rk, data).await
+        }
+    })
+    .await;
+    let winners: Vec<_> = (0..1_000).filter(|i| answers[*i].status == 200).collect();
+    let [winner] = winners[..] else {
+        panic!("{} updates succeeded", winners.len());
+    };
+    let losers = answers.iter();
+    let losers = losers.filter(|answer| answer.status == 400 && answer.body == INVALID);
+    assert_eq!(losers.count(), 999);
+    for node in &nodes {
+        let value = node.variable(&tag, "registered").await;
+        assert_eq!(value, Some(winner.to_string()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_1000_racers_over_both_nodes_with_one_url_exactly_one_is_verified() {
+    let nodes = two(&TestDatabase::create().await).await;
+    let (tag, mut inlay) = nodes[0].bottle().await;
+    let url = inlay.url(&tag);
+    let clients = [nodes[0].another(), nodes[1].another()];
+    let payloads = at_once(1_000, |i| {
+        let (here, there) = (clients[i % 2].clone(), clients[(i + 1) % 2].clone());
+        let url = url.clone();
+        async move {
+            let tap = here.tap(&url).await;
+            there.payload(tap.key()).await
+        }
+    })
+    .await;
+    let with = |verdict: bool| {
+        let verdict = json!(verdict);
+        let payloads = payloads.iter();
+        payloads
+            .filter(|payload| payload["tag_verified"] == verdict)
+            .count()
+    };
+    assert_eq!((with(true), with(false)), (1, 999));
+    let ids: HashSet<_> = payloads
+        .iter()
+        .map(|payload| payload["interaction_ids"][0].as_i64().expect("an id"))
+        .collect();
+    assert_eq!(ids.len(), 1_000);
+    assert_eq!(nodes[1].scan_count(&tag).await, 1_000);
+}
+
+#[tokio::test]
+async fn a_tap_on_one_node_has_its_payload_on_the_other_and_its_update_on_the_first() {
+    let [one, other] = two(&TestDatabase::create().await).await;
+    let (tag, mut inlay) = one.bottle().await;
+    let tap = other.tap(&inlay.url(&tag)).await;
+    let payload = one.payload(tap.key()).await;
+    assert_eq!(payload["tag_verified"], true);
+    let data = json!({"registered": "yes"});
+    one.update(tap.key(), data.clone()).await.expect(200);
+    assert_eq!(other.update(tap.key(), data).await.body, INVALID);
+    let value = other.variable(&tag, "registered").await;
+    assert_eq!(value.as_deref(), Some("yes"));
+    // Any node can go: others answer on.
+    assert!(one.terminate().await.success());
+    assert_eq!(other.tap(&inlay.url(&tag)).await.status, 302);
+}
+
+#[tokio::test]
+async fn what_is_configured_on_one_node_holds_on_the_other_within_a_second() {
+    let database = TestDatabase::create().await;
+    let [one, other] = two(&database).await;
+    let tag = one.redirecting_tag(json!({"name": "Bottle"})).await;
+    let target = |tap: TapResult| tap.location.expect("a redirect");
+    let clock = SystemClock::start();
+    for (number, deaf) in [(1, false), (2, false), (3, true)] {
+        // The other node has it in its cache.
+        assert_eq!(other.tap(&tag.path()).await.status, 302);
+        if deaf {
+            // Nobody tells the other node then; it asks.
+            let listeners = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE query LIKE 'SELECT epoch, present()%' AND pid <> pg_backend_pid()";
+            let client = database.look_into().await;
+            client.batch_execute(listeners).await.expect("it may");
+        }
+        let landing = format!("https://owner.example/{number}");
+        let experience = one.redirect(&landing).await;
+        let changes = json!({"experience_id": experience});
+        one.admin_patch(&tag.admin_path(), changes).await;
+        let since = clock.now();
+        loop {
+            let asked = clock.now();
+            if target(other.tap(&tag.path()).await).starts_with(&landing) {
+                break;
+            }
+            let late = asked.millis_since(since);
+            assert!(late <= 1_000, "a cache is {late} ms old");
+        }
+    }
+}
+
+/// Who listens to a node's events.
+struct Listener(Response, String);
+
+impl Listener {
+    async fn at(node: &Client) -> Self {
+        let stream = node.admin_request(Method::GET, "/events").send().await;
+        Self(stream.expect("the node answers"), String::new())
+    }
+
+    /// Waits until it hears `word`; what it heard until then.
+    async fn hears(&mut self, word: &str) -> &str {
+        while !self.1.contains(word) {
+            let chunk = tokio::time::timeout(Duration::from_secs(30), self.0.chunk());
+            let chunk = chunk.await.expect("it hears something").expect("it lasts");
+            let chunk = chunk.expect("the stream goes on");
+            self.1 += &String::from_utf8_lossy(&chunk);
+        }
+        &self.1
+    }
+}
+
+#[tokio::test]
+async fn what_happens_on_any_node_is_told_live_on_both() {
+    let nodes = two(&TestDatabase::create().await).await;
+    let tag = nodes[0].redirecting_tag(Value::Null).await;
+    let mut listeners = [Listener::at(&nodes[0]).await, Listener::at(&nodes[1]).await];
+    for (number, node) in nodes.iter().enumerate() {
+        let tap = node.tap(&tag.path()).await;
+        let data = json!({"registered": format!("by {number}")});
+        node.update(tap.key(), data).await.expect(200);
+        let id = node.last_interaction().await;
+        for listener in &mut listeners {
+            let heard = listener.hears(&format!("by {number}\"")).await;
+            let told = format!("\"event\":\"interaction\",\"interaction_id\":{id}");
+            assert_eq!(heard.matches(&told).count(), 1, "{heard}");
+            assert!(!heard.contains(tap.key()));
+        }
+    }
+}
+
+#[tokio::test]
+async fn nodes_that_start_together_on_an_empty_database_are_one_service() {
+    let database = TestDatabase::create().await;
+    let starts = (0..4).map(|_| {
+        let launch = node(&database);
+        tokio::spawn(async move { launch.start().await })
+    });
+    let mut nodes = Vec::new();
+    for start in starts.collect::<Vec<_>>() {
+        nodes.push(start.await.expect("it starts"));
+    }
+    let (tag, mut inlay) = nodes[0].bottle().await;
+    for node in &nodes {
+        let tap = node.tap(&inlay.url(&tag)).await;
+        for other in &nodes {
+            assert_eq!(other.payload(tap.key()).await["tag_verified"], true);
+        }
+        let ready = node.get("/ready").answer().await;
+        assert_eq!(ready.status, 200);
+    }
+}

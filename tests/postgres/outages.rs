@@ -1,0 +1,188 @@
+//! The database crashes, hangs up, hangs, or cannot be reached, under load: what
+//! was acknowledged is stored, nothing is done twice, nobody waits for long, and
+//! all goes on by itself.
+
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
+use tapdesk_tests::postgres::Cluster;
+use tapdesk_tests::{Answering as _, ServiceProcess, eventually, length};
+use tempfile::TempDir;
+use tokio::task::block_in_place;
+
+use crate::load::Load;
+use crate::network::{Failure, Network};
+use crate::{node, two};
+
+/// How long all may take to go on once the database is back, in milliseconds.
+const RECOVERY: i64 = 5_000;
+/// How long anyone may wait for an answer, whatever it is, in milliseconds: the
+/// answer to one statement for 4 seconds at most, to a write for 5 more until it
+/// is known what became of it.
+const LONGEST: i64 = 15_000;
+
+/// How often each outage happens.
+fn rounds() -> usize {
+    length(3, 10)
+}
+
+/// Waits until no node is ready; they live on.
+async fn unready(nodes: &[ServiceProcess]) {
+    for node in nodes {
+        let ready = eventually("the node is not ready", || async {
+            let ready = node.get("/ready").answer().await;
+            (ready.status == 503).then_some(ready)
+        })
+        .await;
+        assert_eq!(ready.header("retry-after"), Some("1"));
+        assert_eq!(node.get("/health").answer().await.status, 200);
+    }
+}
+
+/// Waits until all go on and every node is ready, which may not take long.
+async fn recovers(load: &Load, nodes: &[ServiceProcess], back: Timestamp, clock: &SystemClock) {
+    load.goes_on(1).await;
+    for node in nodes {
+        eventually("the node is ready", || async {
+            (node.get("/ready").answer().await.status == 200).then_some(())
+        })
+        .await;
+    }
+    let took = clock.now().millis_since(back);
+    assert!(took < RECOVERY, "it took {took} ms");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_database_crashes_under_load_and_nothing_acknowledged_is_lost() {
+    let cluster = Cluster::start(&[]);
+    let database = cluster.create_database().await;
+    let nodes = two(&database).await;
+    let clock = SystemClock::start();
+    for _ in 0..rounds() {
+        let load = Load::start(&nodes).await;
+        load.goes_on(5).await;
+        block_in_place(|| cluster.stop());
+        load.is_refused().await;
+        unready(&nodes).await;
+        block_in_place(|| cluster.go_on());
+        recovers(&load, &nodes, clock.now(), &clock).await;
+        let slowest = load.check(&nodes[0], &database).await;
+        assert!(slowest < LONGEST, "someone waited {slowest} ms");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_database_hangs_up_under_load_and_all_goes_on() {
+    let cluster = Cluster::start(&[]);
+    let database = cluster.create_database().await;
+    let nodes = two(&database).await;
+    let clock = SystemClock::start();
+    let client = database.look_into().await;
+    let all = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    for _ in 0..rounds() {
+        let load = Load::start(&nodes).await;
+        for _ in 0..5 {
+            load.goes_on(2).await;
+            let ended = client.query_one(all, &[]).await.expect("it may");
+            assert!(ended.get::<_, i64>(0) >= 4);
+            recovers(&load, &nodes, clock.now(), &clock).await;
+        }
+        load.check(&nodes[1], &database).await;
+    }
+}
+
+/// A certificate for a server's address, and its key, where the server may read them.
+struct Certificate(TempDir);
+
+impl Certificate {
+    fn of(address: &str) -> Self {
+        const NOBODY: u32 = 65_534;
+        let made = rcgen::generate_simple_self_signed([address.to_owned()]).expect("an address");
+        let folder = Self(tempfile::tempdir().expect("a temporary folder can be made"));
+        let open = Permissions::from_mode(0o755);
+        std::fs::set_permissions(folder.0.path(), open).expect("it is ours");
+        let key = folder.path("server.key");
+        std::fs::write(folder.path("server.crt"), made.cert.pem()).expect("there is room");
+        std::fs::write(&key, made.signing_key.serialize_pem()).expect("there is room");
+        std::fs::set_permissions(&key, Permissions::from_mode(0o600)).expect("it is ours");
+        chown(&key, Some(NOBODY), Some(NOBODY)).expect("root may give a file away");
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn setting(name: &str, file: &Path) -> String {
+        format!("{name}={}", file.display())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_way_to_the_database_fails_under_load_and_lost_answers_are_found_out() {
+    let address = match Network::possible() {
+        Ok(address) => address,
+        Err(why) => {
+            println!("skipped: {why}");
+            return;
+        }
+    };
+    let certificate = Certificate::of(&address.to_string());
+    let root = certificate.path("server.crt");
+    let settings = [
+        "ssl=on",
+        &Certificate::setting("ssl_cert_file", &root),
+        &Certificate::setting("ssl_key_file", &certificate.path("server.key")),
+    ];
+    let cluster = Cluster::start_apart(address, &settings);
+    let network = Network::to(&cluster);
+    let database = cluster.create_database().await;
+    let launch = node(&database).env("PGSSLROOTCERT", &root.to_string_lossy());
+    let nodes = [launch.start().await, launch.start().await];
+    let clock = SystemClock::start();
+    for round in 0..rounds() {
+        let failure = [Failure::AnswersAreLost, Failure::LinkIsDown][round % 2];
+        let load = Load::start(&nodes).await;
+        load.goes_on(5).await;
+        network.fail(failure);
+        load.is_refused().await;
+        unready(&nodes).await;
+        network.mend(failure);
+        recovers(&load, &nodes, clock.now(), &clock).await;
+        let slowest = load.check(&nodes[0], &database).await;
+        println!("{failure:?}: the longest wait was {slowest} ms");
+        assert!(slowest < LONGEST, "someone waited {slowest} ms");
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_hangs_is_waited_for_no_longer_than_it_takes_to_say_so() {
+    let cluster = Cluster::start(&["fsync=off"]);
+    let database = cluster.create_database().await;
+    let node = node(&database).start().await;
+    let (tag, mut inlay) = node.bottle().await;
+    let used = node.redirecting_tag(Value::Null).await;
+    let key = node.tap(&used.path()).await.key().to_owned();
+    let client = database.look_into().await;
+    let hang = "BEGIN; LOCK TABLE counters, rolling_keys IN EXCLUSIVE MODE";
+    client.batch_execute(hang).await.expect("it may");
+    let url = inlay.url(&tag);
+    let clock = SystemClock::start();
+    let before = clock.now();
+    let data = json!({"registered": "yes"});
+    let (tap, update) = tokio::join!(node.tap(&url), node.update(&key, data.clone()));
+    let waited = clock.now().millis_since(before);
+    for answer in [&tap.answer, &update] {
+        assert_eq!(answer.status, 503, "{}", answer.body);
+        assert_eq!(answer.header("retry-after"), Some("1"));
+    }
+    assert!(waited < LONGEST, "{waited} ms");
+    client.batch_execute("ROLLBACK").await.expect("it may");
+    let tap = node.tap(&url).await;
+    assert_eq!(node.payload(tap.key()).await["tag_verified"], true);
+    node.update(&key, data).await.expect(200);
+}
