@@ -82,6 +82,39 @@ async fn visitors_go_after_30_days_and_the_count_of_all_stays() {
     assert_eq!(tag.scan_count, 2);
 }
 
+#[tokio::test]
+async fn expired_keys_go_in_batches_and_wait_for_nobody() {
+    let db = Database::<Postgres>::create().await;
+    let tag = db.tag(json!({})).await;
+    let expired = "INSERT INTO rolling_keys (interaction_id, tag_id, issued_at, simulated, verified, hash, url_digest)
+        SELECT number, 1, $1::BIGINT - 300000, false, true, '', '' FROM generate_series(1, 5000) AS number";
+    let client = db.backend().look_into().await;
+    client
+        .execute(expired, &[&db.now().millis()])
+        .await
+        .unwrap();
+    let alive = db.tap(Tap::of(tag)).await;
+    // Someone holds one of them.
+    client
+        .batch_execute("BEGIN; SELECT FROM rolling_keys WHERE interaction_id = 1000 FOR UPDATE")
+        .await
+        .unwrap();
+    let keys = "SELECT interaction_id::TEXT FROM rolling_keys ORDER BY interaction_id";
+    let mut rounds = 1;
+    while db.sweep(START.plus_millis(-DAY)).await.unwrap() {
+        rounds += 1;
+    }
+    let left = texts(&db, keys).await;
+    assert!(rounds > 1, "one round took them all");
+    assert!(left.contains(&alive.id.to_string()));
+    assert!(left.contains(&"1000".to_owned()));
+    client.batch_execute("COMMIT").await.unwrap();
+    while db.sweep(START.plus_millis(-DAY)).await.unwrap() {}
+    db.sweep(START.plus_millis(-DAY)).await.unwrap();
+    assert_eq!(texts(&db, keys).await, [alive.id.to_string()]);
+    assert!(db.issued_key(alive.id).await.unwrap().is_some());
+}
+
 /// The database decides about counters as the domain does.
 #[tokio::test]
 async fn a_counter_is_judged_as_the_domain_judges_it() {
