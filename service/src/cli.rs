@@ -1,4 +1,4 @@
-//! The commands. `serve` owns a database; the others speak to a running service.
+//! The commands. `serve`, `restore` and `migrate-store` own a database; the others speak to a running service.
 
 mod backup;
 mod client;
@@ -7,6 +7,7 @@ mod doctor;
 mod download;
 mod export;
 mod import;
+mod migrate_store;
 mod restore;
 mod serve;
 mod tail;
@@ -61,6 +62,8 @@ enum Verb {
     Backup(backup::Options),
     /// Put a backup in the database's place. The service must not be running.
     Restore(restore::Options),
+    /// Move a whole database from SQLite to PostgreSQL, or back. Ended anywhere, it goes on there when started again.
+    MigrateStore(migrate_store::Options),
     /// Look for what stands in the way, and name the way out.
     Doctor(doctor::Options),
 }
@@ -91,6 +94,7 @@ fn run(cli: Cli) -> Result<()> {
         Verb::Export(options) => export::run(&options),
         Verb::Backup(options) => backup::run(&options),
         Verb::Restore(options) => restore::run(&options),
+        Verb::MigrateStore(options) => migrate_store::run(&options),
         Verb::Doctor(options) => doctor::run(&options),
     }
 }

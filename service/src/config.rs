@@ -258,7 +258,8 @@ pub fn refuse_passwords(arguments: impl Iterator<Item = OsString>) -> Result<()>
         if has_password(value) {
             bail!(
                 "A password does not belong in an argument, which every user of the machine can read. \
-                 Put the URL into TAPDESK_DATABASE instead, or the password into PGPASSWORD."
+                 Put the URL into its variable instead (TAPDESK_DATABASE; TAPDESK_FROM and TAPDESK_TO of \
+                 migrate-store), or the password into PGPASSWORD."
             );
         }
     }
@@ -281,7 +282,7 @@ fn has_password(text: &str) -> bool {
 }
 
 /// The database that a URL names.
-fn database(url: &str) -> Result<Database> {
+pub fn database(url: &str) -> Result<Database> {
     if url.starts_with("postgres:") || url.starts_with("postgresql:") {
         let address = Address::parse(url, |name| std::env::var(name).ok())?;
         return Ok(Database::Postgres(Box::new(address)));

@@ -29,6 +29,7 @@ pub mod inventory;
 pub mod keyring;
 pub mod macros;
 pub mod metrics;
+pub mod migrate_store;
 pub mod object;
 pub mod payload;
 pub mod picture;

@@ -16,6 +16,7 @@ mod taps;
 
 pub mod postgres;
 pub mod sqlite;
+pub mod transfer;
 
 use async_trait::async_trait;
 use tokio::sync::broadcast;

@@ -3,6 +3,7 @@
 mod demo;
 mod headless;
 mod import;
+mod migrate_store;
 mod postgres;
 mod settings;
 mod shutdown;

@@ -34,6 +34,7 @@ mod tags;
 mod taps;
 mod time;
 mod transaction;
+mod transfer;
 mod virtual_inlays;
 mod watch;
 
@@ -48,6 +49,7 @@ use tokio::task::AbortHandle;
 pub use address::{Address, InvalidAddress};
 pub use migrate::{OpenError, examine};
 pub use time::Time;
+pub use transfer::PostgresEnd;
 
 use super::{Storage, StorageError, Updated, VariableUpdate};
 use crate::clock::{Clock, Timestamp};

@@ -22,6 +22,7 @@ mod sheets;
 mod sweep;
 mod tags;
 mod taps;
+mod transfer;
 mod virtual_inlays;
 mod writer;
 
@@ -36,6 +37,7 @@ use tokio::sync::broadcast;
 pub use connection::APPLICATION_ID;
 pub use migrate::{OpenError, check_sqlite, examine};
 pub use restore::{Restore, move_aside};
+pub use transfer::SqliteEnd;
 
 use super::payload_reads::PayloadReads;
 use super::{Storage, StorageError};

@@ -5,9 +5,10 @@ use tapdesk_service::entropy::{Entropy as _, SeededEntropy};
 use tapdesk_service::id::InlayId;
 use tapdesk_service::inlay::counter::{Acceptance, CounterState};
 use tapdesk_service::interaction::{Refusal, Verdict};
+use tapdesk_service::storage::InteractionFilter;
 
 use super::Postgres;
-use crate::backend::{DAY, Database, START, Tap};
+use crate::backend::{DAY, Database, MINUTE, START, Tap};
 
 async fn texts(db: &Database<Postgres>, sql: &str) -> Vec<String> {
     let client = db.backend().look_into().await;
@@ -58,6 +59,60 @@ async fn a_lookup_by_id_touches_one_week() {
     let plan = texts(&db, &plan).await.join("\n");
     assert!(plan.contains("interactions_2025_12_31"), "{plan}");
     assert!(!plan.contains("interactions_2026"), "{plan}");
+}
+
+/// Ids of moved interactions tell nothing of time, and their weeks are no partitions.
+#[tokio::test]
+async fn a_moved_history_is_found_by_time_and_goes_when_it_is_due() {
+    const MOVED: i64 = 25_000;
+    const A_DAY: i64 = DAY / MINUTE;
+    let db = Database::<Postgres>::create().await;
+    let tag = db.tag(json!({})).await;
+    let client = db.backend().look_into().await;
+    let at = |id: i64| START.plus_millis((id - MOVED) * MINUTE);
+    // Every seventh is simulated, a year ahead.
+    let moved = format!(
+        "SELECT receive_history({MOVED});
+         INSERT INTO interactions SELECT id, {} + id * {MINUTE} + CASE WHEN id % 7 = 0 THEN {YEAR} ELSE 0 END, {tag},
+             NULL, NULL, NULL, NULL, NULL, NULL, false, false, false, id % 7 = 0, 'static', 'u', '', NULL, NULL
+         FROM generate_series(1, {MOVED}) id;
+         SELECT date_history()",
+        at(0).millis(),
+        YEAR = 365 * DAY,
+    );
+    client.batch_execute(&moved).await.unwrap();
+    db.clock.advance(MINUTE);
+    let native = db.tap(Tap::of(tag)).await;
+    assert!(native.id.0 > MOVED);
+
+    for first in [1, 2, 9_998, 9_999, 10_000, 10_003, 20_001, MOVED - 1, MOVED] {
+        let bound = format!("SELECT history_since({})", at(first).millis());
+        let bound: i64 = client.query_one(&bound, &[]).await.unwrap().get(0);
+        assert!(bound <= first, "{first} is missed from {bound} on");
+        assert!(first - bound <= A_DAY, "{first} is far from {bound}");
+    }
+    let filter = |since| InteractionFilter {
+        since: Some(since),
+        ..InteractionFilter::default()
+    };
+    let since = at(MOVED - 7);
+    let found = db
+        .interactions(filter(since), None, 50)
+        .await
+        .unwrap()
+        .found;
+    assert_eq!(
+        found.len(),
+        8,
+        "seven real ones of eight, and the native one"
+    );
+
+    let due = 12_345;
+    while db.sweep(at(due)).await.unwrap() {}
+    let left = "SELECT min(id)::TEXT FROM interactions_moved";
+    let left: i64 = texts(&db, left).await[0].parse().unwrap();
+    assert!((due - A_DAY..=due).contains(&left), "{left}");
+    assert!(db.interaction(native.id).await.unwrap().is_some());
 }
 
 #[tokio::test]

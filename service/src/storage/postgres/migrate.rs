@@ -8,9 +8,10 @@ use super::address::Address;
 use super::connection::{connect, drain, set_up};
 use super::row::{column, optional_time};
 use super::time::Time;
-use super::transaction::{LOCKS, SCHEMA_LOCK};
+use super::transaction::{LOCKS, SCHEMA_LOCK, SERVED_LOCK};
 use crate::clock::Clock;
 use crate::entropy::{self, Entropy};
+use crate::storage::transfer::mark;
 use crate::storage::{Examination, StorageError};
 
 refinery::embed_migrations!("migrations/postgres");
@@ -37,6 +38,12 @@ pub enum OpenError {
         /// The newest format this program knows.
         known: i32,
     },
+    /// It is being moved, or a move to here was not finished.
+    #[error(
+        "{0} is on the move: migrate-store is at work, or was ended before it was done. Let it end, or start it \
+         again with the same --from and --to, and it goes on where it was."
+    )]
+    Moving(String),
     /// A migration failed; the database is as it was before.
     #[error("{0} could not be upgraded and is as it was: {1}.")]
     Migration(String, String),
@@ -63,22 +70,58 @@ pub(super) async fn open(
         .batch_execute("SET statement_timeout = 0")
         .await
         .map_err(sql)?;
-    client
-        .query("SELECT pg_advisory_lock($1, $2)", &[&LOCKS, &SCHEMA_LOCK])
-        .await
-        .map_err(sql)?;
-    check(&client, address).await?;
-    migrations::runner()
-        .set_grouped(true)
-        .run_async(&mut client)
-        .await
-        .map_err(|error| OpenError::Migration(address.to_string(), error.to_string()))?;
+    if !may_serve(&client).await.map_err(sql)? {
+        return Err(OpenError::Moving(address.to_string()));
+    }
+    run(&mut client, address).await?;
+    refuse_unfinished(&client, address).await?;
     make_secrets(&client, entropy).await.map_err(sql)?;
     set_time(&client, clock, time).await.map_err(sql)?;
     warn_of_settings(&client).await.map_err(sql)?;
     // The lock goes with the connection.
     drop(client);
     let _ = messages.await;
+    Ok(())
+}
+
+/// Brings a database of ours, or an empty one, to the newest schema. Until the
+/// connection ends nobody else does.
+pub(super) async fn run(client: &mut Client, address: &Address) -> Result<(), OpenError> {
+    client
+        .execute("SELECT pg_advisory_lock($1, $2)", &[&LOCKS, &SCHEMA_LOCK])
+        .await
+        .map_err(|error| OpenError::Unusable(address.to_string(), error.into()))?;
+    check(client, address).await?;
+    migrations::runner()
+        .set_grouped(true)
+        .run_async(client)
+        .await
+        .map_err(|error| OpenError::Migration(address.to_string(), error.to_string()))?;
+    Ok(())
+}
+
+/// Whether no move is at work, which none can begin until the connection ends.
+async fn may_serve(client: &Client) -> Result<bool, tokio_postgres::Error> {
+    let lock = "SELECT pg_try_advisory_lock_shared($1, $2)";
+    let row = client.query_one(lock, &[&LOCKS, &SERVED_LOCK]).await?;
+    Ok(row.get(0))
+}
+
+/// The text of the mark, where a move leads or led to this database.
+pub(super) async fn mark_of(client: &Client) -> Result<Option<String>, tokio_postgres::Error> {
+    let sql = "SELECT value FROM settings WHERE name = $1";
+    let row = client.query_opt(sql, &[&mark::NAME]).await?;
+    row.map(|row| row.try_get(0)).transpose()
+}
+
+/// A part of a database is none to serve, or to move on.
+pub(super) async fn refuse_unfinished(client: &Client, address: &Address) -> Result<(), OpenError> {
+    let json = mark_of(client)
+        .await
+        .map_err(|error| OpenError::Unusable(address.to_string(), error.into()))?;
+    if json.is_some_and(|json| mark::is_unfinished(&json)) {
+        return Err(OpenError::Moving(address.to_string()));
+    }
     Ok(())
 }
 
@@ -95,6 +138,7 @@ pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError
     let Some(format) = format else {
         return Ok(None);
     };
+    refuse_unfinished(&client, address).await?;
     let seen = client
         .query_one(
             "SELECT (SELECT key FROM master_keys UNION ALL
@@ -112,7 +156,7 @@ pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError
 }
 
 /// Why no connection came about: the server's words, or the system's.
-fn reason(error: &tokio_postgres::Error) -> String {
+pub(super) fn reason(error: &tokio_postgres::Error) -> String {
     use std::error::Error as _;
     match (error.as_db_error(), error.source()) {
         (Some(said), _) => said.message().to_owned(),
@@ -123,7 +167,7 @@ fn reason(error: &tokio_postgres::Error) -> String {
 
 /// The version of the database's schema, which is ours and not newer than this
 /// program; `None` where it is empty.
-async fn check(client: &Client, address: &Address) -> Result<Option<i32>, OpenError> {
+pub(super) async fn check(client: &Client, address: &Address) -> Result<Option<i32>, OpenError> {
     let sql = |error: tokio_postgres::Error| OpenError::Unusable(address.to_string(), error.into());
     let row = client
         .query_one(
@@ -155,7 +199,7 @@ async fn check(client: &Client, address: &Address) -> Result<Option<i32>, OpenEr
     Ok(Some(found))
 }
 
-fn newest_known() -> i32 {
+pub(super) fn newest_known() -> i32 {
     let migrations = migrations::runner();
     let versions = migrations
         .get_migrations()

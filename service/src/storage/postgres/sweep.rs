@@ -64,8 +64,12 @@ impl Node {
             )
             .await?;
         let dropped = session
-            .one("SELECT drop_partition($1)", &[&keep_since.millis()])
+            .one(
+                "SELECT drop_partition($1), drop_moved($1, $2)",
+                &[&keep_since.millis(), &BATCH],
+            )
             .await?;
+        let moved = column::<i64>(&dropped, 1)?.unsigned_abs();
         let dropped: bool = column(&dropped, 0)?;
         let mut traces = 0;
         for table in ["updates", "payload_reads"] {
@@ -85,7 +89,7 @@ impl Node {
         self.forget_visitors(session, now).await?;
         // Some of a batch may be held by others.
         let many = BATCH.unsigned_abs() / 2;
-        Ok(dropped || keys.max(traces) >= many)
+        Ok(dropped || keys.max(traces).max(moved) >= many)
     }
 
     /// Visitors are found by their tag, a stretch of tags a round: an index on

@@ -16,6 +16,8 @@ use crate::storage::StorageError;
 pub(super) const LOCKS: i32 = i32::from_be_bytes(*b"TAPD");
 /// Held while the schema is looked at or changed.
 pub(super) const SCHEMA_LOCK: i32 = 1;
+/// Held by every node, and by a move for itself.
+pub(super) const SERVED_LOCK: i32 = 5;
 /// Held by who writes configuration.
 const CONFIGURATION_LOCK: i32 = 2;
 

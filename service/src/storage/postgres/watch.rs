@@ -14,6 +14,7 @@ use super::configuration::{ASKED_EVERY, Configuration};
 use super::connection::{ANSWER, Messages, connect, set_up};
 use super::node::Node;
 use super::row::{column, time};
+use super::transaction::{LOCKS, SERVED_LOCK};
 use super::{events, keys};
 use crate::clock::Timestamp;
 use crate::storage::StorageError;
@@ -71,6 +72,9 @@ async fn ask(
     seen: &mut Timestamp,
 ) -> Result<Infallible, StorageError> {
     within(set_up(client)).await?;
+    // No move begins while a node is there.
+    let served = "SELECT pg_advisory_lock_shared($1, $2)";
+    within(client.execute(served, &[&LOCKS, &SERVED_LOCK])).await?;
     for channel in [CONFIGURATION, SIMULATED_TIME, events::CHANNEL] {
         within(client.batch_execute(&format!("LISTEN {channel}"))).await?;
     }

@@ -9,10 +9,12 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use super::administration::any_wrapped_key;
 use super::connection::{self, APPLICATION_ID, SQLITE_AT_LEAST};
+use super::transfer;
 use crate::clock::Timestamp;
 use crate::entropy::{self, Entropy};
 use crate::private_file;
 use crate::storage::Examination;
+use crate::storage::transfer::mark;
 
 refinery::embed_migrations!("migrations/sqlite");
 
@@ -47,6 +49,12 @@ pub enum OpenError {
         /// The newest format this program knows.
         known: u32,
     },
+    /// A move to here was not finished.
+    #[error(
+        "A move into {} was not finished. Start migrate-store again with the same --from and --to, \
+         and it goes on where it was.", .0.display()
+    )]
+    Unfinished(PathBuf),
     /// The SQLite this program was built with is too old to be safe.
     #[error("SQLite {0} can lose committed writes; 3.51.3 or newer is needed.")]
     OldSqlite(&'static str),
@@ -76,6 +84,7 @@ impl OpenError {
             Self::Foreign(_) => Self::Foreign(path),
             Self::Damaged(_, what) => Self::Damaged(path, what),
             Self::Newer { found, known, .. } => Self::Newer { path, found, known },
+            Self::Unfinished(_) => Self::Unfinished(path),
             other => other,
         }
     }
@@ -101,7 +110,7 @@ pub(super) fn open(
         }
         Ok(connection)
     } else {
-        create(path, entropy)?;
+        create(path, |connection| make_secrets(connection, entropy))?;
         Ok(connection::writer(path)?)
     }
 }
@@ -147,6 +156,10 @@ pub fn examine(path: &Path) -> Result<Examination, OpenError> {
             known,
         });
     }
+    let moved = transfer::mark_of(&connection).map_err(unlike_ours)?;
+    if moved.is_some_and(|mark| mark::is_unfinished(&mark)) {
+        return Err(OpenError::Unfinished(path.to_owned()));
+    }
     Ok(Examination {
         format,
         wrapped_key: any_wrapped_key(&connection).map_err(unlike_ours)?,
@@ -180,9 +193,23 @@ fn version_gate(number: i32, text: &'static str) -> Result<&'static str, OpenErr
     }
 }
 
-/// Makes a new database beside `path` and moves it there when it is whole: a
-/// start that is cut short leaves no half of one.
-fn create(path: &Path, entropy: &dyn Entropy) -> Result<(), OpenError> {
+fn make_secrets(connection: &Connection, entropy: &dyn Entropy) -> rusqlite::Result<()> {
+    for name in ["key_mask", "client"] {
+        let secret = entropy::bytes::<32>(entropy);
+        connection.execute(
+            "INSERT INTO secrets (name, value) VALUES (?1, ?2)",
+            (name, secret),
+        )?;
+    }
+    Ok(())
+}
+
+/// Makes a new database beside `path`, with what `fill` puts there, and moves it
+/// there when it is whole: a start that is cut short leaves no half of one.
+pub(super) fn create(
+    path: &Path,
+    fill: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+) -> Result<(), OpenError> {
     let io = |error| OpenError::Io(path.to_owned(), error);
     let draft = beside(path, ".new");
     for leftover in [
@@ -201,13 +228,7 @@ fn create(path: &Path, entropy: &dyn Entropy) -> Result<(), OpenError> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     run(migrations::runner(), &mut connection)?;
-    for name in ["key_mask", "client"] {
-        let secret = entropy::bytes::<32>(entropy);
-        connection.execute(
-            "INSERT INTO secrets (name, value) VALUES (?1, ?2)",
-            (name, secret),
-        )?;
-    }
+    fill(&connection)?;
     connection.close().map_err(|(_, error)| error)?;
     std::fs::rename(&draft, path).map_err(io)?;
     private_file::sync_folder_of(path).map_err(io)
@@ -232,7 +253,7 @@ fn check_header(path: &Path) -> Result<(), OpenError> {
     }
 }
 
-fn newest_known() -> u32 {
+pub(super) fn newest_known() -> u32 {
     let migrations = migrations::runner();
     migrations
         .get_migrations()

@@ -33,7 +33,7 @@ static NEWEST_FIRST: LazyLock<String> = LazyLock::new(|| {
     let columns = row::INTERACTION_COLUMNS;
     format!(
         "SELECT {columns} FROM interactions i
-         WHERE i.id <= $1 AND i.id >= first_interaction($2) ORDER BY i.id DESC LIMIT $3"
+         WHERE i.id <= $1 AND i.id >= (SELECT history_since($2)) ORDER BY i.id DESC LIMIT $3"
     )
 });
 
@@ -43,10 +43,10 @@ static OF_TAG: LazyLock<String> = LazyLock::new(|| {
     format!(
         "WITH RECURSIVE chain AS (
              SELECT i.*, 1::BIGINT AS place FROM interactions i
-             WHERE i.id = $1 AND i.id >= first_interaction($2) AND i.tag_id = $4
+             WHERE i.id = $1 AND i.id >= (SELECT history_since($2)) AND i.tag_id = $4
              UNION ALL
              SELECT i.*, c.place + 1 FROM chain c JOIN interactions i ON i.id = c.previous
-             WHERE i.id >= first_interaction($2) AND i.tag_id = $4 AND c.place < $3
+             WHERE i.id >= (SELECT history_since($2)) AND i.tag_id = $4 AND c.place < $3
          )
          SELECT {columns} FROM chain i ORDER BY i.place"
     )

@@ -76,7 +76,7 @@ struct Sample {
 /// `looked_at` is the newest part, and `sample` what counts of it.
 const SAMPLE: &str = "WITH looked_at AS MATERIALIZED (
         SELECT at, tag_id, experience_id, reason, counter, last_counter, simulated FROM interactions
-        WHERE id >= first_interaction($1) ORDER BY id DESC LIMIT $5
+        WHERE id >= (SELECT history_since($1)) ORDER BY id DESC LIMIT $5
     ), sample AS (
         SELECT * FROM looked_at WHERE at >= $2 AND at < $3 AND ($4::BOOLEAN IS NULL OR simulated = $4)
     )";
@@ -87,7 +87,7 @@ static TOTALS: LazyLock<String> = LazyLock::new(|| {
          SELECT (SELECT count(*) FROM sample WHERE reason = 'verified' AND counter - last_counter > 1),
                 (SELECT count(*) FROM tags WHERE deleted_at IS NULL AND status = 'active'
                     AND experience_id IS NULL AND id IN (SELECT tag_id FROM sample WHERE experience_id IS NULL)),
-                NOT EXISTS (SELECT FROM interactions WHERE id >= first_interaction($1)
+                NOT EXISTS (SELECT FROM interactions WHERE id >= (SELECT history_since($1))
                             ORDER BY id DESC OFFSET $5 LIMIT 1)"
     )
 });

@@ -1,0 +1,154 @@
+//! `migrate-store`: a whole database from SQLite to PostgreSQL, or back.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use anyhow::Result;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
+use tapdesk_service::migrate_store::{Moved, Observer, Phase, migrate_store};
+use tapdesk_service::start::Database;
+
+use crate::config;
+
+#[derive(Args)]
+pub(super) struct Options {
+    /// The database that is moved, as `sqlite:PATH` or `postgres://USER@HOST/DATABASE`. It is only read. No service may run on it.
+    #[arg(long, env = "TAPDESK_FROM", value_name = "URL", hide_env_values = true)]
+    from: String,
+
+    /// An empty database of the other kind, or one to which this move was begun.
+    #[arg(long, env = "TAPDESK_TO", value_name = "URL", hide_env_values = true)]
+    to: String,
+}
+
+pub(super) fn run(options: &Options) -> Result<()> {
+    let from = config::database(&options.from)?;
+    let to = config::database(&options.to)?;
+    let clock = SystemClock::start();
+    let mut progress = Progress::new();
+    let moved = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()?
+        .block_on(migrate_store(&from, &to, &clock, &mut progress))?;
+    let mut out = io::stdout().lock();
+    let (rows, wrapped_keys) = match moved {
+        Moved::Before(at) => {
+            writeln!(out, "This move was complete at {at}. Nothing was done.")?;
+            return Ok(());
+        }
+        Moved::Now { rows, wrapped_keys } => (rows, wrapped_keys),
+    };
+    writeln!(
+        out,
+        "Moved {rows} rows. Every table has the same rows on both sides, by count and by checksum."
+    )?;
+    writeln!(
+        out,
+        "Do not serve the old database any more: each would accept a tap that the other has accepted."
+    )?;
+    if wrapped_keys {
+        let key = match to {
+            Database::Postgres(_) => {
+                "Inlays' keys are moved as they are, wrapped with the key in inlay.key. Give every node a copy of the \
+                 same file with --key-file; without it codes cannot be verified."
+            }
+            Database::Sqlite(_) => {
+                "Inlays' keys are moved as they are, wrapped with the key that the nodes had. Put that file beside the \
+                 database as inlay.key, or name it with --key-file; without it codes cannot be verified."
+            }
+        };
+        writeln!(out, "{key}")?;
+    }
+    Ok(())
+}
+
+/// Between two lines where nobody watches a bar, in percent.
+const STEP: u64 = 10;
+
+/// How the move goes on: one line that changes on a terminal, else a line now and then.
+struct Progress {
+    bar: Option<ProgressBar>,
+    clock: SystemClock,
+    phase: &'static str,
+    total: u64,
+    done: u64,
+    /// When the phase began, and at how many rows.
+    began: (Timestamp, u64),
+}
+
+impl Progress {
+    fn new() -> Self {
+        let clock = SystemClock::start();
+        Self {
+            bar: None,
+            phase: "",
+            total: 0,
+            done: 0,
+            began: (clock.now(), 0),
+            clock,
+        }
+    }
+
+    fn percent(&self) -> u64 {
+        (self.done * 100).checked_div(self.total).unwrap_or(100)
+    }
+
+    fn tell(&self, table: &str) {
+        let (since, before) = self.began;
+        let millis = self.clock.now().millis_since(since).max(1).unsigned_abs();
+        let rate = (self.done - before) * 1_000 / millis;
+        // Who no longer reads this misses nothing that matters.
+        let _ = writeln!(
+            io::stdout(),
+            "{} {table}: {} of {} rows, {} %, {rate} rows/s",
+            self.phase,
+            self.done,
+            self.total,
+            self.percent(),
+        );
+    }
+}
+
+impl Observer for Progress {
+    fn begin(&mut self, phase: Phase, total: u64, done: u64) {
+        self.phase = match phase {
+            Phase::Copying => "copying",
+            Phase::Comparing => "comparing",
+        };
+        (self.total, self.done) = (total, done);
+        self.began = (self.clock.now(), done);
+        if io::stderr().is_terminal() {
+            let bar = ProgressBar::new(total).with_position(done);
+            if let Ok(style) = ProgressStyle::with_template(
+                "{prefix} {human_pos} of {human_len} rows, {percent} %, {per_sec} {wide_bar} {eta} {msg}",
+            ) {
+                bar.set_style(style);
+            }
+            bar.set_prefix(self.phase);
+            self.bar = Some(bar);
+        } else if done > 0 {
+            self.tell("goes on");
+        }
+    }
+
+    fn advance(&mut self, table: &'static str, rows: u64) {
+        let before = self.percent() / STEP;
+        self.done = self.done.saturating_add(rows);
+        match &self.bar {
+            Some(bar) => {
+                bar.set_message(table);
+                bar.inc(rows);
+            }
+            None if self.percent() / STEP > before => self.tell(table),
+            None => {}
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Moving a whole database from SQLite to PostgreSQL, or back.
+//!
+//! Rows are copied table by table in the order of their keys, some at a time; each
+//! lot is one transaction with the mark of how far the move has come, so that a
+//! move which was ended anywhere goes on there. When all rows are there they are
+//! read once more on both sides, counted and compared by a checksum. Until
+//! then no service starts on the destination. The source is only read.
+//!
+//! Ids stay, because keys carry their interaction's: what was issued or accepted
+//! before the move counts after it.
+
+use std::cmp::Ordering;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::clock::{Clock, Timestamp};
+use crate::start::Database;
+use crate::storage::StorageError;
+use crate::storage::postgres::PostgresEnd;
+use crate::storage::sqlite::SqliteEnd;
+use crate::storage::transfer::mark::{Mark, Progress};
+use crate::storage::transfer::schema::{TABLES, Table};
+use crate::storage::transfer::value::{Key, last_key, lines};
+use crate::storage::transfer::{End, EndError};
+
+/// Why a move ended. Each is a sentence for people, with a way out.
+#[derive(Debug, thiserror::Error)]
+pub enum MoveError {
+    /// Both are of one kind.
+    #[error(
+        "A move leads from SQLite to PostgreSQL, or back. To copy a SQLite database, use backup and restore; \
+         for PostgreSQL, pg_dump and pg_restore."
+    )]
+    SameKind,
+    /// One of the databases cannot be used.
+    #[error(transparent)]
+    End(#[from] EndError),
+    /// Another source was moved there, or partly so.
+    #[error("{0} belongs to the move of another database. Choose an empty one.")]
+    OtherMove(String),
+    /// The source is not what it was.
+    #[error(
+        "{from} was in use since the move began, so {to} is a part of what it was before. \
+         Remove what is there, and move again."
+    )]
+    SourceChanged {
+        /// Where the rows come from.
+        from: String,
+        /// Where they are.
+        to: String,
+    },
+    /// Both sides do not have the same rows.
+    #[error(
+        "The table {table} is not the same on both sides ({there} rows, {here} moved). \
+         Remove what is in {destination}, and move again while nobody uses the source."
+    )]
+    Differs {
+        /// The table.
+        table: &'static str,
+        /// Rows of the source.
+        there: u64,
+        /// Rows of the destination.
+        here: u64,
+        /// Where they are.
+        destination: String,
+    },
+    /// A database failed at it.
+    #[error(
+        "The move stopped at the table {table} of {name}: {}. What is moved stays; start the same move again to go on.",
+        error.to_string().trim_end_matches('.')
+    )]
+    Failed {
+        /// The database.
+        name: String,
+        /// The table.
+        table: &'static str,
+        /// What happened.
+        error: StorageError,
+    },
+}
+
+/// What a move does at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Rows are copied.
+    Copying,
+    /// Rows of both sides are compared.
+    Comparing,
+}
+
+/// Who is told how a move goes on.
+pub trait Observer: Send {
+    /// A phase begins; `done` of its `total` rows were done before.
+    fn begin(&mut self, phase: Phase, total: u64, done: u64);
+    /// So many more rows of `table` are done.
+    fn advance(&mut self, table: &'static str, rows: u64);
+    /// The phase is over.
+    fn end(&mut self);
+}
+
+/// What a move came to.
+#[derive(Debug)]
+pub enum Moved {
+    /// Everything is there.
+    Now {
+        /// How many rows.
+        rows: u64,
+        /// Whether inlays' keys are among them, which need the key that wraps them.
+        wrapped_keys: bool,
+    },
+    /// It was there before.
+    Before(Timestamp),
+}
+
+/// Moves everything in `from` to `to`, or goes on with it.
+pub async fn migrate_store(
+    from: &Database,
+    to: &Database,
+    clock: &dyn Clock,
+    observer: &mut dyn Observer,
+) -> Result<Moved, MoveError> {
+    let (mut source, mut destination): (Box<dyn End>, Box<dyn End>) = match (from, to) {
+        (Database::Sqlite(from), Database::Postgres(to)) => (
+            Box::new(SqliteEnd::source(from)?),
+            Box::new(PostgresEnd::destination(to).await?),
+        ),
+        (Database::Postgres(from), Database::Sqlite(to)) => (
+            Box::new(PostgresEnd::source(from).await?),
+            Box::new(SqliteEnd::destination(to)?),
+        ),
+        _ => return Err(MoveError::SameKind),
+    };
+    let (source, destination) = (&mut *source, &mut *destination);
+    let mut mark = match begun(source, destination).await? {
+        Mark {
+            progress: Progress::Complete(at),
+            ..
+        } => return Ok(Moved::Before(at)),
+        mark => mark,
+    };
+    copy(source, destination, &mut mark, observer).await?;
+    let rows = compare(source, destination, observer).await?;
+    mark.progress = Progress::Complete(clock.now());
+    at(destination, "settings", |end| end.set_mark(&mark)).await?;
+    let wrapped_keys = at(destination, "inlays", |end| end.has_wrapped_key()).await?;
+    Ok(Moved::Now { rows, wrapped_keys })
+}
+
+/// Asks `end` for something of the table `table`.
+async fn at<'a, T>(
+    end: &'a mut dyn End,
+    table: &'static str,
+    ask: impl FnOnce(&'a mut dyn End) -> futures_util::future::BoxFuture<'a, Result<T, StorageError>>,
+) -> Result<T, MoveError> {
+    let name = end.name();
+    ask(end)
+        .await
+        .map_err(|error| MoveError::Failed { name, table, error })
+}
+
+/// The mark of the move, which is begun where it was not.
+async fn begun(source: &mut dyn End, destination: &mut dyn End) -> Result<Mark, MoveError> {
+    let secrets = &TABLES[0];
+    let identity = at(source, secrets.name, |end| end.lines(secrets, None)).await?;
+    let identity = base16ct::lower::encode_string(&Sha256::digest(identity));
+    let last_interaction = at(source, "interactions", |end| end.last_interaction()).await?;
+    let Some(mark) = at(destination, "settings", |end| end.mark()).await? else {
+        let mark = Mark {
+            source: identity,
+            last_interaction,
+            progress: Progress::Copying {
+                table: secrets.name.to_owned(),
+                after: None,
+            },
+        };
+        destination.begin(&mark).await?;
+        return Ok(mark);
+    };
+    let name = destination.name();
+    if mark.source != identity {
+        return Err(MoveError::OtherMove(name));
+    }
+    let is_complete = matches!(mark.progress, Progress::Complete(_));
+    if !is_complete && mark.last_interaction != last_interaction {
+        return Err(MoveError::SourceChanged {
+            from: source.name(),
+            to: name,
+        });
+    }
+    Ok(mark)
+}
+
+/// Copies what is not there yet.
+async fn copy(
+    source: &mut dyn End,
+    destination: &mut dyn End,
+    mark: &mut Mark,
+    observer: &mut dyn Observer,
+) -> Result<(), MoveError> {
+    let Progress::Copying { table, mut after } = mark.progress.clone() else {
+        return Ok(());
+    };
+    let first = TABLES.iter().position(|known| known.name == table);
+    let Some(first) = first else {
+        return Err(MoveError::OtherMove(destination.name()));
+    };
+    let (mut total, mut done) = (0, 0);
+    for (place, table) in TABLES.iter().enumerate() {
+        let rows = at(source, table.name, |end| end.count(table)).await?;
+        total += rows;
+        done += match place.cmp(&first) {
+            Ordering::Less => rows,
+            Ordering::Equal => at(destination, table.name, |end| end.count(table)).await?,
+            Ordering::Greater => 0,
+        };
+    }
+    observer.begin(Phase::Copying, total, done);
+    for table in &TABLES[first..] {
+        loop {
+            let rows = at(source, table.name, |end| end.lines(table, after.as_ref())).await?;
+            let Some(key) = last_key(&rows, table.key) else {
+                break;
+            };
+            let count = count(&rows);
+            mark.progress = Progress::Copying {
+                table: table.name.to_owned(),
+                after: Some(key.clone()),
+            };
+            at(destination, table.name, |end| end.write(table, rows, mark)).await?;
+            observer.advance(table.name, count);
+            after = Some(key);
+        }
+        after = None;
+    }
+    let mut numbered = Vec::new();
+    for table in TABLES.iter().filter(|table| table.numbered) {
+        let number = at(source, table.name, |end| end.numbered_to(table)).await?;
+        numbered.extend(number.map(|number| (table, number)));
+    }
+    mark.progress = Progress::Comparing;
+    at(destination, "settings", |end| end.conclude(&numbered, mark)).await?;
+    observer.end();
+    Ok(())
+}
+
+/// Reads everything on both sides; answers how many rows there are.
+async fn compare(
+    source: &mut dyn End,
+    destination: &mut dyn End,
+    observer: &mut dyn Observer,
+) -> Result<u64, MoveError> {
+    let mut total = 0;
+    for table in TABLES {
+        total += at(source, table.name, |end| end.count(table)).await?;
+    }
+    observer.begin(Phase::Comparing, total, 0);
+    for table in TABLES {
+        let there = content(source, table, |_| {}).await?;
+        let here = content(destination, table, |rows| {
+            observer.advance(table.name, rows);
+        })
+        .await?;
+        if there != here {
+            return Err(MoveError::Differs {
+                table: table.name,
+                there: there.rows,
+                here: here.rows,
+                destination: destination.name(),
+            });
+        }
+    }
+    observer.end();
+    Ok(total)
+}
+
+/// What a table holds.
+#[derive(PartialEq, Eq)]
+struct Content {
+    rows: u64,
+    /// Of all rows in their order.
+    checksum: [u8; 32],
+    numbered_to: Option<i64>,
+}
+
+async fn content(
+    end: &mut dyn End,
+    table: &'static Table,
+    mut read: impl FnMut(u64),
+) -> Result<Content, MoveError> {
+    let mut checksum = Sha256::new();
+    let mut rows = 0;
+    let mut after: Option<Key> = None;
+    loop {
+        let lot = at(end, table.name, |end| end.lines(table, after.as_ref())).await?;
+        let Some(key) = last_key(&lot, table.key) else {
+            break;
+        };
+        checksum.update(&lot);
+        rows += count(&lot);
+        read(count(&lot));
+        after = Some(key);
+    }
+    let numbered_to = if table.numbered {
+        at(end, table.name, |end| end.numbered_to(table)).await?
+    } else {
+        None
+    };
+    Ok(Content {
+        rows,
+        checksum: checksum.finalize().into(),
+        numbered_to,
+    })
+}
+
+fn count(rows: &[u8]) -> u64 {
+    u64::try_from(lines(rows).count()).unwrap_or(u64::MAX)
+}

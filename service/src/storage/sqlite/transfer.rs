@@ -1,0 +1,336 @@
+//! SQLite as an end of a move.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension as _, ToSql, params_from_iter};
+
+use super::lock::Lock;
+use super::row::unreadable;
+use super::{OpenError, administration, connection, last_interaction, migrate, search};
+use crate::private_file;
+use crate::storage::StorageError;
+use crate::storage::transfer::mark::{self, Mark};
+use crate::storage::transfer::schema::{Column, Kind, Table};
+use crate::storage::transfer::value::{self, Key, Value};
+use crate::storage::transfer::{End, EndError};
+
+/// A database file that is moved from or to.
+pub struct SqliteEnd {
+    path: PathBuf,
+    /// `None` where there is no file yet.
+    connection: Option<Connection>,
+    _lock: Lock,
+}
+
+impl SqliteEnd {
+    /// The database at `path`, which is to be moved.
+    pub fn source(path: &Path) -> Result<Self, EndError> {
+        if !path.try_exists().unwrap_or(true) {
+            return Err(EndError::Nothing(path.display().to_string()));
+        }
+        let lock = Lock::take(path)?;
+        let found = migrate::examine(path)?.format;
+        let known = migrate::newest_known();
+        if found < known {
+            return Err(EndError::Older {
+                name: path.display().to_string(),
+                found,
+                known,
+            });
+        }
+        let connection = connection::reader(path).map_err(OpenError::Sqlite)?;
+        add_function(&connection).map_err(OpenError::Sqlite)?;
+        Ok(Self {
+            path: path.to_owned(),
+            connection: Some(connection),
+            _lock: lock,
+        })
+    }
+
+    /// The database at `path`, to which one is moved: none yet, or one that a move began.
+    pub fn destination(path: &Path) -> Result<Self, EndError> {
+        private_file::make_folder_of(path)
+            .map_err(|error| OpenError::Io(path.to_owned(), error))?;
+        let lock = Lock::take(path)?;
+        let connection = match path.try_exists() {
+            Ok(false) => None,
+            Ok(true) => match migrate::examine(path) {
+                Ok(_) | Err(OpenError::Unfinished(_)) => Some(open(path)?),
+                Err(OpenError::Foreign(_) | OpenError::Empty(_)) => {
+                    return Err(EndError::NotEmpty(path.display().to_string()));
+                }
+                Err(error) => return Err(error.into()),
+            },
+            Err(error) => return Err(OpenError::Io(path.to_owned(), error).into()),
+        };
+        let end = Self {
+            path: path.to_owned(),
+            connection,
+            _lock: lock,
+        };
+        if end.connection.is_some() && end.read_mark().is_ok_and(|mark| mark.is_none()) {
+            return Err(EndError::NotEmpty(end.name()));
+        }
+        Ok(end)
+    }
+
+    fn connection(&self) -> Result<&Connection, StorageError> {
+        self.connection
+            .as_ref()
+            .ok_or_else(|| StorageError::Failed("there is no database yet".to_owned()))
+    }
+
+    fn read_mark(&self) -> Result<Option<Mark>, StorageError> {
+        let Some(connection) = &self.connection else {
+            return Ok(None);
+        };
+        let json = mark_of(connection)?;
+        json.map(|json| Mark::from_json(&json).ok_or_else(|| unreadable("mark of a move")))
+            .transpose()
+    }
+}
+
+fn open(path: &Path) -> Result<Connection, OpenError> {
+    let connection = connection::writer(path)?;
+    add_function(&connection)?;
+    Ok(connection)
+}
+
+/// The text of the mark, where a move leads or led to this database.
+pub(super) fn mark_of(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    connection
+        .query_row(
+            "SELECT value FROM settings WHERE name = ?1",
+            [mark::NAME],
+            |row| row.get(0),
+        )
+        .optional()
+}
+
+fn put_mark(connection: &Connection, mark: &Mark) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO settings (name, value) VALUES (?1, ?2)
+             ON CONFLICT DO UPDATE SET value = excluded.value",
+        )?
+        .execute((mark::NAME, mark.to_json()))?;
+    Ok(())
+}
+
+/// Adds `folded(text, ...)`, which is what PostgreSQL keeps for its searches.
+fn add_function(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_DIRECTONLY;
+    connection.create_scalar_function("folded", -1, flags, |context: &Context<'_>| {
+        let texts = (0..context.len()).map(|index| context.get_raw(index).as_str());
+        let folded = texts.map(|text| text.map(search::fold));
+        let folded: Vec<String> = folded.collect::<Result<_, _>>()?;
+        Ok(folded.join("\u{1f}"))
+    })
+}
+
+#[async_trait]
+impl End for SqliteEnd {
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    async fn count(&mut self, table: &Table) -> Result<u64, StorageError> {
+        let sql = format!(
+            "SELECT count(*) FROM {}{}",
+            table.name,
+            condition(table, None)
+        );
+        Ok(self.connection()?.query_row(&sql, [], |row| row.get(0))?)
+    }
+
+    async fn lines(&mut self, table: &Table, after: Option<&Key>) -> Result<Vec<u8>, StorageError> {
+        let connection = self.connection()?;
+        let mut select = connection.prepare_cached(&select(table, after))?;
+        let key = match after {
+            Some(key) => values(table.key_columns(), &key.0)?,
+            None => Vec::new(),
+        };
+        let mut rows = select.query(params_from_iter(key))?;
+        let mut lines = Vec::new();
+        while let Some(row) = rows.next()? {
+            for (index, column) in table.columns.iter().enumerate() {
+                if index > 0 {
+                    lines.push(b'\t');
+                }
+                of(column, row.get_ref(index)?)?.write(&mut lines);
+            }
+            lines.push(b'\n');
+        }
+        Ok(lines)
+    }
+
+    async fn numbered_to(&mut self, table: &Table) -> Result<Option<i64>, StorageError> {
+        let number = self.connection()?.query_row(
+            "SELECT seq FROM sqlite_sequence WHERE name = ?1",
+            [table.name],
+            |row| row.get(0),
+        );
+        Ok(number.optional()?)
+    }
+
+    async fn last_interaction(&mut self) -> Result<i64, StorageError> {
+        Ok(last_interaction(self.connection()?)?)
+    }
+
+    async fn has_wrapped_key(&mut self) -> Result<bool, StorageError> {
+        Ok(administration::any_wrapped_key(self.connection()?)?.is_some())
+    }
+
+    async fn mark(&mut self) -> Result<Option<Mark>, StorageError> {
+        self.read_mark()
+    }
+
+    async fn begin(&mut self, mark: &Mark) -> Result<(), EndError> {
+        migrate::create(&self.path, |connection| put_mark(connection, mark))?;
+        self.connection = Some(open(&self.path)?);
+        Ok(())
+    }
+
+    async fn write(
+        &mut self,
+        table: &Table,
+        lines: Vec<u8>,
+        mark: &Mark,
+    ) -> Result<(), StorageError> {
+        let connection = self.connection()?;
+        let transaction = connection.unchecked_transaction()?;
+        let newest = search::newest(&transaction)?;
+        {
+            let mut insert = transaction.prepare_cached(&insert(table))?;
+            for line in value::lines(&lines) {
+                let line = std::str::from_utf8(line).map_err(|_| unreadable("text"))?;
+                let values = values(table.columns, line)?;
+                let stored = table.columns.iter().zip(values);
+                let stored = stored.filter(|(column, _)| column.derived.is_none());
+                insert.execute(params_from_iter(stored.map(|(_, value)| value)))?;
+            }
+        }
+        if table.name == "tags" {
+            search::add_after(&transaction, newest)?;
+        }
+        put_mark(&transaction, mark)?;
+        Ok(transaction.commit()?)
+    }
+
+    async fn conclude(
+        &mut self,
+        numbered: &[(&'static Table, i64)],
+        mark: &Mark,
+    ) -> Result<(), StorageError> {
+        let transaction = self.connection()?.unchecked_transaction()?;
+        for (table, number) in numbered {
+            transaction.execute("DELETE FROM sqlite_sequence WHERE name = ?1", [table.name])?;
+            transaction.execute(
+                "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)",
+                (table.name, number),
+            )?;
+        }
+        put_mark(&transaction, mark)?;
+        Ok(transaction.commit()?)
+    }
+
+    async fn set_mark(&mut self, mark: &Mark) -> Result<(), StorageError> {
+        Ok(put_mark(self.connection()?, mark)?)
+    }
+}
+
+fn quoted(names: impl Iterator<Item = &'static str>) -> String {
+    let names: Vec<_> = names.map(|name| format!("\"{name}\"")).collect();
+    names.join(", ")
+}
+
+fn condition(table: &Table, after: Option<&Key>) -> String {
+    let mut conditions = Vec::new();
+    if !table.filter.is_empty() {
+        conditions.push(table.filter.to_owned());
+    }
+    if after.is_some() {
+        let key = quoted(table.key_columns().iter().map(|column| column.name));
+        let parameters = vec!["?"; table.key].join(", ");
+        conditions.push(format!("({key}) > ({parameters})"));
+    }
+    if conditions.is_empty() {
+        return String::new();
+    }
+    format!(" WHERE {}", conditions.join(" AND "))
+}
+
+fn select(table: &Table, after: Option<&Key>) -> String {
+    let columns = table.columns.iter().map(|column| match column.derived {
+        Some(from) => from.to_owned(),
+        None => format!("\"{}\"", column.name),
+    });
+    format!(
+        "SELECT {} FROM {}{} ORDER BY {} LIMIT {}",
+        columns.collect::<Vec<_>>().join(", "),
+        table.name,
+        condition(table, after),
+        quoted(table.key_columns().iter().map(|column| column.name)),
+        table.batch,
+    )
+}
+
+fn insert(table: &Table) -> String {
+    let stored = || {
+        table
+            .columns
+            .iter()
+            .filter(|column| column.derived.is_none())
+    };
+    format!(
+        "INSERT INTO {} ({}) VALUES ({})",
+        table.name,
+        quoted(stored().map(|column| column.name)),
+        vec!["?"; stored().count()].join(", "),
+    )
+}
+
+/// The values in a line, or in the first part of one.
+fn values<'a>(columns: &[Column], line: &'a str) -> Result<Vec<Value<'a>>, StorageError> {
+    let values = columns
+        .iter()
+        .zip(line.split('\t'))
+        .map(|(column, text)| Value::read(column.kind, text));
+    let values: Option<Vec<_>> = values.collect();
+    values
+        .filter(|values| values.len() == columns.len())
+        .ok_or_else(|| unreadable("row"))
+}
+
+/// A stored value, which is of the column's kind.
+fn of<'a>(column: &Column, stored: ValueRef<'a>) -> Result<Value<'a>, StorageError> {
+    let value = match (column.kind, stored) {
+        (_, ValueRef::Null) => Some(Value::Null),
+        (Kind::Integer, ValueRef::Integer(number)) => Some(Value::Integer(number)),
+        (Kind::Flag, ValueRef::Integer(flag @ (0 | 1))) => Some(Value::Flag(flag == 1)),
+        (Kind::Text, ValueRef::Text(text)) => std::str::from_utf8(text)
+            .ok()
+            .filter(|text| !text.contains('\0'))
+            .map(|text| Value::Text(text.into())),
+        (Kind::Bytes, ValueRef::Blob(bytes)) => Some(Value::Bytes(bytes.into())),
+        _ => None,
+    };
+    value.ok_or_else(|| unreadable(column.name))
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(number) => ValueRef::Integer(*number),
+            Self::Flag(flag) => ValueRef::Integer(i64::from(*flag)),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}

@@ -1,0 +1,330 @@
+//! `migrate-store`: a database goes from SQLite to PostgreSQL, and back.
+
+mod content;
+mod refusals;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+use serde_json::json;
+use tapdesk_service::clock::{Clock as _, SystemClock};
+use tapdesk_service::storage::transfer::schema::{
+    LEFT_OUT_POSTGRES, LEFT_OUT_SQLITE, TABLES, Table,
+};
+use tapdesk_tests::TestDatabase;
+use tapdesk_tests::length::length;
+use tokio::process::{Child, Command};
+
+use super::{BINARY, Ran, launch};
+use content::{content, fill, tables};
+
+/// A move that was started.
+fn start(from: &str, to: &str) -> Child {
+    Command::new(BINARY)
+        .args(["migrate-store", "--from", from, "--to", to])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap()
+}
+
+/// How long a move may take before the test gives up.
+fn patience() -> Duration {
+    length(Duration::from_mins(3), Duration::from_mins(90))
+}
+
+/// A move from its beginning, or from where it was, to its end.
+async fn migrate(from: &str, to: &str) -> Ran {
+    let output = tokio::time::timeout(patience(), start(from, to).wait_with_output());
+    let output = output.await.expect("the move ends in time").unwrap();
+    Ran {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+fn sqlite(path: &Path) -> String {
+    format!("sqlite:{}", path.display())
+}
+
+/// A database that a service made and has left.
+async fn made() -> tapdesk_tests::process::Launch {
+    let launch = launch();
+    launch.start().await.terminate().await;
+    launch
+}
+
+/// How far a move into the database at `path` has come.
+fn mark_in_file(path: &Path) -> Option<String> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let database = Connection::open_with_flags(path, flags).ok()?;
+    let mark = "SELECT value FROM settings WHERE name = 'move'";
+    database.query_row(mark, [], |row| row.get(0)).ok()
+}
+
+async fn mark_in(database: &tokio_postgres::Client) -> Option<String> {
+    let mark = "SELECT value FROM settings WHERE name = 'move'";
+    let row = database.query_opt(mark, &[]).await.ok()??;
+    Some(row.get(0))
+}
+
+/// Whether a third of the interactions and everything before them is there.
+fn is_half_way(mark: Option<String>, interactions: u32) -> bool {
+    let mark = mark.unwrap_or_default();
+    let mark: serde_json::Value = serde_json::from_str(&mark).unwrap_or_default();
+    let progress = &mark["progress"]["copying"];
+    let after = progress["after"].as_str().unwrap_or_default();
+    progress["table"] == "interactions" && after.parse().is_ok_and(|id: u32| id > interactions / 3)
+}
+
+/// Ends a move for good as soon as its mark is `far` enough.
+async fn kill_when<F: Future<Output = bool>>(mut moving: Child, mut far: impl FnMut() -> F) {
+    let reached = async {
+        while !far().await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let reached = tokio::time::timeout(patience(), reached).await;
+    reached.expect("the move comes half way in time");
+    assert!(moving.try_wait().unwrap().is_none(), "it was done already");
+    moving.kill().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_move_that_is_killed_half_way_goes_on_and_what_comes_back_is_what_went() {
+    let launch = made().await;
+    let (tags, interactions) = (length(20_000, 1_000_000), length(100_000, 5_000_000));
+    let now = SystemClock::start().now().millis();
+    fill(&launch.database(), tags, interactions, now);
+    let before = content(&launch.database());
+    for (table, (rows, _)) in &before {
+        assert!(*rows > 0, "{table} has no rows to move");
+    }
+    let from = sqlite(&launch.database());
+    let database = TestDatabase::create().await;
+
+    let looking = database.look_into().await;
+    kill_when(start(&from, &database.url()), || async {
+        is_half_way(mark_in(&looking).await, interactions)
+    })
+    .await;
+    let part = launch.clone().on(&database);
+    let (status, said) = part.start_in_vain().await;
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("is on the move"), "{said}");
+    let said = migrate(&from, &database.url()).await.good();
+    assert!(said.contains("copying goes on: "), "{said}");
+    assert!(said.contains("rows/s"), "{said}");
+    let moved: u64 = before
+        .iter()
+        .filter(|(table, _)| !["sqlite_sequence", "tags_search"].contains(&table.as_str()))
+        .map(|(_, (rows, _))| rows)
+        .sum();
+    assert!(said.contains(&format!("Moved {moved} rows.")), "{said}");
+    assert!(said.contains("--key-file"), "{said}");
+    assert_eq!(content(&launch.database()), before, "it is only read");
+    for table in TABLES.iter().filter(|table| table.merged.is_none()) {
+        let here = format!("SELECT count(*) FROM {}", table.name);
+        let here: i64 = looking.query_one(&here, &[]).await.unwrap().get(0);
+        let mark = i64::from(table.name == "settings");
+        let there = i64::try_from(before[table.name].0).unwrap();
+        assert_eq!(here - mark, there, "{}", table.name);
+    }
+    let said = migrate(&from, &database.url()).await.good();
+    assert!(said.contains("was complete at"), "{said}");
+
+    let back = launch.folder.path().join("back.db");
+    kill_when(start(&database.url(), &sqlite(&back)), || async {
+        is_half_way(mark_in_file(&back), interactions)
+    })
+    .await;
+    let said = super::run(&back, &["serve", "--listen", "127.0.0.1:0"])
+        .await
+        .refused();
+    assert!(said.contains("was not finished"), "{said}");
+    let said = migrate(&database.url(), &sqlite(&back)).await.good();
+    assert!(said.contains(&format!("Moved {moved} rows.")), "{said}");
+    assert_eq!(content(&back), before);
+}
+
+#[tokio::test]
+async fn a_service_goes_on_where_the_other_one_ended() {
+    let service = launch().start().await;
+    let launch = service.launch().clone();
+    let (tag, mut inlay) = service.bottle().await;
+    let accepted = inlay.url(&tag);
+    let first = service.tap(&accepted).await;
+    let other = service.tap(&inlay.url(&tag)).await;
+    assert_eq!(service.payload(first.key()).await["tag_verified"], true);
+    let newest = service.admin_get("/interactions?limit=1").await["items"][0]["id"].clone();
+    let set = service.admin_patch("/settings", json!({"app_id": 7})).await;
+    assert_eq!(set["app_id"]["value"], 7);
+    service.terminate().await;
+    let database = TestDatabase::create().await;
+    migrate(&sqlite(&launch.database()), &database.url())
+        .await
+        .good();
+
+    // The key file beside the old database is the one to give.
+    let key = launch.folder.path().join("inlay.key");
+    let node = launch.clone().on(&database);
+    let node = node.env("TAPDESK_KEY_FILE", key.to_str().unwrap());
+    let service = node.start().await;
+    let updated = service
+        .update(first.key(), json!({"registered": "moved"}))
+        .await;
+    assert_eq!(updated.status, 200, "{}", updated.body);
+    assert_eq!(
+        service.variable(&tag, "registered").await.as_deref(),
+        Some("moved")
+    );
+    assert_eq!(service.payload(other.key()).await["app_id"], 7);
+    let replayed = service.tap(&accepted).await;
+    let payload = service.payload(replayed.key()).await;
+    assert_eq!(payload["tag_verified"], false, "{payload}");
+    let next = service.tap(&inlay.url(&tag)).await;
+    assert_eq!(service.payload(next.key()).await["tag_verified"], true);
+    let found = service.admin_get("/tags?q=ottle").await;
+    assert_eq!(found["items"].as_array().unwrap().len(), 1, "{found}");
+    // The history is one, and a stretch of time has what was moved.
+    for filter in [
+        "",
+        "&since=2020-01-01T00:00:00Z",
+        &format!("&tag_id={}", tag.id),
+    ] {
+        let history = service
+            .admin_get(&format!("/interactions?limit=10{filter}"))
+            .await;
+        let items = history["items"].as_array().unwrap();
+        assert_eq!(items.len(), 4, "{filter}: {history}");
+        assert_eq!(items[2]["id"], newest, "{filter}");
+    }
+    let second = service.redirecting_tag(json!({"name": "Second"})).await;
+    assert_eq!(second.id, tag.id + 1);
+    let taken = service.tap(&second.path()).await;
+    service.terminate().await;
+
+    let home = super::launch();
+    migrate(&database.url(), &sqlite(&home.database()))
+        .await
+        .good();
+    std::fs::copy(&key, home.folder.path().join("inlay.key")).unwrap();
+    let service = home.start().await;
+    let updated = service
+        .update(taken.key(), json!({"registered": "back"}))
+        .await;
+    assert_eq!(updated.status, 200, "{}", updated.body);
+    let again = service
+        .update(first.key(), json!({"registered": "again"}))
+        .await;
+    assert_eq!(again.status, 400, "it is consumed: {}", again.body);
+    let replayed = service.tap(&accepted).await;
+    assert_eq!(service.payload(replayed.key()).await["tag_verified"], false);
+    let next = service.tap(&inlay.url(&tag)).await;
+    assert_eq!(service.payload(next.key()).await["tag_verified"], true);
+    let found = service.admin_get("/tags?q=second").await;
+    assert_eq!(found["items"].as_array().unwrap().len(), 1, "{found}");
+    service.terminate().await;
+
+    // What continued SQLite's numbers has room on PostgreSQL once more.
+    let database = TestDatabase::create().await;
+    migrate(&sqlite(&home.database()), &database.url())
+        .await
+        .good();
+    let node = home.clone().on(&database);
+    let service = node.env("TAPDESK_KEY_FILE", key.to_str().unwrap());
+    let service = service.start().await;
+    let next = service.tap(&inlay.url(&tag)).await;
+    assert_eq!(service.payload(next.key()).await["tag_verified"], true);
+    let history = service
+        .admin_get("/interactions?limit=10&since=2020-01-01T00:00:00Z")
+        .await;
+    let count = history["items"].as_array().unwrap().len();
+    assert_eq!(count, 8, "{history}");
+}
+
+/// Columns by table.
+type Schema = BTreeMap<String, Vec<String>>;
+
+fn described(named: impl Fn(&Table) -> Vec<&'static str>, left_out: &[&str]) -> Schema {
+    let tables = TABLES.iter().map(|table| (table.name, named(table)));
+    let mut schema: Schema = tables
+        .map(|(table, mut columns)| {
+            columns.sort_unstable();
+            let columns = columns.iter().map(ToString::to_string);
+            (table.to_owned(), columns.collect())
+        })
+        .collect();
+    schema.extend(
+        left_out
+            .iter()
+            .map(|table| ((*table).to_owned(), Vec::new())),
+    );
+    schema
+}
+
+#[tokio::test]
+async fn every_table_and_column_of_both_schemas_is_described() {
+    let launch = made().await;
+    let file = Connection::open(launch.database()).unwrap();
+    let mut found = Schema::new();
+    for table in tables(&file) {
+        let columns = "SELECT name FROM pragma_table_info(?1) ORDER BY name";
+        let mut columns = file.prepare(columns).unwrap();
+        let columns = columns.query_map([&table], |row| row.get(0)).unwrap();
+        let columns = columns.map(Result::unwrap).collect();
+        let known = LEFT_OUT_SQLITE.contains(&table.as_str());
+        found.insert(table, if known { Vec::new() } else { columns });
+    }
+    found.remove("sqlite_sequence");
+    let stored = |table: &Table| -> Vec<&'static str> {
+        let stored = table
+            .columns
+            .iter()
+            .filter(|column| column.derived.is_none());
+        stored.map(|column| column.name).collect()
+    };
+    assert_eq!(found, described(stored, LEFT_OUT_SQLITE), "SQLite");
+
+    let database = TestDatabase::create().await;
+    launch.on(&database).start().await.terminate().await;
+    let columns = "SELECT table_name::TEXT, column_name::TEXT FROM information_schema.columns
+         WHERE table_schema = 'public' AND table_name <> 'refinery_schema_history' AND table_name IN (
+             SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition)
+         ORDER BY table_name, column_name COLLATE \"C\"";
+    let looking = database.look_into().await;
+    let mut found = Schema::new();
+    for row in looking.query(columns, &[]).await.unwrap() {
+        let (table, column): (String, String) = (row.get(0), row.get(1));
+        let known = LEFT_OUT_POSTGRES.contains(&table.as_str());
+        let columns = found.entry(table).or_default();
+        if !known {
+            columns.push(column);
+        }
+    }
+    let all = |table: &Table| -> Vec<&'static str> {
+        let columns = table.columns.iter().map(|column| column.name);
+        columns.chain(table.left_out.iter().copied()).collect()
+    };
+    assert_eq!(found, described(all, LEFT_OUT_POSTGRES), "PostgreSQL");
+
+    // What the database numbers is numbered on.
+    let identities = "SELECT table_name::TEXT FROM information_schema.columns
+         WHERE table_schema = 'public' AND is_identity = 'YES' ORDER BY 1";
+    let identities = looking.query(identities, &[]).await.unwrap();
+    let identities: Vec<String> = identities.iter().map(|row| row.get(0)).collect();
+    let mut numbered: Vec<_> = TABLES.iter().filter(|table| table.numbered).collect();
+    numbered.sort_unstable_by_key(|table| table.name);
+    let numbered: Vec<_> = numbered.iter().map(|table| table.name).collect();
+    assert_eq!(identities, numbered);
+}
+
+fn file(launch: &tapdesk_tests::process::Launch, name: &str) -> PathBuf {
+    launch.folder.path().join(name)
+}

@@ -1,0 +1,77 @@
+//! A database with rows in every table, and what a database holds: both in words
+//! of their own, so that nothing is missing because a move does not know it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+use sha2::{Digest as _, Sha256};
+
+/// Fills the database at `path`, which no service uses; `now` is in milliseconds since the Unix epoch.
+pub fn fill(path: &Path, tags: u32, interactions: u32, now: i64) {
+    let sql = include_str!("fill.sql")
+        .replace(":tags", &tags.to_string())
+        .replace(":interactions", &interactions.to_string())
+        .replace(":now", &now.to_string());
+    let database = Connection::open(path).unwrap();
+    database
+        .execute_batch(&format!("BEGIN; {sql} COMMIT;"))
+        .unwrap();
+}
+
+/// Tables of the database at `path`, without those that belong to the index of tags and the note of the schema.
+pub fn tables(database: &Connection) -> Vec<String> {
+    let mut tables = database
+        .prepare(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'tags_search_%'
+             AND name <> 'refinery_schema_history' ORDER BY name",
+        )
+        .unwrap();
+    let names = tables.query_map([], |row| row.get(0)).unwrap();
+    names.map(Result::unwrap).collect()
+}
+
+/// How many rows each table has, and a digest of all of their values.
+pub fn content(path: &Path) -> BTreeMap<String, (u64, String)> {
+    let database = Connection::open(path).unwrap();
+    let mut content = BTreeMap::new();
+    for table in tables(&database) {
+        let sql = match table.as_str() {
+            "settings" => "SELECT * FROM settings WHERE name <> 'move' ORDER BY 1".to_owned(),
+            "tags_search" => {
+                "SELECT rowid FROM tags_search WHERE tags_search MATCH '\"äö \" AND \"ttl\" AND \"le-\"' ORDER BY 1"
+                    .to_owned()
+            }
+            "tokens" | "tags" | "inlays" | "interactions" => {
+                format!("SELECT * FROM {table} ORDER BY id")
+            }
+            "sqlite_sequence" => "SELECT * FROM sqlite_sequence ORDER BY name".to_owned(),
+            _ => format!("SELECT * FROM {table}"),
+        };
+        let mut rows = database.prepare(&sql).unwrap();
+        let columns = rows.column_count();
+        let mut rows = rows.query([]).unwrap();
+        let (mut count, mut digest) = (0, Sha256::new());
+        while let Some(row) = rows.next().unwrap() {
+            count += 1;
+            for column in 0..columns {
+                let (kind, bytes) = match row.get_ref(column).unwrap() {
+                    ValueRef::Null => (0, Vec::new()),
+                    ValueRef::Integer(number) => (1, number.to_le_bytes().to_vec()),
+                    ValueRef::Real(number) => (2, number.to_le_bytes().to_vec()),
+                    ValueRef::Text(text) => (3, text.to_vec()),
+                    ValueRef::Blob(bytes) => (4, bytes.to_vec()),
+                };
+                digest.update([kind]);
+                digest.update(bytes.len().to_le_bytes());
+                digest.update(bytes);
+            }
+        }
+        content.insert(
+            table,
+            (count, format!("{:x?}", digest.finalize().as_slice())),
+        );
+    }
+    content
+}
