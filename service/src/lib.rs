@@ -3,14 +3,14 @@
 //! ```text
 //! http ──► tap, payload ──► experience, interaction, rolling_key, tag ──► inlay
 //!                │
-//!                └──► storage (trait) ◄── sqlite
+//!                └──► storage (trait) ◄── sqlite, postgres
 //! ```
 //!
 //! Start reading at [`tap`], the use case. [`http`] has every route on one
 //! screen. [`storage`] says what can race, and is decided in one operation.
 //! Absent by design: a reader of time outside [`clock`], of randomness outside
 //! [`entropy`], of statuses outside `http/error.rs`, of SQL outside
-//! `storage/sqlite`.
+//! the backends' folders in `storage/`.
 
 pub mod admin_token;
 pub mod client;
