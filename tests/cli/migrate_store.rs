@@ -154,6 +154,33 @@ async fn a_move_that_is_killed_half_way_goes_on_and_what_comes_back_is_what_went
 }
 
 #[tokio::test]
+async fn a_move_may_be_killed_anywhere_and_often() {
+    let launch = made().await;
+    let now = SystemClock::start().now().millis();
+    fill(&launch.database(), 500, 6_000, now);
+    let before = content(&launch.database());
+    let database = TestDatabase::create().await;
+    let back = launch.folder.path().join("back.db");
+    for (from, to) in [
+        (sqlite(&launch.database()), database.url()),
+        (database.url(), sqlite(&back)),
+    ] {
+        let mut lifetime = Duration::ZERO;
+        loop {
+            let mut moving = start(&from, &to);
+            if tokio::time::timeout(lifetime, moving.wait()).await.is_ok() {
+                let ended = moving.wait_with_output().await.unwrap();
+                assert!(ended.status.success(), "{ended:?}");
+                break;
+            }
+            moving.kill().await.unwrap();
+            lifetime += length(Duration::from_millis(60), Duration::from_millis(10));
+        }
+    }
+    assert_eq!(content(&back), before);
+}
+
+#[tokio::test]
 async fn a_service_goes_on_where_the_other_one_ended() {
     let service = launch().start().await;
     let launch = service.launch().clone();

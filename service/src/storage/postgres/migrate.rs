@@ -174,11 +174,12 @@ pub(super) async fn check(client: &Client, address: &Address) -> Result<Option<i
             "SELECT to_regclass('refinery_schema_history') IS NOT NULL,
                     to_regclass('interaction_ids') IS NOT NULL,
                     EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::REGNAMESPACE
-                            AND relkind IN ('r', 'p'))",
+                            AND relkind IN ('r', 'p') AND relname <> 'refinery_schema_history')",
             &[],
         )
         .await
         .map_err(sql)?;
+    // A first start that was cut short leaves a history without a schema.
     let (versioned, ours, populated): (bool, bool, bool) = (row.get(0), row.get(1), row.get(2));
     if populated && !(versioned && ours) {
         return Err(OpenError::Foreign(address.to_string()));
