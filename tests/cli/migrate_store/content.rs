@@ -8,6 +8,9 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use sha2::{Digest as _, Sha256};
 
+/// What the index of tags is asked for.
+const SEARCHED: &str = "'\"äö \" AND \"ttl\" AND \"le-\"'";
+
 /// Fills the database at `path`, which no service uses; `now` is in milliseconds since the Unix epoch.
 pub fn fill(path: &Path, tags: u32, interactions: u32, now: i64) {
     let sql = include_str!("fill.sql")
@@ -39,10 +42,7 @@ pub fn content(path: &Path) -> BTreeMap<String, (u64, String)> {
     for table in tables(&database) {
         let sql = match table.as_str() {
             "settings" => "SELECT * FROM settings WHERE name <> 'move' ORDER BY 1".to_owned(),
-            "tags_search" => {
-                "SELECT rowid FROM tags_search WHERE tags_search MATCH '\"äö \" AND \"ttl\" AND \"le-\"' ORDER BY 1"
-                    .to_owned()
-            }
+            "tags_search" => format!("SELECT rowid FROM tags_search({SEARCHED}) ORDER BY 1"),
             "tokens" | "tags" | "inlays" | "interactions" => {
                 format!("SELECT * FROM {table} ORDER BY id")
             }
@@ -74,4 +74,46 @@ pub fn content(path: &Path) -> BTreeMap<String, (u64, String)> {
         );
     }
     content
+}
+
+/// How many rows each table has.
+pub fn counts(path: &Path) -> BTreeMap<String, u64> {
+    let database = Connection::open(path).unwrap();
+    let counts = tables(&database).into_iter().map(|table| {
+        let count = database.query_row(&counted(&table), [], |row| row.get(0));
+        (table, count.unwrap())
+    });
+    counts.collect()
+}
+
+fn counted(table: &str) -> String {
+    match table {
+        "settings" => "SELECT count(*) FROM settings WHERE name <> 'move'".to_owned(),
+        "tags_search" => format!("SELECT count(*) FROM tags_search({SEARCHED})"),
+        _ => format!("SELECT count(*) FROM {table}"),
+    }
+}
+
+/// Asserts what [`content`] tells of two databases, sooner where they are large:
+/// as many rows on both sides, and none that the other one has not.
+pub fn assert_same(one: &Path, other: &Path) {
+    assert_eq!(counts(one), counts(other));
+    let database = Connection::open(one).unwrap();
+    database
+        .execute("ATTACH ?1 AS other", [other.to_string_lossy()])
+        .unwrap();
+    for table in tables(&database) {
+        let rows = |side: &str| match table.as_str() {
+            "settings" => format!("SELECT * FROM {side}.settings WHERE name <> 'move'"),
+            "tags_search" => format!("SELECT rowid FROM {side}.tags_search({SEARCHED})"),
+            _ => format!("SELECT * FROM {side}.{table}"),
+        };
+        let missing = format!(
+            "SELECT count(*) FROM ({} EXCEPT {})",
+            rows("main"),
+            rows("other")
+        );
+        let missing: u64 = database.query_row(&missing, [], |row| row.get(0)).unwrap();
+        assert_eq!(missing, 0, "{table}");
+    }
 }
