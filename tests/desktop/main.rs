@@ -3,6 +3,7 @@
 
 mod backend;
 mod connections;
+mod exercise;
 mod installation;
 mod policy;
 mod process;

@@ -98,12 +98,25 @@ async fn an_inlay_is_read_and_exercised_and_every_verdict_is_told_apart() {
     let window = desk.open_ready().await;
     let bottle = bottle(&window, "bottle-41").await;
     let inlay = register(&window, &bottle).await;
+    let path = format!("/admin/v1/tags/{}", bottle.id);
     go(&window, "Reader").await;
 
     let card = VirtualNtag424::encoded(&inlay, &bottle.url);
     let laid = desk.readers().lay_down(card);
     window.see(&counter(1)).await;
     let first = window.find_text("//code[contains(@class, 'whole')]").await;
+    // The diagnosis comes first, and consumes nothing.
+    window
+        .see("//section[h3[starts-with(normalize-space(), 'Dry run')]]//*[normalize-space()='MAC']")
+        .await;
+    window
+        .press("//summary[contains(., 'commands to the card')]")
+        .await;
+    window
+        .see("//li[span[normalize-space()='Ask the reader for the UID']]/code[contains(., '> FFCA000000')]")
+        .await;
+    let read_only = window.call("GET", &path, &Value::Null).await.1;
+    assert_eq!(read_only["scan_count"], 0, "{read_only}");
     let card = laid.take_away();
     // The one that lay there last can still be exercised.
     window.press(EXERCISE).await;
@@ -206,6 +219,55 @@ async fn an_unknown_inlay_gets_its_tag_by_one_click() {
         .call("GET", "/admin/v1/inlays?uid=04AABBCCDDEE05", &Value::Null)
         .await;
     assert_eq!(inlays["items"][0]["technology"], "ntag215", "{inlays}");
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn inlays_get_the_tags_of_a_list_in_series() {
+    let mut desk = Desk::new();
+    desk.plug_readers_in();
+    let window = desk.open_ready().await;
+    let mut tags = Vec::new();
+    for slug in ["lamp-01", "lamp-02", "lamp-03"] {
+        let tag = json!({"name": format!("Lamp {slug}"), "slug": slug});
+        tags.push(made(&window, "/tags", tag).await);
+    }
+    // One has its inlay already, and is left out.
+    let equipped = json!({"uid": "04AABBCCDDEE30", "technology": "ntag213", "tag_id": tags[1]});
+    made(&window, "/inlays", equipped).await;
+    go(&window, "Reader").await;
+    window.click_named("Assign in series").await;
+    window.fill("Tags", "Lamp").await;
+    window.click_named("Find tags").await;
+    window.click_named("Start with 2 tags").await;
+
+    let lay = async |serial: u8, says: &str| {
+        let (card, _) = static_card(serial, "https://example.com/blank");
+        let laid = desk.readers().lay_down(card);
+        window
+            .see(&format!("//p[normalize-space()=\"{says}\"]"))
+            .await;
+        laid.take_away();
+        window.see("//header//a[contains(., '2 readers')]").await;
+    };
+    let list = window.find_text("//p[starts-with(., 'Lay down')]").await;
+    let (first, last) = if list.contains("lamp-01") {
+        ("lamp-01", "lamp-03")
+    } else {
+        ("lamp-03", "lamp-01")
+    };
+    lay(31, &format!("04AABBCCDDEE1F is Lamp {first}'s.")).await;
+    lay(31, "This inlay was assigned a moment ago.").await;
+    lay(32, &format!("04AABBCCDDEE20 is Lamp {last}'s.")).await;
+    window
+        .see("//p[normalize-space()='Every tag has its inlay.']")
+        .await;
+    for tag in tags {
+        let path = format!("/admin/v1/inlays?tag_id={tag}");
+        let (_, inlays) = window.call("GET", &path, &Value::Null).await;
+        let bound = inlays["items"].as_array().map(Vec::len);
+        assert_eq!(bound, Some(1), "{inlays}");
+    }
     window.quit().await;
 }
 

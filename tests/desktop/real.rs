@@ -168,6 +168,11 @@ async fn closing_the_window_ends_it_and_asks_only_where_something_would_be_lost(
         (desk.close("Close Tapdesk?") == 1).then_some(())
     })
     .await;
+    // As long as it is there, the window hears nothing.
+    eventually("the question is gone", async || {
+        (desk.close("Close Tapdesk?") == 0).then_some(())
+    })
+    .await;
     window.see("//nav[@aria-label='Screens']").await;
 
     window.value_of(&unsaved(false)).await;

@@ -320,15 +320,40 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_mended_in_a_terminal_comes_with_the_command() {
-        for sight in [
-            Sight::Closed(Fault::NoService),
-            Sight::Closed(Fault::Denied),
+    #[cfg(target_os = "linux")]
+    fn what_can_be_mended_in_a_terminal_comes_with_what_to_paste() {
+        let name = || "ACS ACR122U 00 00".to_owned();
+        let taken = Machine {
+            kernel_driver: true,
+            ..MACHINE
+        };
+        let without_daemon = Machine {
+            has_daemon: false,
+            ..MACHINE
+        };
+        let closed = |fault| vec![Sight::Closed(fault)];
+        for (sights, machine, paste) in [
+            (closed(Fault::NoService), MACHINE, "enable --now pcscd"),
+            (
+                closed(Fault::NoService),
+                without_daemon,
+                "apt-get install pcscd",
+            ),
+            (closed(Fault::Denied), MACHINE, "polkit.addRule"),
+            (vec![], MACHINE, "apt-get install libccid"),
+            (vec![], taken, "blacklist pn533_usb"),
+            (
+                vec![Sight::Card(name(), Fault::Sharing)],
+                MACHINE,
+                "pcsc-shared",
+            ),
+            (vec![Sight::Unavailable(name())], MACHINE, "restart pcscd"),
         ] {
-            let [finding] = &examine(&[sight], MACHINE)[..] else {
+            let [finding] = &examine(&sights, machine)[..] else {
                 panic!("one finding");
             };
-            assert!(finding.command.is_some(), "{finding}");
+            let command = finding.command.as_deref().unwrap_or_default();
+            assert!(command.contains(paste), "{finding}");
         }
     }
 }

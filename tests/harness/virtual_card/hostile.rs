@@ -78,6 +78,8 @@ impl VirtualCard for HostileCard {
             4 => answer(&[], 0x9000),
             5 => answer(&self.random(usize::from(length)), 0x91AF),
             6 => answer(&[], 0x6982),
+            // More than any short command may bring.
+            7 => answer(&self.random(256 * (1 + usize::from(length))), 0x9000),
             _ => answer(
                 &self.lie(),
                 if length.is_multiple_of(8) {

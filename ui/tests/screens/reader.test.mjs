@@ -44,6 +44,16 @@ group("Reader and test sheets", {
       const text = Buffer.concat(await stream.toArray()).toString();
       assert.deepEqual(text.trim().split("\r\n").slice(1).map((line) => line.split(",")[5]), verdicts);
     },
+    "print a sheet whole, without the window around it": async (page, world) => {
+      await heading(page, `sheets/${await sheet(world)}`, "Delivery 12");
+      const printed = page.locator(".printed-sheet");
+      assert.equal(await printed.isVisible(), false);
+      await page.emulateMedia({ media: "print" });
+      assert.equal(await page.locator("#app").isVisible(), false);
+      const rows = await printed.locator("tbody tr").allInnerTexts();
+      assert.deepEqual(rows.map((row) => row.split("\t")[1]), ["Good", "Duplicate", "Counter gap", "Not verified"]);
+      await printed.getByText("1 good, 3 not, 4 in all.").waitFor();
+    },
     "close a sheet, and open it again": async (page, world) => {
       const id = await sheet(world);
       await heading(page, `sheets/${id}`, "Delivery 12");

@@ -36,7 +36,7 @@ const tapped = (verified: boolean | null) => ({ verified }) as unknown as Outcom
 test("an inlay as it should be is good", () => {
   expect(judgeReading(laid, expected, [])).toBe(null);
   expect(judgeTag(known(), expected, [])).toBe(null);
-  expect(judgeTap(tapped(true), good, expected).name).toBe("ok");
+  expect(judgeTap(tapped(true), good, expected)).toEqual({ name: "ok", reason: "Counter 2 after 1" });
 });
 
 test("an inlay of an earlier row is a duplicate, whatever that row says", () => {
@@ -74,7 +74,7 @@ test("a tap that is not verified says which step failed", () => {
     ["mac", "failed", "not authentic"],
     ["counter", "not_checked", ""],
   ]);
-  expect(judgeTap(tapped(false), wrong, expected)).toEqual({ name: "not_verified", reason: "not authentic" });
+  expect(judgeTap(tapped(false), wrong, expected)).toEqual({ name: "not_verified", reason: "Not authentic" });
   expect(judgeTap(tapped(false), wrong, { ...expected, tag_verified: null }).name).toBe("ok");
 });
 

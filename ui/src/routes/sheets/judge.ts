@@ -37,7 +37,7 @@ export const titles: Record<VerdictName, string> = {
   counter_gap: "Counter gap",
 };
 
-const verdict = (name: VerdictName, reason: string): Verdict => ({ name, reason });
+const verdict = (name: VerdictName, reason: string): Verdict => ({ name, reason: reason.charAt(0).toUpperCase() + reason.slice(1) });
 
 /** A card that left before it was read says nothing of itself: it is laid down again. */
 export const mustRepeat = (laid: Insertion) =>
@@ -78,6 +78,7 @@ export function judgeTap(outcome: Outcome, check: Verification, expected: Expect
     return verdict("not_verified", "It should not verify, and it does.");
   }
   const gap = check.steps.find((step) => step.verdict === "gap");
-  if (gap && outcome.verified === true) return verdict("counter_gap", gap.detail);
-  return verdict("ok", check.steps.at(-1)?.detail ?? "");
+  if (gap && outcome.verified === true) return verdict("counter_gap", `Counter ${gap.detail}`);
+  const counter = check.steps.find((step) => step.name === "counter" && step.verdict === "ok");
+  return verdict("ok", counter ? `Counter ${counter.detail}` : (check.steps.at(-1)?.detail ?? ""));
 }
