@@ -115,6 +115,9 @@ async fn an_inlay_is_read_and_exercised_and_every_verdict_is_told_apart() {
     window
         .see("//li[span[normalize-space()='Ask the reader for the UID']]/code[contains(., '> FFCA000000')]")
         .await;
+    window
+        .press("//summary[contains(., 'commands to the card')]")
+        .await;
     let read_only = window.call("GET", &path, &Value::Null).await.1;
     assert_eq!(read_only["scan_count"], 0, "{read_only}");
     let card = laid.take_away();

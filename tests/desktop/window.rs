@@ -386,16 +386,16 @@ fn program_of(driver: &Killed) -> u32 {
     first.parse().expect("a process id is a number")
 }
 
-/// Whether a process has ended, whether or not its parent has noticed.
+/// Whether a process has ended, whether or not its parent has noticed. What it
+/// had locked is free with its last thread, which may go after the first one.
 fn is_over(process: u32) -> bool {
-    match fs::read_to_string(format!("/proc/{process}/stat")) {
-        // The state stands after the name, which is in brackets.
-        Ok(stat) => stat
-            .rsplit(')')
-            .next()
-            .is_some_and(|rest| rest.trim().starts_with('Z')),
-        Err(_) => true,
-    }
+    let state = match fs::read_to_string(format!("/proc/{process}/stat")) {
+        // It stands after the name, which is in brackets.
+        Ok(stat) => stat.rsplit(')').next().unwrap_or_default().to_owned(),
+        Err(_) => return true,
+    };
+    let threads = fs::read_dir(format!("/proc/{process}/task")).map_or(0, Iterator::count);
+    state.trim().starts_with('Z') && threads <= 1
 }
 
 impl Display {
