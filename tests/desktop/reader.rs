@@ -253,15 +253,15 @@ async fn inlays_get_the_tags_of_a_list_in_series() {
         laid.take_away();
         window.see("//header//a[contains(., '2 readers')]").await;
     };
-    let list = window.find_text("//p[starts-with(., 'Lay down')]").await;
-    let (first, last) = if list.contains("lamp-01") {
+    let next = window.find_text("//p[starts-with(., 'Lay down')]").await;
+    let (first, second) = if next.contains("lamp-01") {
         ("lamp-01", "lamp-03")
     } else {
         ("lamp-03", "lamp-01")
     };
     lay(31, &format!("04AABBCCDDEE1F is Lamp {first}'s.")).await;
     lay(31, "This inlay was assigned a moment ago.").await;
-    lay(32, &format!("04AABBCCDDEE20 is Lamp {last}'s.")).await;
+    lay(32, &format!("04AABBCCDDEE20 is Lamp {second}'s.")).await;
     window
         .see("//p[normalize-space()='Every tag has its inlay.']")
         .await;
