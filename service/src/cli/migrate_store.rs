@@ -1,10 +1,11 @@
 //! `migrate-store`: a whole database from SQLite to PostgreSQL, or back.
 
+use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use anyhow::Result;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::migrate_store::{Moved, Observer, Phase, migrate_store};
 use tapdesk_service::start::Database;
@@ -122,9 +123,12 @@ impl Observer for Progress {
         if io::stderr().is_terminal() {
             let bar = ProgressBar::new(total).with_position(done);
             if let Ok(style) = ProgressStyle::with_template(
-                "{prefix} {human_pos} of {human_len} rows, {percent} %, {per_sec} {wide_bar} {eta} {msg}",
+                "{prefix} {human_pos} of {human_len} rows, {percent} %, {rate} {wide_bar} {eta} {msg}",
             ) {
-                bar.set_style(style);
+                let rate = |state: &ProgressState, line: &mut dyn fmt::Write| {
+                    let _ = write!(line, "{:.0} rows/s", state.per_sec());
+                };
+                bar.set_style(style.with_key("rate", rate));
             }
             bar.set_prefix(self.phase);
             self.bar = Some(bar);
