@@ -1,5 +1,7 @@
 //! Chips made to do harm: no panic, and an end.
 
+use std::time::Duration;
+
 use tapdesk::reader::board::Lying;
 use tapdesk::reader::inlay::read;
 use tapdesk_tests::length;
@@ -14,6 +16,9 @@ use crate::table::Watch;
 /// Most commands that any card is asked: a message of 4,096 bytes in parts of 15.
 const COMMANDS_MAX: usize = 300;
 
+/// What lasts longer is a hang. A card comes and goes in about a second.
+const HANG: Duration = Duration::from_secs(5);
+
 #[test]
 fn whatever_a_card_answers_reading_it_ends() {
     for seed in 0..length(1_000, 100_000) {
@@ -27,7 +32,7 @@ fn whatever_a_card_answers_reading_it_ends() {
 #[test]
 fn whatever_a_card_answers_the_reader_reads_the_next_one() {
     in_own_process(|pcscd| {
-        let mut watch = Watch::start();
+        let mut watch = Watch::start().at_most(HANG);
         for seed in 0..length(50, 500) {
             let card = pcscd.lay_down(HostileCard::new(seed));
             // It is read, or fails, or was gone before it could be either.

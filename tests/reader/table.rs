@@ -10,13 +10,14 @@ use tapdesk_service::clock::SystemClock;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// How long any change may take.
+/// How long any change may take, where a test does not say less.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A monitor, and every change of its table in its order.
 pub struct Watch {
     runtime: Runtime,
     tables: UnboundedReceiver<Table>,
+    patience: Duration,
     _monitor: Monitor,
 }
 
@@ -32,8 +33,15 @@ impl Watch {
         Self {
             runtime: Runtime::new().unwrap(),
             tables: monitor.board().watch(),
+            patience: PATIENCE,
             _monitor: monitor,
         }
+    }
+
+    /// Takes for a hang what lasts longer than this.
+    pub fn at_most(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// The next table that `wanted` makes something of.
@@ -51,7 +59,7 @@ impl Watch {
         };
         let found = self
             .runtime
-            .block_on(async { tokio::time::timeout(PATIENCE, found).await });
+            .block_on(async { tokio::time::timeout(self.patience, found).await });
         found
             .ok()
             .flatten()
