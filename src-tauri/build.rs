@@ -24,6 +24,16 @@ const COMMANDS: &[&str] = &[
     "watch_readers",
     "exercise",
     "reader_doctor",
+    "kiosk_attract",
+    "kiosk_watch",
+    "kiosk_done",
+    "kiosk_unlock",
+    "kiosk_settings",
+    "kiosk_choose",
+    "kiosk_set_pin",
+    "kiosk_add_picture",
+    "kiosk_remove_picture",
+    "kiosk_start",
 ];
 
 /// Stands where the screens would be, so that all else can be built without them.

@@ -6,6 +6,8 @@
 //!    └────► commands ──► shell ──► embedded ──► listener, keychain, preferences
 //! ```
 //!
+//! [`kiosk`] shows the same service to visitors, in a window without commands.
+//!
 //! Start reading at [`shell`], which knows nothing of windows. Absent by
 //! design: an admin token in the page, remote content in the window, a way to
 //! the service that the service does not offer to scripts as well.
@@ -18,6 +20,7 @@ mod files;
 pub mod folders;
 mod headless;
 pub mod keychain;
+mod kiosk;
 pub mod listener;
 mod logging;
 pub mod preferences;
@@ -44,6 +47,7 @@ use tokio::runtime::Runtime;
 use crate::events::Subscriptions;
 use crate::folders::Folders;
 use crate::keychain::Keychain;
+use crate::kiosk::Kiosk;
 use crate::reader::doctor::{self, Machine};
 use crate::reader::monitor::Monitor;
 use crate::reader::pcsc::Pcsc;
@@ -57,10 +61,7 @@ const STOP_TIME: Duration = Duration::from_secs(15);
 /// sentence on stderr.
 pub fn run() -> ExitCode {
     logging::start();
-    if std::env::args_os()
-        .nth(1)
-        .is_some_and(|first| first == "--doctor")
-    {
+    if asked_for("--doctor") {
         return doctor();
     }
     try_run().unwrap_or_else(|error| {
@@ -73,13 +74,14 @@ fn try_run() -> Result<ExitCode> {
     let runtime = Runtime::new().context("The system does not let Tapdesk start its threads")?;
     let folders = Folders::of_user()?;
     let keychain = Keychain::of_system(&folders);
+    let kiosk = Arc::new(Kiosk::new(&folders));
     let shell = Arc::new(Shell::new(folders, keychain));
     if !session::has_display() {
         return Ok(runtime.block_on(headless::run(&shell)));
     }
     tauri::async_runtime::set(runtime.handle().clone());
     let readers = readers();
-    let app = build(&shell, readers).context("The window cannot be opened")?;
+    let app = build(&shell, kiosk, readers).context("The window cannot be opened")?;
     let code = app.run_return(|_, _| {});
     let stopped = runtime.block_on(async { tokio::time::timeout(STOP_TIME, shell.stop()).await });
     if stopped.is_err() {
@@ -108,7 +110,7 @@ fn doctor() -> ExitCode {
     ExitCode::from(u8::from(has_problem))
 }
 
-fn build(shell: &Arc<Shell>, readers: Option<Monitor>) -> tauri::Result<App> {
+fn build(shell: &Arc<Shell>, kiosk: Arc<Kiosk>, readers: Option<Monitor>) -> tauri::Result<App> {
     let on_screen = StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED;
     let starting = Arc::clone(shell);
     let mut builder = Builder::default();
@@ -130,6 +132,7 @@ fn build(shell: &Arc<Shell>, readers: Option<Monitor>) -> tauri::Result<App> {
         .manage(Subscriptions::default())
         .manage(Unsaved::default())
         .manage(readers)
+        .manage(kiosk)
         .register_asynchronous_uri_scheme_protocol(scheme::SCHEME, scheme::handle)
         .invoke_handler(tauri::generate_handler![
             commands::shell_state,
@@ -149,15 +152,47 @@ fn build(shell: &Arc<Shell>, readers: Option<Monitor>) -> tauri::Result<App> {
             commands::watch_readers,
             commands::exercise,
             commands::reader_doctor,
+            kiosk::commands::kiosk_attract,
+            kiosk::commands::kiosk_watch,
+            kiosk::commands::kiosk_done,
+            kiosk::commands::kiosk_unlock,
+            kiosk::commands::kiosk_settings,
+            kiosk::commands::kiosk_choose,
+            kiosk::commands::kiosk_set_pin,
+            kiosk::commands::kiosk_add_picture,
+            kiosk::commands::kiosk_remove_picture,
+            kiosk::commands::kiosk_start,
         ])
         .setup(move |app| {
             tauri::async_runtime::spawn(async move { starting.start().await });
-            window::open(app)?;
-            tray::show(app);
+            show(app.handle())?;
             tauri::async_runtime::spawn(end_when_asked(app.handle().clone()));
             Ok(())
         })
         .build(tauri::generate_context!())
+}
+
+/// Shows the owner's window, or the kiosk where that was asked for.
+fn show(app: &AppHandle) -> tauri::Result<()> {
+    if asked_for("--kiosk") {
+        let app = app.clone();
+        tauri::async_runtime::spawn(async move {
+            if let Err(why) = kiosk::start(&app).await {
+                tracing::error!("the kiosk does not start: {why}");
+                if let Err(error) = kiosk::show_owner(&app) {
+                    tracing::error!("the window cannot be opened: {error}");
+                }
+            }
+        });
+        return Ok(());
+    }
+    kiosk::show_owner(app)
+}
+
+fn asked_for(argument: &str) -> bool {
+    std::env::args_os()
+        .nth(1)
+        .is_some_and(|first| first == argument)
 }
 
 /// Ends the desktop when the system asks for it. The service is stopped once the

@@ -7,6 +7,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use tapdesk_service::private_file;
 
+use crate::kiosk::settings::KioskSettings;
+
 /// The choices. What is not there has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -19,6 +21,8 @@ pub struct Preferences {
     pub phones: bool,
     /// Services on other computers.
     pub connections: Vec<Remote>,
+    /// The kiosk of this machine.
+    pub kiosk: KioskSettings,
 }
 
 /// A service on another computer. Its token is kept apart.

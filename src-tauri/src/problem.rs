@@ -62,7 +62,8 @@ impl StartProblem {
         }
     }
 
-    fn other(text: String) -> Self {
+    /// Something without a way out of its own.
+    pub(crate) fn other(text: String) -> Self {
         Self::new(ProblemKind::Other, "The service cannot start.", text)
     }
 }

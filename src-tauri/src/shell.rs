@@ -16,6 +16,7 @@ use crate::backend::{self, Backend, RemoteService};
 use crate::embedded::Embedded;
 use crate::folders::Folders;
 use crate::keychain::{Keychain, Secret};
+use crate::kiosk::settings::KioskSettings;
 use crate::listener::{self, Wish};
 use crate::preferences::{Preferences, Remote};
 use crate::state::{Connection, ConnectionKind, EMBEDDED, Ready, ShellState, StartProblem};
@@ -57,6 +58,22 @@ impl Shell {
     /// Where it stands, and every change.
     pub fn watch(&self) -> watch::Receiver<ShellState> {
         self.state.subscribe()
+    }
+
+    /// How the embedded service is reached, once it runs, or what keeps it from running.
+    pub async fn ready(&self) -> Result<Ready, StartProblem> {
+        let mut states = self.watch();
+        loop {
+            let state = states.borrow_and_update().clone();
+            match state {
+                ShellState::Ready(ready) => return Ok(*ready),
+                ShellState::Failed { problem } => return Err(problem),
+                ShellState::Starting => {}
+            }
+            if states.changed().await.is_err() {
+                return Err(StartProblem::other("It was stopped.".to_owned()));
+            }
+        }
     }
 
     /// The service to speak to. Waits while the embedded one starts; `None`
@@ -270,13 +287,13 @@ impl Shell {
     fn publish(&self, embedded: Option<&Embedded>, problem: Option<StartProblem>) {
         let state = match (embedded, problem) {
             (_, Some(problem)) => ShellState::Failed { problem },
-            (Some(embedded), None) => ShellState::Ready(Box::new(self.ready(embedded))),
+            (Some(embedded), None) => ShellState::Ready(Box::new(self.as_ready(embedded))),
             (None, None) => return,
         };
         self.state.send_replace(state);
     }
 
-    fn ready(&self, embedded: &Embedded) -> Ready {
+    fn as_ready(&self, embedded: &Embedded) -> Ready {
         let preferences = self.preferences();
         let address = listener::local_address(embedded.port);
         let here = Connection {
@@ -302,6 +319,16 @@ impl Shell {
             key_store: embedded.key_store.clone(),
             database: self.folders.database.display().to_string(),
         }
+    }
+
+    /// What the owner chose for the kiosk.
+    pub fn kiosk(&self) -> KioskSettings {
+        self.preferences().kiosk.clone()
+    }
+
+    /// Changes what the owner chose for the kiosk.
+    pub fn choose_kiosk(&self, choice: impl FnOnce(&mut KioskSettings)) {
+        self.choose(|preferences| choice(&mut preferences.kiosk));
     }
 
     fn preferences(&self) -> MutexGuard<'_, Preferences> {

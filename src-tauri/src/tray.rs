@@ -1,16 +1,17 @@
 //! The icon in the system's tray, where the system has one.
 
+use tauri::AppHandle;
 use tauri::menu::{Menu, MenuItem};
 use tauri::tray::TrayIconBuilder;
-use tauri::{App, AppHandle};
 
 use crate::{session, window};
 
+const ICON: &str = "main";
 const OPEN: &str = "open";
 const QUIT: &str = "quit";
 
 /// Shows the icon. Without a tray the window is all there is, and enough.
-pub fn show(app: &App) {
+pub fn show(app: &AppHandle) {
     if !session::has_bus() || !has_library() {
         tracing::debug!("this system has no tray");
         return;
@@ -20,11 +21,16 @@ pub fn show(app: &App) {
     }
 }
 
-fn build(app: &App) -> tauri::Result<()> {
+/// Takes the icon away: the kiosk has no menu.
+pub fn hide(app: &AppHandle) {
+    app.remove_tray_by_id(ICON);
+}
+
+fn build(app: &AppHandle) -> tauri::Result<()> {
     let open = MenuItem::with_id(app, OPEN, "Open Tapdesk", true, None::<&str>)?;
     let quit = MenuItem::with_id(app, QUIT, "Quit", true, None::<&str>)?;
     let menu = Menu::with_items(app, &[&open, &quit])?;
-    let mut tray = TrayIconBuilder::with_id("main")
+    let mut tray = TrayIconBuilder::with_id(ICON)
         .menu(&menu)
         .tooltip("Tapdesk")
         .on_menu_event(chosen);

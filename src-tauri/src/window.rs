@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tauri::webview::{NewWindowResponse, PageLoadEvent};
-use tauri::{App, AppHandle, Manager as _, Url, WebviewUrl, WebviewWindowBuilder, WindowEvent};
+use tauri::{AppHandle, Manager as _, Url, WebviewUrl, WebviewWindowBuilder, WindowEvent};
 use tauri_plugin_dialog::{DialogExt as _, MessageDialogButtons};
 
 use crate::events::Subscriptions;
@@ -28,7 +28,7 @@ impl Unsaved {
 }
 
 /// Opens the window.
-pub fn open(app: &App) -> tauri::Result<()> {
+pub fn open(app: &AppHandle) -> tauri::Result<()> {
     let window = WebviewWindowBuilder::new(app, MAIN, WebviewUrl::default())
         .title("Tapdesk")
         .inner_size(1280.0, 800.0)
@@ -44,7 +44,7 @@ pub fn open(app: &App) -> tauri::Result<()> {
             }
         })
         .build()?;
-    let app = app.handle().clone();
+    let app = app.clone();
     window.on_window_event(move |event| {
         if let WindowEvent::CloseRequested { api, .. } = event
             && app.state::<Unsaved>().get()
@@ -56,7 +56,8 @@ pub fn open(app: &App) -> tauri::Result<()> {
     Ok(())
 }
 
-/// Brings the window to the person's attention.
+/// Brings the window to the person's attention. While the kiosk is shown there
+/// is none, and the kiosk stays where it is.
 pub fn focus(app: &AppHandle) {
     let Some(window) = app.get_webview_window(MAIN) else {
         return;
@@ -79,7 +80,7 @@ pub fn close(app: &AppHandle) {
 }
 
 /// Whether an address is one of the page's own. The window never leads elsewhere.
-fn is_ours(url: &Url) -> bool {
+pub fn is_ours(url: &Url) -> bool {
     let origin = format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default());
     origin == PAGE_ORIGIN && url.port().is_none()
 }

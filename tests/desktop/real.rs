@@ -1,5 +1,6 @@
 //! The desktop as a person meets it: in its real window.
 
+mod kiosk;
 mod reader;
 mod stories;
 mod window;

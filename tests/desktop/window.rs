@@ -22,8 +22,11 @@ pub const PROGRAM: &str = match option_env!("TAPDESK_PROGRAM") {
     None => env!("CARGO_BIN_EXE_tapdesk"),
 };
 
+mod hands;
 mod keys;
 mod x11;
+
+pub use hands::Hands;
 
 /// A bus on which everybody may speak, and which starts no service of the machine.
 const BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -170,8 +173,18 @@ impl Desk {
         x11::close(&self.display.name, title).expect("the display can be asked")
     }
 
+    /// What a person's hands do to the display, and what their eyes see of it.
+    pub fn hands(&self) -> Hands {
+        Hands::on(&self.display.name)
+    }
+
     /// Opens the window and waits until its page is there.
     pub async fn open(&self) -> Window {
+        self.open_with(&[]).await
+    }
+
+    /// The same with arguments.
+    pub async fn open_with(&self, arguments: &[&str]) -> Window {
         let log = File::options()
             .create(true)
             .append(true)
@@ -186,7 +199,7 @@ impl Desk {
             .spawn()
             .expect("WebKitWebDriver is installed");
         let driver = Killed(driver);
-        let options = json!({"binary": PROGRAM, "args": []});
+        let options = json!({"binary": PROGRAM, "args": arguments});
         let capabilities =
             serde_json::Map::from_iter([("webkitgtk:browserOptions".to_owned(), options)]);
         let address = format!("http://127.0.0.1:{port}");

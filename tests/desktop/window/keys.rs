@@ -28,6 +28,18 @@ impl Window {
         }
     }
 
+    /// Holds the Escape key for longer than three seconds.
+    pub async fn hold_escape(&self) {
+        let value = Key::Escape.into();
+        let hold = KeyActions::new("keyboard".to_owned())
+            .then(KeyAction::Down { value })
+            .then(KeyAction::Pause {
+                duration: std::time::Duration::from_millis(3_500),
+            })
+            .then(KeyAction::Up { value });
+        self.perform_actions(hold).await.expect("a key can be held");
+    }
+
     /// Moves the focus with the Tab key until it is on what is at this `XPath`.
     pub async fn tab_to(&self, xpath: &str) {
         self.see(xpath).await;

@@ -1,4 +1,4 @@
-// The only module that knows the host. In the desktop the service is reached
+// The only module of the owner's screens that knows the host; the kiosk's page has its own, without their commands. In the desktop the service is reached
 // in-process, through a custom scheme, and the shell through commands; in a
 // browser (the test harness, which serves this build) through relative URLs.
 
@@ -231,3 +231,38 @@ export async function exercise(url: string, to: "service" | "url", automatic: bo
 
 /** What keeps inlays from being read. */
 export const readerDoctor = () => shell<DoctorFinding[]>("reader_doctor");
+
+/** What the owner sets for the kiosk of this machine. */
+export interface KioskChoices {
+  display: string | null;
+  heading: string;
+  text: string;
+  idle_seconds: number;
+  picture_seconds: number;
+  hosts: string[];
+  code: string | null;
+  sound: boolean;
+  light: boolean;
+  autostart: boolean;
+}
+
+/** The kiosk as its owner sees it. */
+export interface KioskOverview {
+  chosen: KioskChoices;
+  has_pin: boolean;
+  pictures: { name: string; url: string | null }[];
+  displays: string[];
+  today: { visits: number; done: number; elsewhere: number; unread: number; failed: number };
+}
+
+export const kioskSettings = () => shell<KioskOverview>("kiosk_settings");
+/** Keeps the choices; answers them as they are kept. */
+export const kioskChoose = (chosen: KioskChoices) => shell<KioskChoices>("kiosk_choose", { chosen });
+export const kioskSetPin = (pin: string) => shell<void>("kiosk_set_pin", { pin });
+export const kioskRemovePicture = (name: string) => shell<void>("kiosk_remove_picture", { name });
+/** Shows the kiosk in place of this window. */
+export const kioskStart = () => shell<void>("kiosk_start");
+
+export async function kioskAddPicture(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  if (inDesktop) await invoke("kiosk_add_picture", bytes);
+}

@@ -9,7 +9,7 @@ import type { Insertion } from "../../lib/readers.svelte";
 import { know, send } from "../reader/bench.svelte";
 import { partsOf } from "../reader/url";
 import { judgeReading, judgeTag, judgeTap, mustRepeat, type Verdict } from "./judge";
-import { play } from "./sound";
+import { play } from "../../lib/sound";
 
 export class Run {
   sheet = $state.raw<WholeSheet | null>(null);

@@ -1,0 +1,223 @@
+//! The kiosk: full screen, for visitors. An attract page until a tag is laid on
+//! the reader; then the tag's experience, until the visitor is done or idle.
+//!
+//! ```text
+//! readers ──► attend ──► page (the visitor's web view, one for each visit)
+//!               │  ▲
+//!               ▼  │ events: input, done, broke, led elsewhere
+//!            view (what the attract page shows)
+//! ```
+//!
+//! Absent by design: a command of the administration in the kiosk's window, a
+//! visitor's page with any command at all, anything of a visit after its end, a
+//! way out but the PIN.
+
+mod attend;
+mod autostart;
+mod awake;
+pub mod commands;
+mod page;
+mod pictures;
+mod pin;
+mod places;
+mod screen;
+pub mod settings;
+mod tally;
+mod window;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use tauri::{AppHandle, Manager as _};
+use tokio::sync::{mpsc, watch};
+
+use self::attend::Attendant;
+use self::places::Places;
+use self::screen::Screen;
+use crate::folders::Folders;
+use crate::reader::monitor::Monitor;
+use crate::shell::Shell;
+use crate::tray;
+use crate::window::{self as owner, MAIN};
+
+/// What the attract page shows. The shape is that of `ui/src/kiosk/desktop.ts`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct View {
+    /// The visit that goes on.
+    pub visit: Option<Visit>,
+    /// What to tell the visitor, until the next tag.
+    pub notice: Option<Notice>,
+    /// Whether a reader is there to lay tags on.
+    pub has_reader: bool,
+    /// Rises with each tag that was laid down, for sound and light.
+    pub tags: u64,
+}
+
+/// A visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Visit {
+    /// For how many seconds it goes on without input.
+    pub seconds_left: u16,
+}
+
+/// Something that a visitor is told, in the page's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Notice {
+    /// The tag could not be read.
+    Unread,
+    /// The tag says nothing that could be opened.
+    Blank,
+    /// The tag, or a link on its page, leads where the kiosk does not.
+    Elsewhere,
+    /// The page could not be opened.
+    Failed,
+    /// The page broke.
+    Broke,
+}
+
+/// What happens to a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The visitor did something.
+    Input,
+    /// The visitor is done.
+    Done,
+    /// A link on the page led where the kiosk does not.
+    LedElsewhere,
+    /// The page could not be opened.
+    PageFailed,
+    /// The page's process ended.
+    PageBroke,
+    /// The attract page's process ended.
+    AttractBroke,
+}
+
+/// The kiosk's state beside its window: managed by the application.
+pub struct Kiosk {
+    view: watch::Sender<View>,
+    tally: Mutex<tally::Tally>,
+    tries: Mutex<pin::Tries>,
+    running: Mutex<Option<Running>>,
+    folders: Folders,
+}
+
+/// A kiosk that is shown.
+struct Running {
+    events: mpsc::UnboundedSender<Event>,
+    attending: tauri::async_runtime::JoinHandle<()>,
+    /// The screen stays on as long as this is there.
+    _awake: Option<awake::Awake>,
+}
+
+impl Kiosk {
+    /// The kiosk of an installation. It is not shown yet.
+    pub fn new(folders: &Folders) -> Self {
+        Self {
+            view: watch::Sender::new(View::default()),
+            tally: Mutex::new(tally::Tally::load(&pictures::folder(&folders.database))),
+            tries: Mutex::default(),
+            running: Mutex::default(),
+            folders: folders.clone(),
+        }
+    }
+
+    /// Whether it is shown.
+    pub fn is_running(&self) -> bool {
+        lock(&self.running).is_some()
+    }
+
+    fn tell(&self, event: Event) {
+        if let Some(running) = &*lock(&self.running) {
+            // A kiosk that is being left has no more visits.
+            let _ = running.events.send(event);
+        }
+    }
+
+    fn stop(&self) {
+        if let Some(running) = lock(&self.running).take() {
+            running.attending.abort();
+        }
+        self.view.send_replace(View::default());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.attending.abort();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// As commands are handed it.
+pub type SharedKiosk = Arc<Kiosk>;
+
+/// Shows the kiosk in place of the owner's window. An `Err` is a sentence for people.
+pub async fn start(app: &AppHandle) -> Result<(), String> {
+    let kiosk = Arc::clone(&app.state::<SharedKiosk>());
+    if kiosk.is_running() {
+        return Ok(());
+    }
+    let shell = Arc::clone(&app.state::<Arc<Shell>>());
+    let settings = shell.kiosk();
+    if settings.pin.is_none() {
+        return Err("Set a PIN first: it is the one way out of the kiosk.".to_owned());
+    }
+    let ready = shell.ready().await.map_err(|problem| problem.to_string())?;
+    let places = Places {
+        address: ready
+            .address
+            .parse()
+            .map_err(|_| "The service has no address.")?,
+        tag_url: ready.tag_url.parse().ok(),
+        hosts: settings.chosen.hosts.clone(),
+    };
+    let (events, heard) = mpsc::unbounded_channel();
+    let attendant = Attendant {
+        kiosk: Arc::clone(&kiosk),
+        display: Screen(app.clone()),
+        places,
+        idle_seconds: settings.chosen.idle_seconds,
+    };
+    let tables = app
+        .state::<Option<Monitor>>()
+        .as_ref()
+        .map(|readers| readers.board().watch());
+    let window = window::open(app, &settings.chosen)
+        .map_err(|error| format!("The kiosk's window cannot be opened: {error}."))?;
+    screen::set_up(&window, events.clone())
+        .map_err(|error| format!("The kiosk's window cannot be opened: {error}."))?;
+    tray::hide(app);
+    if let Some(owner) = app.get_webview_window(MAIN) {
+        // Nothing of the administration stays behind the kiosk.
+        owner.destroy().map_err(|error| error.to_string())?;
+    }
+    *lock(&kiosk.running) = Some(Running {
+        events,
+        attending: tauri::async_runtime::spawn(attendant.run(tables, heard)),
+        _awake: awake::stay(),
+    });
+    tracing::info!("the kiosk is shown");
+    Ok(())
+}
+
+/// Shows the owner's window in place of the kiosk.
+fn leave(app: &AppHandle) -> tauri::Result<()> {
+    app.state::<SharedKiosk>().stop();
+    screen::take_down(app)?;
+    // First the one, then the other: without any window the program would end.
+    show_owner(app)?;
+    window::close(app);
+    tracing::info!("the kiosk was left");
+    Ok(())
+}
+
+/// Shows the owner's window.
+pub fn show_owner(app: &AppHandle) -> tauri::Result<()> {
+    owner::open(app)?;
+    tray::show(app);
+    Ok(())
+}

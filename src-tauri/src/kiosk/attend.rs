@@ -1,0 +1,190 @@
+//! Attending to visitors: from a tag on the reader to a page, and back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tapdesk_service::clock::{Clock as _, SystemClock};
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval};
+use url::Url;
+
+use super::places::Places;
+use super::tally::Day;
+use super::{Event, Kiosk, Notice, Visit, lock};
+use crate::reader::board::{Lying, Table};
+
+/// What the loop has shown, wherever that is.
+pub trait Display: Send + 'static {
+    /// Begins a visit at an address, in place of one that goes on.
+    fn begin(&self, url: Url, places: Places);
+    /// Ends the visit and forgets everything of it.
+    fn end(&self);
+}
+
+/// One kiosk's work until it is left.
+pub struct Attendant<D> {
+    /// Its state.
+    pub kiosk: Arc<Kiosk>,
+    /// Where pages are shown.
+    pub display: D,
+    /// Where visitors may be led.
+    pub places: Places,
+    /// How long a visit goes on without input, in seconds.
+    pub idle_seconds: u16,
+}
+
+impl<D: Display> Attendant<D> {
+    /// Attends until the task is ended.
+    pub async fn run(
+        self,
+        mut tables: Option<mpsc::UnboundedReceiver<Table>>,
+        mut events: mpsc::UnboundedReceiver<Event>,
+    ) {
+        let mut seconds = interval(Duration::from_secs(1));
+        seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // What lay there before the kiosk was shown is nobody's tap at it.
+        let mut seen = None;
+        loop {
+            tokio::select! {
+                Some(table) = next(&mut tables) => {
+                    let latest = latest(&table);
+                    let seen = seen.get_or_insert(latest);
+                    self.kiosk.view.send_if_modified(|view| {
+                        let has_reader = !table.readers.is_empty();
+                        std::mem::replace(&mut view.has_reader, has_reader) != has_reader
+                    });
+                    if latest > *seen {
+                        *seen = latest;
+                        self.laid_down(&table, latest);
+                    }
+                }
+                Some(event) = events.recv() => self.happened(event),
+                _ = seconds.tick() => self.second_passed(),
+                else => return,
+            }
+        }
+    }
+
+    fn laid_down(&self, table: &Table, insertion: u64) {
+        let url = table.readers.iter().find_map(|place| match &place.on {
+            Lying::Inlay(laid) if laid.insertion == insertion => Some(laid.reading.url.clone()),
+            _ => None,
+        });
+        let notice = match url {
+            Some(Some(url)) => match self.places.of_tag(&url) {
+                Some(page) => {
+                    self.display.begin(page, self.places.clone());
+                    self.count(|day| day.visits += 1);
+                    None
+                }
+                None => Some(Notice::Elsewhere),
+            },
+            Some(None) => Some(Notice::Blank),
+            None => Some(Notice::Unread),
+        };
+        if let Some(notice) = notice {
+            self.display.end();
+            self.note(notice);
+        }
+        let visit = notice.is_none().then_some(Visit {
+            seconds_left: self.idle_seconds,
+        });
+        self.kiosk.view.send_modify(|view| {
+            view.visit = visit;
+            view.notice = notice;
+            view.tags += 1;
+        });
+    }
+
+    fn happened(&self, event: Event) {
+        let visiting = self.kiosk.view.borrow().visit.is_some();
+        match event {
+            Event::Input => self.kiosk.view.send_modify(|view| {
+                if let Some(visit) = &mut view.visit {
+                    visit.seconds_left = self.idle_seconds;
+                    // What was told was read by now.
+                    view.notice = None;
+                }
+            }),
+            Event::Done if visiting => {
+                self.count(|day| day.done += 1);
+                self.finish(None);
+            }
+            // The visitor stays on the page with the link.
+            Event::LedElsewhere if visiting => {
+                self.note(Notice::Elsewhere);
+                self.kiosk
+                    .view
+                    .send_modify(|view| view.notice = Some(Notice::Elsewhere));
+            }
+            Event::PageFailed if visiting => self.give_up(Notice::Failed),
+            Event::PageBroke if visiting => self.give_up(Notice::Broke),
+            Event::Done
+            | Event::LedElsewhere
+            | Event::PageFailed
+            | Event::PageBroke
+            | Event::AttractBroke => {}
+        }
+    }
+
+    fn second_passed(&self) {
+        let is_over = self
+            .kiosk
+            .view
+            .borrow()
+            .visit
+            .map(|visit| visit.seconds_left <= 1);
+        match is_over {
+            Some(true) => self.finish(None),
+            Some(false) => self.kiosk.view.send_modify(|view| {
+                if let Some(visit) = &mut view.visit {
+                    visit.seconds_left -= 1;
+                }
+            }),
+            None => {}
+        }
+    }
+
+    fn give_up(&self, notice: Notice) {
+        self.note(notice);
+        self.finish(Some(notice));
+    }
+
+    fn finish(&self, notice: Option<Notice>) {
+        self.display.end();
+        self.kiosk.view.send_modify(|view| {
+            view.visit = None;
+            view.notice = notice;
+        });
+    }
+
+    fn note(&self, notice: Notice) {
+        self.count(|day| match notice {
+            Notice::Unread | Notice::Blank => day.unread += 1,
+            Notice::Elsewhere => day.elsewhere += 1,
+            Notice::Failed | Notice::Broke => day.failed += 1,
+        });
+    }
+
+    fn count(&self, count: impl FnOnce(&mut Day)) {
+        lock(&self.kiosk.tally).count(SystemClock::start().now(), count);
+    }
+}
+
+/// The next table; never, where readers cannot be watched.
+async fn next(tables: &mut Option<mpsc::UnboundedReceiver<Table>>) -> Option<Table> {
+    match tables {
+        Some(tables) => tables.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The number of the insertion that came last; 0 where nothing lies there.
+fn latest(table: &Table) -> u64 {
+    let insertions = table.readers.iter().map(|place| match &place.on {
+        Lying::Inlay(laid) => laid.insertion,
+        Lying::Failed(failed) => failed.insertion,
+        Lying::Nothing | Lying::Unavailable | Lying::Module => 0,
+    });
+    insertions.max().unwrap_or(0)
+}

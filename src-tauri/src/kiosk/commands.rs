@@ -1,0 +1,215 @@
+//! What pages may ask of the kiosk. The first four are for the kiosk's own
+//! window, the others for the owner's; the capabilities tell them apart.
+
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "a command takes what it is handed"
+)]
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use tapdesk_service::clock::{Clock as _, SystemClock};
+use tapdesk_service::entropy::OsEntropy;
+use tauri::ipc::{Channel, InvokeBody};
+use tauri::{AppHandle, State};
+
+use super::pin::PinHash;
+use super::settings::{Chosen, KioskSettings};
+use super::tally::Day;
+use super::{Event, SharedKiosk, View, autostart, lock, pictures, window};
+use crate::shell::Shell;
+
+type SharedShell<'a> = State<'a, Arc<Shell>>;
+
+/// What the attract page shows of the owner's choices.
+#[derive(Serialize)]
+pub struct Attract {
+    heading: String,
+    text: String,
+    pictures: Vec<String>,
+    picture_seconds: u16,
+    code: Option<String>,
+    sound: bool,
+    light: bool,
+}
+
+/// What came of a PIN.
+#[derive(Serialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Unlocked {
+    /// It is right: the kiosk is being left.
+    Right,
+    /// It is wrong.
+    Wrong,
+    /// Too many were wrong.
+    Wait {
+        /// For how long nothing is tried.
+        seconds: u64,
+    },
+}
+
+/// What the owner's screen shows.
+#[derive(Serialize)]
+pub struct Overview {
+    chosen: Chosen,
+    has_pin: bool,
+    pictures: Vec<Picture>,
+    displays: Vec<String>,
+    today: Day,
+}
+
+/// A picture of the attract page.
+#[derive(Serialize)]
+pub struct Picture {
+    name: String,
+    url: Option<String>,
+}
+
+/// What the attract page is to show.
+#[tauri::command]
+pub async fn kiosk_attract(
+    shell: SharedShell<'_>,
+    kiosk: State<'_, SharedKiosk>,
+) -> Result<Attract, ()> {
+    let settings = shell.kiosk();
+    let folder = pictures::folder(&kiosk.folders.database);
+    let urls = settings.pictures.iter();
+    let KioskSettings { chosen, .. } = settings.clone();
+    Ok(Attract {
+        pictures: urls
+            .filter_map(|name| pictures::data_url(&folder, name))
+            .collect(),
+        heading: chosen.heading,
+        text: chosen.text,
+        picture_seconds: chosen.picture_seconds,
+        code: chosen.code,
+        sound: chosen.sound,
+        light: chosen.light,
+    })
+}
+
+/// Tells where the kiosk stands, now and after every change.
+#[tauri::command]
+pub fn kiosk_watch(kiosk: State<'_, SharedKiosk>, channel: Channel<View>) {
+    let mut views = kiosk.view.subscribe();
+    tauri::async_runtime::spawn(async move {
+        loop {
+            let view = views.borrow_and_update().clone();
+            if channel.send(view).is_err() || views.changed().await.is_err() {
+                return;
+            }
+        }
+    });
+}
+
+/// The visitor is done.
+#[tauri::command]
+pub fn kiosk_done(kiosk: State<'_, SharedKiosk>) {
+    kiosk.tell(Event::Done);
+}
+
+/// Leaves the kiosk, if this is the PIN.
+#[tauri::command]
+pub async fn kiosk_unlock(
+    app: AppHandle,
+    shell: SharedShell<'_>,
+    kiosk: State<'_, SharedKiosk>,
+    pin: String,
+) -> Result<Unlocked, String> {
+    let now = SystemClock::start().now();
+    if let Some(seconds) = lock(&kiosk.tries).wait(now) {
+        return Ok(Unlocked::Wait { seconds });
+    }
+    let known = shell.kiosk().pin;
+    let is_right = tokio::task::spawn_blocking(move || known.is_some_and(|known| known.is(&pin)));
+    if !is_right.await.map_err(|error| error.to_string())? {
+        let mut tries = lock(&kiosk.tries);
+        tries.was_wrong(now);
+        return Ok(match tries.wait(now) {
+            Some(seconds) => Unlocked::Wait { seconds },
+            None => Unlocked::Wrong,
+        });
+    }
+    *lock(&kiosk.tries) = super::pin::Tries::default();
+    super::leave(&app).map_err(|error| error.to_string())?;
+    Ok(Unlocked::Right)
+}
+
+/// What the owner's screen shows.
+#[tauri::command]
+pub async fn kiosk_settings(
+    app: AppHandle,
+    shell: SharedShell<'_>,
+    kiosk: State<'_, SharedKiosk>,
+) -> Result<Overview, ()> {
+    let settings = shell.kiosk();
+    let folder = pictures::folder(&kiosk.folders.database);
+    let shown = settings.pictures.iter().map(|name| Picture {
+        url: pictures::data_url(&folder, name),
+        name: name.clone(),
+    });
+    let today = lock(&kiosk.tally).today(SystemClock::start().now()).clone();
+    Ok(Overview {
+        has_pin: settings.pin.is_some(),
+        pictures: shown.collect(),
+        chosen: settings.chosen,
+        displays: window::displays(&app),
+        today,
+    })
+}
+
+/// Keeps the owner's choices; answers them as they are kept.
+#[tauri::command]
+pub async fn kiosk_choose(shell: SharedShell<'_>, chosen: Chosen) -> Result<Chosen, String> {
+    let chosen = chosen.checked()?;
+    if chosen.autostart != shell.kiosk().chosen.autostart {
+        autostart::set(chosen.autostart)?;
+    }
+    shell.choose_kiosk(|kiosk| kiosk.chosen = chosen.clone());
+    Ok(chosen)
+}
+
+/// Sets the PIN.
+#[tauri::command]
+pub async fn kiosk_set_pin(shell: SharedShell<'_>, pin: String) -> Result<(), String> {
+    let hash = tokio::task::spawn_blocking(move || PinHash::of(&pin, &OsEntropy)).await;
+    let hash = hash.map_err(|error| error.to_string())??;
+    shell.choose_kiosk(|kiosk| kiosk.pin = Some(hash));
+    Ok(())
+}
+
+/// Adds the picture that the request's body is.
+#[tauri::command]
+pub async fn kiosk_add_picture(
+    shell: SharedShell<'_>,
+    kiosk: State<'_, SharedKiosk>,
+    request: tauri::ipc::Request<'_>,
+) -> Result<(), String> {
+    let InvokeBody::Raw(bytes) = request.body() else {
+        return Err("A picture is made of bytes.".to_owned());
+    };
+    let folder = pictures::folder(&kiosk.folders.database);
+    let count = shell.kiosk().pictures.len();
+    let name = pictures::add(&folder, bytes, count, &OsEntropy)?;
+    shell.choose_kiosk(|kiosk| kiosk.pictures.push(name));
+    Ok(())
+}
+
+/// Removes a picture.
+#[tauri::command]
+pub async fn kiosk_remove_picture(
+    shell: SharedShell<'_>,
+    kiosk: State<'_, SharedKiosk>,
+    name: String,
+) -> Result<(), ()> {
+    shell.choose_kiosk(|kiosk| kiosk.pictures.retain(|known| *known != name));
+    pictures::remove(&pictures::folder(&kiosk.folders.database), &name);
+    Ok(())
+}
+
+/// Shows the kiosk in place of the owner's window.
+#[tauri::command]
+pub async fn kiosk_start(app: AppHandle) -> Result<(), String> {
+    super::start(&app).await
+}

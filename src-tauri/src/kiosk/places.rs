@@ -1,0 +1,179 @@
+//! Where a visitor may be led: to the service's own pages, and to the hosts that
+//! the owner allows. Pure; everything else is refused.
+
+use url::{Host, Url};
+
+/// The paths of the service that visitors have business with. Absent: the
+/// administration, its documentation, the metrics.
+const PUBLIC: [&str; 4] = ["/t/", "/v2/", "/media/", "/stand-in/"];
+
+/// The places of one kiosk.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// Where the embedded service is reached on this machine.
+    pub address: Url,
+    /// Base of the tags' URLs, as it is burnt into chips.
+    pub tag_url: Option<Url>,
+    /// The hosts that the owner allows, in lower case; `host` or `host:port`.
+    pub hosts: Vec<String>,
+}
+
+impl Places {
+    /// Where the visit begins that a tag's URL asks for, if it may. Tags of the
+    /// service are read from the service on this machine, so that their
+    /// experiences open without a network.
+    pub fn of_tag(&self, url: &str) -> Option<Url> {
+        let url = Url::parse(url).ok()?;
+        let base = self
+            .tag_url
+            .as_ref()
+            .filter(|base| below(&url, base).is_some());
+        let Some(base) = base else {
+            return self.allows(&url).then_some(url);
+        };
+        let slug = below(&url, base)?;
+        let mut here = self.address.clone();
+        here.set_path(&format!("/t/{slug}"));
+        here.set_query(url.query());
+        Some(here)
+    }
+
+    /// Whether a page may be shown.
+    pub fn allows(&self, url: &Url) -> bool {
+        if url.origin() == self.address.origin() {
+            return PUBLIC.iter().any(|path| url.path().starts_with(path))
+                && url.username().is_empty();
+        }
+        matches!(url.scheme(), "http" | "https")
+            && url.username().is_empty()
+            && url.password().is_none()
+            && host(url).is_some_and(|host| self.hosts.contains(&host))
+    }
+}
+
+/// What of `url` stands below `base`, which has the same origin.
+fn below<'a>(url: &'a Url, base: &Url) -> Option<&'a str> {
+    let folder = format!("{}/", base.path().trim_end_matches('/'));
+    let rest = url.path().strip_prefix(&folder)?;
+    (url.origin() == base.origin() && !rest.is_empty()).then_some(rest)
+}
+
+fn host(url: &Url) -> Option<String> {
+    let host = url.host_str()?;
+    Some(match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    })
+}
+
+/// A host as the owner writes it: `example.com`, `example.com:8080`, or a whole
+/// address. An `Err` is a sentence for people.
+pub fn parse_host(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let url = if text.contains("://") {
+        Url::parse(text)
+    } else {
+        Url::parse(&format!("https://{text}"))
+    };
+    let refused = || format!("“{text}” is no host, such as shop.example.com.");
+    let url = url.map_err(|_| refused())?;
+    match url.host() {
+        Some(Host::Domain(name)) if name.contains('*') => Err(refused()),
+        Some(_) if matches!(url.scheme(), "http" | "https") => host(&url).ok_or_else(refused),
+        _ => Err(refused()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places() -> Places {
+        Places {
+            address: "http://127.0.0.1:8787".parse().unwrap(),
+            tag_url: Some("https://tags.example.com/t".parse().unwrap()),
+            hosts: vec!["shop.example.com".to_owned(), "127.0.0.1:9000".to_owned()],
+        }
+    }
+
+    #[test]
+    fn tags_of_the_service_are_read_from_this_machine() {
+        let begins = |url: &str| places().of_tag(url).map(|url| url.to_string());
+        assert_eq!(
+            begins("https://tags.example.com/t/k3v9qa?uid=04&mac=1").as_deref(),
+            Some("http://127.0.0.1:8787/t/k3v9qa?uid=04&mac=1")
+        );
+        assert_eq!(
+            begins("http://127.0.0.1:8787/t/k3v9qa").as_deref(),
+            Some("http://127.0.0.1:8787/t/k3v9qa")
+        );
+        assert_eq!(
+            begins("https://shop.example.com/a").as_deref(),
+            Some("https://shop.example.com/a")
+        );
+        for other in [
+            "https://tags.example.com/t/",
+            "https://tags.example.com/team/k3v9qa",
+            "https://example.org/t/k3v9qa",
+            "tel:+49123",
+            "",
+        ] {
+            assert_eq!(begins(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn only_public_pages_and_allowed_hosts_are_shown() {
+        let allows = |url: &str| places().allows(&url.parse().unwrap());
+        for url in [
+            "http://127.0.0.1:8787/t/k3v9qa",
+            "http://127.0.0.1:8787/v2/interactions/form",
+            "https://shop.example.com/register?x=1",
+            "http://shop.example.com/",
+            "http://127.0.0.1:9000/landing",
+        ] {
+            assert!(allows(url), "{url}");
+        }
+        for url in [
+            "http://127.0.0.1:8787/admin/v1/tags",
+            "http://127.0.0.1:8787/docs",
+            "http://127.0.0.1:8787/metrics",
+            "http://127.0.0.1:8787/t/../admin/v1/tags",
+            "http://127.0.0.1:9001/",
+            "https://shop.example.com:444/",
+            "https://shop.example.com.evil.example/",
+            "https://shop.example.com@evil.example/",
+            "https://user@shop.example.com/",
+            "file:///etc/passwd",
+            "tauri://localhost/",
+            "tapdesk://localhost/admin/v1/tags",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "about:blank",
+        ] {
+            assert!(!allows(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn hosts_are_taken_as_owners_write_them() {
+        for (text, host) in [
+            ("shop.example.com", "shop.example.com"),
+            (" Shop.Example.com ", "shop.example.com"),
+            ("https://shop.example.com/register", "shop.example.com"),
+            ("localhost:9000", "localhost:9000"),
+            ("http://127.0.0.1:9000/x", "127.0.0.1:9000"),
+        ] {
+            assert_eq!(parse_host(text).as_deref(), Ok(host));
+        }
+        for text in [
+            "",
+            "*.example.com",
+            "ftp://example.com",
+            "a b",
+            "javascript:alert(1)",
+        ] {
+            assert!(parse_host(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What the owner chose for the kiosk. It is kept with the desktop's other
+//! choices, for it belongs to this machine and not to the service.
+
+use serde::{Deserialize, Serialize};
+
+use super::pin::PinHash;
+use super::places;
+
+/// The choices. What is not there has its default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KioskSettings {
+    /// The PIN, without which no kiosk starts.
+    pub pin: Option<PinHash>,
+    /// What the owner sets in the form.
+    #[serde(flatten)]
+    pub chosen: Chosen,
+    /// The pictures of the attract page, by the names of their files, in their order.
+    pub pictures: Vec<String>,
+}
+
+/// What the owner sets in the form.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Chosen {
+    /// The display, by its name; the first where it is not there.
+    pub display: Option<String>,
+    /// Large on the attract page.
+    pub heading: String,
+    /// Below it.
+    pub text: String,
+    /// After how many seconds without input a visit ends.
+    pub idle_seconds: u16,
+    /// For how many seconds each picture is shown.
+    pub picture_seconds: u16,
+    /// The hosts that visitors may be led to, besides the service itself.
+    pub hosts: Vec<String>,
+    /// The address that the attract page shows as a QR code.
+    pub code: Option<String>,
+    /// Whether it makes sounds.
+    pub sound: bool,
+    /// Whether the screen flashes when a tag is read.
+    pub light: bool,
+    /// Whether it starts with the person's session.
+    pub autostart: bool,
+}
+
+impl Default for Chosen {
+    fn default() -> Self {
+        Self {
+            display: None,
+            heading: "Lay your tag here".to_owned(),
+            text: "Put it on the reader, and see what it has to tell.".to_owned(),
+            idle_seconds: 60,
+            picture_seconds: 8,
+            hosts: Vec::new(),
+            code: None,
+            sound: true,
+            light: true,
+            autostart: false,
+        }
+    }
+}
+
+impl Chosen {
+    /// The same with hosts as browsers write them, once all of it makes sense.
+    /// An `Err` is a sentence for people.
+    pub fn checked(mut self) -> Result<Self, String> {
+        if self.heading.trim().is_empty() {
+            return Err("The attract page needs a heading.".to_owned());
+        }
+        if self.heading.chars().count() > 120 || self.text.chars().count() > 400 {
+            return Err("A heading has at most 120 characters, the text 400.".to_owned());
+        }
+        if !(5..=3600).contains(&self.idle_seconds) {
+            return Err("A visit ends after 5 to 3600 seconds without input.".to_owned());
+        }
+        if !(2..=600).contains(&self.picture_seconds) {
+            return Err("A picture is shown for 2 to 600 seconds.".to_owned());
+        }
+        let hosts = self.hosts.iter().filter(|host| !host.trim().is_empty());
+        let mut hosts = hosts
+            .map(|host| places::parse_host(host))
+            .collect::<Result<Vec<_>, _>>()?;
+        hosts.sort();
+        hosts.dedup();
+        self.hosts = hosts;
+        self.code = self.code.filter(|code| !code.trim().is_empty());
+        if let Some(code) = &self.code
+            && !url::Url::parse(code).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+        {
+            return Err("The QR code leads to a web address.".to_owned());
+        }
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_are_checked_and_tidied() {
+        let chosen = Chosen {
+            hosts: vec![
+                "Shop.example.com".to_owned(),
+                " ".to_owned(),
+                "shop.example.com".to_owned(),
+            ],
+            code: Some(String::new()),
+            ..Chosen::default()
+        };
+        let checked = chosen.checked().unwrap();
+        assert_eq!(checked.hosts, ["shop.example.com"]);
+        assert_eq!(checked.code, None);
+        for wrong in [
+            Chosen {
+                heading: " ".to_owned(),
+                ..Chosen::default()
+            },
+            Chosen {
+                idle_seconds: 4,
+                ..Chosen::default()
+            },
+            Chosen {
+                hosts: vec!["*".to_owned()],
+                ..Chosen::default()
+            },
+            Chosen {
+                code: Some("javascript:alert(1)".to_owned()),
+                ..Chosen::default()
+            },
+        ] {
+            assert!(wrong.checked().is_err());
+        }
+    }
+
+    #[test]
+    fn choices_of_an_older_version_are_understood() {
+        let settings: KioskSettings = serde_json::from_str(r#"{"heading": "Hello"}"#).unwrap();
+        assert_eq!(settings.chosen.heading, "Hello");
+        assert_eq!(settings.chosen.idle_seconds, 60);
+        assert_eq!(settings.pin, None);
+    }
+}

@@ -1,0 +1,130 @@
+//! An owner's page that writes wherever a page can, and tells what it found there.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::Html;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use tapdesk_tests::Client;
+use tokio::net::TcpListener;
+use tokio::sync::{Mutex, mpsc};
+use tokio::task::JoinHandle;
+
+const LANDING: &str = include_str!("landing.html");
+
+#[derive(Clone)]
+struct Told {
+    visits: mpsc::UnboundedSender<Value>,
+    pictures: Arc<AtomicU32>,
+}
+
+/// The page's server.
+pub struct Exhibit {
+    port: u16,
+    heard: Mutex<(mpsc::UnboundedReceiver<Value>, Vec<String>)>,
+    pictures: Arc<AtomicU32>,
+    server: JoinHandle<()>,
+}
+
+impl Exhibit {
+    pub async fn open() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (visits, heard) = mpsc::unbounded_channel();
+        let pictures = Arc::new(AtomicU32::new(0));
+        let told = Told {
+            visits,
+            pictures: Arc::clone(&pictures),
+        };
+        let pages = Router::new()
+            .route("/landing", get(Html(LANDING)))
+            .route("/found", post(found))
+            .route("/picture", get(picture))
+            .with_state(told);
+        let server = tokio::spawn(async move { axum::serve(listener, pages).await.unwrap() });
+        Self {
+            port,
+            heard: Mutex::new((heard, Vec::new())),
+            pictures,
+            server,
+        }
+    }
+
+    pub fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    pub fn base(&self) -> String {
+        format!("http://{}", self.host())
+    }
+
+    /// What the page of the next visit finds.
+    pub async fn next_visit(&self) -> Value {
+        let mut heard = self.heard.lock().await;
+        let next = tokio::time::timeout(std::time::Duration::from_secs(30), heard.0.recv());
+        let told = next
+            .await
+            .expect("a visit begins")
+            .expect("the server runs");
+        heard
+            .1
+            .push(told["rk"].as_str().unwrap_or_default().to_owned());
+        told["found"].clone()
+    }
+
+    /// How often the picture was fetched.
+    pub fn pictures(&self) -> u32 {
+        self.pictures.load(Ordering::Relaxed)
+    }
+
+    /// Closes the server; answers where it was.
+    pub async fn close(self) -> String {
+        self.server.abort();
+        let _ = (&mut { self.server }).await;
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// How many of the visits' rolling keys tell of a verified tap, at this service.
+    pub async fn verified(&self, service: &str) -> usize {
+        let visitor = Client::new(service.to_owned(), "");
+        let mut verified = 0;
+        for rk in &self.heard.lock().await.1 {
+            let key = STANDARD.encode(rk);
+            let query: String = url::form_urlencoded::byte_serialize(key.as_bytes()).collect();
+            let path = format!("/v2/interactions/rk_payload?rk={query}");
+            let payload: Value = visitor
+                .get(&path)
+                .send()
+                .await
+                .unwrap()
+                .json()
+                .await
+                .unwrap();
+            verified += usize::from(payload["tag_verified"] == true);
+        }
+        verified
+    }
+}
+
+async fn found(State(told): State<Told>, Json(found): Json<Value>) {
+    let _ = told.visits.send(found);
+}
+
+async fn picture(
+    State(told): State<Told>,
+) -> ([(axum::http::HeaderName, &'static str); 2], &'static str) {
+    told.pictures.fetch_add(1, Ordering::Relaxed);
+    (
+        [
+            (CONTENT_TYPE, "image/svg+xml"),
+            (CACHE_CONTROL, "public, max-age=86400"),
+        ],
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="240" height="160"><ellipse cx="120" cy="80" rx="60" ry="76" fill="peru"/></svg>"#,
+    )
+}

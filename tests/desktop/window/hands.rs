@@ -1,0 +1,153 @@
+//! Hands and eyes on a display: keys, clicks and pictures of all that is shown,
+//! past every window's own opinion of them.
+
+use std::fs::{self, File};
+use std::io::BufWriter;
+
+use x11rb::connection::Connection as _;
+use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat, InputFocus, MapState, Window};
+use x11rb::protocol::xtest::ConnectionExt as _;
+use x11rb::rust_connection::RustConnection;
+use x11rb::{CURRENT_TIME, NONE};
+
+/// The protocol's names of what is done.
+const KEY_PRESS: u8 = 2;
+const KEY_RELEASE: u8 = 3;
+const BUTTON_PRESS: u8 = 4;
+const BUTTON_RELEASE: u8 = 5;
+const MOTION: u8 = 6;
+
+/// A connection to a display.
+pub struct Hands {
+    x: RustConnection,
+    root: Window,
+    /// Width and height in pixels.
+    pub size: (u16, u16),
+}
+
+impl Hands {
+    /// Hands on `display`.
+    pub fn on(display: &str) -> Self {
+        let (x, screen) = x11rb::connect(Some(display)).expect("the display can be reached");
+        let screen = &x.setup().roots[screen];
+        let (root, size) = (
+            screen.root,
+            (screen.width_in_pixels, screen.height_in_pixels),
+        );
+        Self { x, root, size }
+    }
+
+    fn input(&self, kind: u8, detail: u8, x: i16, y: i16) {
+        self.x
+            .xtest_fake_input(kind, detail, CURRENT_TIME, self.root, x, y, 0)
+            .map(x11rb::cookie::VoidCookie::ignore_error)
+            .expect("the display takes input");
+    }
+
+    /// Gives the keyboard to the window below all others that fills the screen,
+    /// as a window manager does.
+    pub fn focus(&self) {
+        if let Some(window) = self.windows().first() {
+            self.x
+                .set_input_focus(InputFocus::PARENT, *window, CURRENT_TIME)
+                .map(x11rb::cookie::VoidCookie::ignore_error)
+                .expect("the display takes a focus");
+        }
+    }
+
+    /// Presses keys, by the display's numbers for them, and releases them again.
+    pub fn keys(&self, keys: &[u8]) {
+        for key in keys {
+            self.input(KEY_PRESS, *key, 0, 0);
+        }
+        for key in keys.iter().rev() {
+            self.input(KEY_RELEASE, *key, 0, 0);
+        }
+        self.flush();
+    }
+
+    /// Clicks a place with this button.
+    pub fn click(&self, x: i16, y: i16, button: u8) {
+        self.input(MOTION, 0, x, y);
+        self.input(BUTTON_PRESS, button, 0, 0);
+        self.input(BUTTON_RELEASE, button, 0, 0);
+        self.flush();
+    }
+
+    /// Drags from one place to another.
+    pub fn drag(&self, from: (i16, i16), to: (i16, i16)) {
+        self.input(MOTION, 0, from.0, from.1);
+        self.input(BUTTON_PRESS, 1, 0, 0);
+        self.input(MOTION, 0, to.0, to.1);
+        self.input(BUTTON_RELEASE, 1, 0, 0);
+        self.flush();
+    }
+
+    fn flush(&self) {
+        self.x.flush().expect("the display takes input");
+    }
+
+    /// Windows that are shown and managed: menus and tips are none.
+    pub fn windows(&self) -> Vec<Window> {
+        let tree = self
+            .x
+            .query_tree(self.root)
+            .ok()
+            .and_then(|tree| tree.reply().ok());
+        let all = tree.map(|tree| tree.children).unwrap_or_default();
+        all.into_iter()
+            .filter(|window| {
+                let attributes = self.x.get_window_attributes(*window).ok();
+                attributes
+                    .and_then(|asked| asked.reply().ok())
+                    .is_some_and(|is| is.map_state == MapState::VIEWABLE && !is.override_redirect)
+            })
+            .collect()
+    }
+
+    /// Where a window is and how large.
+    pub fn place(&self, window: Window) -> (i16, i16, u16, u16) {
+        let geometry = self
+            .x
+            .get_geometry(window)
+            .ok()
+            .and_then(|it| it.reply().ok());
+        geometry.map_or((0, 0, 0, 0), |it| (it.x, it.y, it.width, it.height))
+    }
+
+    /// Whether this colour is on the display: red, green, blue.
+    pub fn see_colour(&self, colour: [u8; 3]) -> bool {
+        self.look().as_chunks().0.contains(&colour)
+    }
+
+    /// All that is shown: three bytes for each pixel, row by row.
+    fn look(&self) -> Vec<u8> {
+        let (width, height) = self.size;
+        let image = self
+            .x
+            .get_image(ImageFormat::Z_PIXMAP, self.root, 0, 0, width, height, !NONE)
+            .ok()
+            .and_then(|image| image.reply().ok())
+            .expect("the display can be seen");
+        // Blue, green, red and nothing.
+        let pixels = image.data.chunks_exact(4);
+        pixels
+            .flat_map(|pixel| [pixel[2], pixel[1], pixel[0]])
+            .collect()
+    }
+
+    /// Leaves a picture of all that is shown in `target/screenshots`.
+    pub fn leave_picture(&self, name: &str) {
+        let (width, height) = self.size;
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/target/screenshots");
+        fs::create_dir_all(folder).expect("the target folder can be written");
+        let file = File::create(format!("{folder}/{name}.png"));
+        let file = BufWriter::new(file.expect("the target folder can be written"));
+        let mut picture = png::Encoder::new(file, width.into(), height.into());
+        picture.set_color(png::ColorType::Rgb);
+        picture
+            .write_header()
+            .and_then(|mut picture| picture.write_image_data(&self.look()))
+            .expect("the target folder can be written");
+    }
+}

@@ -1,0 +1,22 @@
+// The page as it is looked at in a browser.
+
+import type { Attract, View } from "./desktop";
+
+const attract: Attract = {
+  heading: "Lay your tag here",
+  text: "Put it on the reader, and see what it has to tell.",
+  pictures: [],
+  picture_seconds: 8,
+  code: "http://192.0.2.7:8787/t/k3v9qa",
+  sound: false,
+  light: true,
+};
+const view: View = { visit: null, notice: null, has_reader: true, tags: 0 };
+
+export const examples: Record<string, { attract: Attract; view: View }> = {
+  attract: { attract, view },
+  plain: { attract: { ...attract, code: null }, view },
+  "no-reader": { attract, view: { ...view, has_reader: false } },
+  notice: { attract, view: { ...view, notice: "unread" } },
+  visit: { attract, view: { ...view, visit: { seconds_left: 9 } } },
+};
