@@ -180,17 +180,22 @@ async fn a_page_is_under_30_kb_and_says_what_it_is_called() {
     );
 }
 
-#[tokio::test]
-async fn images_are_served_to_those_who_were_shown_their_address() {
-    let service = TestService::start().await;
-    let tag = tag(&service, json!([])).await;
+/// Uploads a picture; answers its id.
+pub async fn upload(service: &TestService, path: &str) -> Value {
     let mut png = std::io::Cursor::new(Vec::new());
     let picture = image::RgbImage::new(4, 4);
     picture
         .write_to(&mut png, image::ImageFormat::Png)
         .expect("a picture");
-    let request = service.admin_request(reqwest::Method::POST, "/experiences/1/images");
-    let image = request.body(png.into_inner()).answer().await.expect(201)["id"].clone();
+    let request = service.admin_request(reqwest::Method::POST, path);
+    request.body(png.into_inner()).answer().await.expect(201)["id"].clone()
+}
+
+#[tokio::test]
+async fn images_are_served_to_those_who_were_shown_their_address() {
+    let service = TestService::start().await;
+    let tag = tag(&service, json!([])).await;
+    let image = upload(&service, "/experiences/1/images").await;
     let shows = json!({
         "blocks": [{"type": "image", "image_id": image, "alt": "A bottle of {{tag:name}}"}],
         "theme": {"logo": image},

@@ -2,6 +2,7 @@
 // and without it, in every state, with axe over each.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
 import { findings, launch, themes } from "./browser.mjs";
 import { serveUi } from "./served.mjs";
@@ -250,26 +251,94 @@ describe("A studio page", () => {
     await page.context().close();
   });
 
-  it("shows what strangers wrote, and runs none of it", async () => {
-    const evil = `"><img src=x onerror=window.ran=1><script>window.ran=1</script>{{constructor}}`;
-    const x = "{{tag:variable:note}}";
-    const { url } = await tag(
-      {
-        blocks: [
-          { type: "heading", text: x },
-          { type: "text", text: `${x} **${x}** [${x}](https://owner.example/${x})` },
-          { type: "button", label: x, url: `https://owner.example/?a=${x}` },
-          { type: "table", rows: [{ key: x, value: x }] },
-          { type: "variable_button", label: x, variable: "note", value: x },
-        ],
-      },
-      { variables: { note: evil } },
-    );
-    const page = await phone();
-    await page.goto(url);
-    await page.getByRole("heading", { name: evil }).waitFor();
-    assert.equal(await page.evaluate(() => window.ran), undefined);
-    assert.deepEqual(page.broken, []);
-    await page.context().close();
+  describe("with what strangers wrote in every place", () => {
+    const BATCH = 15;
+    const macro = (index) => `{{tag:${["variable", "data", "attribute"][index % 3]}:v${index}}}`;
+
+    /** Each value in every kind of block, in text and in URLs. */
+    const blocks = Array.from({ length: BATCH }, (_, index) => {
+      const x = macro(index);
+      return [
+        { type: "heading", text: `A ${x} {{tag:name}} {{tag:title}}` },
+        {
+          type: "text",
+          text: `${x}\n\n**${x}** \`${x}\`\n\n- ${x}\n\n> ${x}\n\n[${x}](https://owner.example/${x}?a=${x}#${x} "${x}") <b title="${x}">${x}</b>`,
+        },
+        { type: "button", label: `A ${x}`, url: `https://owner.example/${x}/b?c=${x}#${x}` },
+        { type: "button", label: `A ${x}`, url: `mailto:me@owner.example?subject=${x}` },
+        { type: "video", label: `A ${x}`, url: `https://owner.example/${x}` },
+        { type: "notice", tone: "caution", title: `A ${x}`, text: `A ${x}` },
+        { type: "progress", label: `A ${x}`, value: x, of: 3 },
+        { type: "table", rows: [{ key: `A ${x}`, value: `A ${x}` }] },
+        {
+          type: "form",
+          submit_label: `A ${x}`,
+          fields: [
+            { label: `A ${x}`, kind: "text", variable: "a" },
+            { label: `A ${x}`, kind: "multiline", variable: "b" },
+            { label: `A ${x}`, kind: "choice", variable: "c", choices: ["a", "b"] },
+            { label: `A ${x}`, kind: "checkbox", variable: "d" },
+          ],
+        },
+        { type: "variable_button", label: `A ${x}`, variable: "a", value: `A ${x}` },
+      ];
+    }).flat();
+
+    /** What the page is made of; what is read of values is told apart. */
+    const read = () => ({
+      elements: [...document.querySelectorAll("*")]
+        .filter(({ localName }) => localName !== "br")
+        .map(({ localName, attributes }) => `${localName} ${[...attributes].map(({ name }) => name).sort().join(" ")}`),
+      links: [...document.links].map(({ protocol, hostname }) => `${protocol}${hostname}`),
+      forms: [...document.forms].map(({ action, method }) => `${method} ${new URL(action).origin}`),
+      comments: document.evaluate("count(//comment())", document).numberValue,
+      cells: [...document.querySelectorAll("dd")].map(({ textContent }) => textContent),
+    });
+
+    it("shows it all as text: nothing runs, nothing opens, nobody else is asked", async () => {
+      const made = await api.post("/experiences", { name: "Everywhere", kind: "studio", blocks });
+      const corpus = (await readFile(new URL("../../../tests/vectors/injection.txt", import.meta.url), "utf8"))
+        .split("\n")
+        .filter((line) => line.startsWith('"'))
+        .map((line) => JSON.parse(line))
+        .filter(Boolean);
+      assert.ok(corpus.length >= 200);
+      const page = await phone();
+      const opened = [];
+      page.on("dialog", (dialog) => (opened.push(dialog.message()), dialog.dismiss()));
+      page.context().on("page", (other) => opened.push(other.url()));
+
+      const look = async (values) => {
+        const of = (kind) => Object.fromEntries(values.map((value, index) => [`v${index}`, value]).filter((_, index) => index % 3 === kind));
+        const name = Array.from(values[0]).slice(0, 200).join("");
+        const { slug } = await api.post("/tags", {
+          name: name.trim() || "x",
+          title: Array.from(values[1]).slice(0, 2000).join(""),
+          experience_id: made.id,
+          variables: { ...of(0), a: "", b: "", c: "", d: "" },
+          data: of(1),
+          attributes: of(2),
+        });
+        await page.goto(`${ui.service}/t/${slug}`, { waitUntil: "load" });
+        return page.evaluate(read);
+      };
+
+      const harmless = await look(Array(BATCH).fill("x"));
+      assert.ok(harmless.elements.length > 900, `${harmless.elements.length}`);
+      assert.deepEqual(new Set(harmless.links), new Set(["https:owner.example", "mailto:"]));
+      for (let at = 0; at < corpus.length; at += BATCH) {
+        const values = corpus.slice(at, at + BATCH);
+        while (values.length < BATCH) values.push("x");
+        const { cells, ...rest } = await look(values);
+        const { cells: _, ...expected } = harmless;
+        assert.deepEqual(rest, expected, `values from ${at}`);
+        const lines = (text) => text.replaceAll(/\r\n?/g, "\n");
+        assert.deepEqual(cells.map(lines), values.map((value) => lines(`A ${value}`)));
+      }
+      assert.deepEqual(opened, []);
+      assert.deepEqual(page.broken, []);
+      assert.deepEqual([...page.asked], [ui.service], "nobody but the service is asked");
+      await page.context().close();
+    });
   });
 });
