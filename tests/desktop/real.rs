@@ -3,6 +3,7 @@
 mod kiosk;
 mod reader;
 mod stories;
+mod studio;
 mod window;
 
 use std::fs;

@@ -30,6 +30,15 @@ const simulate = async (page) => {
   await page.getByRole("button", { name: "Tap", exact: true }).click();
   await page.getByLabel("The last tap").waitFor();
 };
+/** Opens the editor on a page that was begun with this template. */
+const edit = async (page, { api, tags }, name) => {
+  const { items } = await api.get("/experiences/templates");
+  const { id } = await api.post("/experiences", items.find((template) => template.name === name).experience);
+  await page.show(`experiences/${id}`);
+  await page.getByRole("combobox", { name: "Tag" }).fill(tags[3].name);
+  await page.getByRole("option", { name: new RegExp(tags[3].slug) }).click();
+  await page.getByRole("group", { name: "The page on a phone" }).getByRole("heading", { name: tags[3].title }).waitFor();
+};
 const equipped = async ({ api }) => (await api.get("/inlays?limit=1")).items[0].tag_id;
 
 /** Name, way to the screen, and what is unusual about the picture; `readme` ones are kept in the tree. */
@@ -107,7 +116,36 @@ const pictures = [
       await page.getByLabel("Where a tap leads").fill("https://shop.example.com/register?sn={{ ta");
     },
   ],
-  ["experience-studio-dark", (page) => page.show("experiences/4"), { theme: "dark" }],
+  ["studio", (page, world) => edit(page, world, "product-registration"), { size: large, readme: true }],
+  ["studio-dark", (page, world) => edit(page, world, "authenticity"), { size: large, theme: "dark" }],
+  ["studio-small", (page, world) => edit(page, world, "warranty"), { size: small }],
+  [
+    "studio-theme-small-dark",
+    async (page, world) => {
+      await edit(page, world, "story");
+      await page.getByText("Theme", { exact: true }).click();
+    },
+    { size: small, theme: "dark" },
+  ],
+  [
+    "templates",
+    async (page) => {
+      await page.show("experiences");
+      await page.getByRole("button", { name: "New experience" }).click();
+      await page.getByLabel("A page made here").check();
+      await page.getByRole("button", { name: "Loyalty stamp" }).waitFor();
+    },
+  ],
+  [
+    "rules-dark",
+    async (page) => {
+      await page.show("experiences/2");
+      await page.getByRole("button", { name: "Add a rule" }).click();
+      await page.getByRole("button", { name: "And…" }).click();
+      await page.getByLabel("Leads to").fill("https://docs.example.com/verified");
+    },
+    { theme: "dark" },
+  ],
   ["interactions", async (page, world) => page.show(`interactions/${await newest(world)}`), { readme: true }],
   ["interactions-dark", async (page, world) => page.show(`interactions/${await newest(world, "&reason=wrong_mac")}`), { theme: "dark", readme: true }],
   ["interactions-small", (page) => page.show("interactions"), { size: small }],
