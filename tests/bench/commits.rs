@@ -10,24 +10,31 @@ use anyhow::Result;
 use tapdesk_service::id::{InlayId, TagId};
 use tapdesk_service::interaction::{Claim, ClientId, NewInteraction, NewKey, Tech};
 use tapdesk_service::rolling_key::KeyHash;
-use tapdesk_service::storage::Taps as _;
-use tapdesk_service::storage::sqlite::SqliteStorage;
+use tapdesk_service::storage::Storage;
 use tokio::task::JoinSet;
 
-use crate::fixture::{Fixture, Visitors};
+use crate::apart::Apart;
+use crate::fixture::Fixture;
 use crate::load::{self, Case, Supply};
 use crate::server::Server;
+use crate::visitors::Visitors;
 use crate::{CONNECTIONS, ROUNDS};
 
 /// How long one side is measured at a time.
-const TURN: Duration = Duration::from_millis(800);
+pub(crate) const TURN: Duration = Duration::from_millis(800);
 /// Taps prepared for a turn of one connection, more than any disk can take.
-const TAPS: u32 = 30_000;
+pub(crate) const TAPS: u32 = 30_000;
 
 /// The same thing done in two ways, once a round.
 pub(crate) struct Pair<T> {
     pub(crate) ours: T,
     pub(crate) other: T,
+}
+
+/// Taps a second with grouped commits, beside one commit each.
+pub(crate) struct Grouping {
+    pub(crate) sqlite: Vec<Pair<f64>>,
+    pub(crate) postgres: Vec<Pair<f64>>,
 }
 
 /// The median of a tap by a single connection, beside that of one `fdatasync` of
@@ -44,7 +51,7 @@ pub(crate) async fn one_connection(fixture: &Fixture) -> Result<Vec<Pair<Duratio
             requests,
             repeats: false,
         };
-        let taps = load::run(server.address, Case::Tap, vec![supply], TURN).await?;
+        let taps = load::run(&[server.address], Case::Tap, vec![supply], TURN).await?;
         rounds.push(Pair {
             ours: taps.percentile(50),
             other: fdatasync(fixture.folder())?,
@@ -80,28 +87,40 @@ fn fdatasync(folder: &Path) -> Result<Duration> {
     Ok(times[times.len() / 2])
 }
 
-/// Taps a second that the storage records from 64 tasks at once, whose commits it
+/// Taps a second that SQLite records from 64 tasks at once, whose commits it
 /// groups, and from one task, whose every tap is a commit of its own.
-pub(crate) fn grouping(fixture: &Fixture) -> Result<Vec<Pair<f64>>> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
-        let storage = Arc::new(fixture.open()?);
-        let mut visitors = Visitors::of(fixture, CONNECTIONS);
-        let mut rounds = Vec::new();
-        for _ in 0..=ROUNDS {
-            rounds.push(Pair {
-                ours: taps_by(&storage, &mut visitors, CONNECTIONS).await?,
-                other: taps_by(&storage, &mut visitors, 1).await?,
-            });
-        }
-        rounds.remove(0);
-        Ok(rounds)
-    })
+pub(crate) async fn grouping(fixture: &Fixture) -> Result<Vec<Pair<f64>>> {
+    let storage = fixture.open().await?;
+    let mut visitors = Visitors::of(fixture, CONNECTIONS);
+    let mut rounds = Vec::new();
+    for _ in 0..=ROUNDS {
+        rounds.push(Pair {
+            ours: taps_by(&storage, &mut visitors, CONNECTIONS).await?,
+            other: taps_by(&storage, &mut visitors, 1).await?,
+        });
+    }
+    rounds.remove(0);
+    Ok(rounds)
 }
 
-async fn taps_by(storage: &Arc<SqliteStorage>, visitors: &mut Visitors, tasks: u32) -> Result<f64> {
+/// Taps a second that PostgreSQL records of one node, which groups them, and from
+/// as many connections at once, each tap a transaction of its own.
+pub(crate) async fn grouping_on_postgres(fixture: &Fixture) -> Result<Vec<Pair<f64>>> {
+    let storage = fixture.open().await?;
+    let apart = Apart::connect(fixture).await?;
+    let mut visitors = Visitors::of(fixture, CONNECTIONS);
+    let mut rounds = Vec::new();
+    for _ in 0..=ROUNDS {
+        rounds.push(Pair {
+            ours: taps_by(&storage, &mut visitors, CONNECTIONS).await?,
+            other: apart.taps(&mut visitors).await?,
+        });
+    }
+    rounds.remove(0);
+    Ok(rounds)
+}
+
+async fn taps_by(storage: &Arc<dyn Storage>, visitors: &mut Visitors, tasks: u32) -> Result<f64> {
     let mut running = JoinSet::new();
     let started = Instant::now();
     for task in 0..tasks {
@@ -115,7 +134,7 @@ async fn taps_by(storage: &Arc<SqliteStorage>, visitors: &mut Visitors, tasks: u
                 if started.elapsed() > TURN {
                     break;
                 }
-                record(&storage, tap).await?;
+                record(&*storage, tap).await?;
                 recorded += 1;
             }
             anyhow::Ok(recorded)
@@ -128,7 +147,7 @@ async fn taps_by(storage: &Arc<SqliteStorage>, visitors: &mut Visitors, tasks: u
     Ok(f64::from(recorded) / started.elapsed().as_secs_f64())
 }
 
-async fn record(storage: &SqliteStorage, (tag, counter): (u32, u32)) -> Result<()> {
+async fn record(storage: &dyn Storage, (tag, counter): (u32, u32)) -> Result<()> {
     let id = storage.reserve_interaction_id().await?;
     let recorded = storage
         .record_tap(NewInteraction {

@@ -57,16 +57,17 @@ impl Case {
     }
 }
 
-/// Loads a server for `time`, or until a connection has nothing left to send.
+/// Loads servers for `time`, or until a connection has nothing left to send. The
+/// connections go round them.
 pub(crate) async fn run(
-    address: SocketAddr,
+    addresses: &[SocketAddr],
     case: Case,
     supplies: Vec<Supply>,
     time: Duration,
 ) -> Result<Load> {
     let mut connections = Vec::new();
-    for supply in supplies {
-        connections.push((Connection::open(address).await?, supply));
+    for (supply, address) in supplies.into_iter().zip(addresses.iter().cycle()) {
+        connections.push((Connection::open(*address).await?, supply));
     }
     let stop = Arc::new(AtomicBool::new(false));
     let mut clients = JoinSet::new();

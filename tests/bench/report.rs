@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use crate::commits::Pair;
+use crate::commits::{Grouping, Pair};
 use crate::load::Case;
 use crate::turns::{Side, Turn};
 
 const CASES: [Case; 3] = [Case::Tap, Case::Payload, Case::Update];
 
-pub(crate) fn print(turns: &[Turn], single: &[Pair<Duration>], grouping: &[Pair<f64>]) {
+pub(crate) fn print(turns: &[Turn], single: &[Pair<Duration>], grouping: &Grouping) {
     cases(turns);
     commits(single, grouping);
     goals(turns, single, grouping);
@@ -19,19 +19,22 @@ fn cases(turns: &[Turn]) {
         "\n64 keep-alive connections; medians of alternating turns; ratios to the bare answer"
     );
     println!(
-        "{:8} {:15} {:>9} {:>6} {:>9} {:>9} {:>11} {:>6}",
-        "", "", "answers/s", "ratio", "p50 ms", "p99 ms", "CPU us/req", "ratio"
+        "{:8} {:26} {:>9} {:>6} {:>9} {:>9} {:>11} {:>6} {:>9}",
+        "", "", "answers/s", "ratio", "p50 ms", "p99 ms", "CPU us/req", "ratio", "database"
     );
     for case in CASES {
         for side in Side::ALL {
             let of = |figure: fn(&Turn) -> f64| median(each(turns, case, side, figure));
             println!(
-                "{:8} {:15} {:9.0} {:6.2} {:9.2} {:9.2} {:11.1} {:6.2}",
+                "{:8} {:26} {:9.0} {:6.2} {:9.2} {:9.2} {:11.1} {:6.2} {:9.1}",
                 format!("{case:?}").to_lowercase(),
                 match side {
                     Side::Bare => "bare",
-                    Side::Few => "1,000 tags",
-                    Side::Many => "1,000,000 tags",
+                    Side::Few => "SQLite, 1,000 tags",
+                    Side::Many => "SQLite, 1,000,000 tags",
+                    Side::OneNode => "PostgreSQL, one node",
+                    Side::TwoNodes => "PostgreSQL, two nodes",
+                    Side::ManyOnPostgres => "PostgreSQL, 1,000,000 tags",
                 },
                 of(|turn| turn.rate),
                 ratio(turns, case, side, |turn| turn.rate),
@@ -39,38 +42,47 @@ fn cases(turns: &[Turn]) {
                 of(p99),
                 of(cpu),
                 ratio(turns, case, side, cpu),
+                if side.is_on_postgres() {
+                    of(|turn| turn.database.as_secs_f64() * 1e6)
+                } else {
+                    0.0
+                },
             );
         }
     }
 }
 
-fn commits(single: &[Pair<Duration>], grouping: &[Pair<f64>]) {
+fn commits(single: &[Pair<Duration>], grouping: &Grouping) {
     let millis = |time: Duration| time.as_secs_f64() * 1e3;
     println!(
         "\none connection's tap {:.3} ms, one fdatasync of 4 KiB {:.3} ms (p50)",
         median(single.iter().map(|pair| millis(pair.ours))),
         median(single.iter().map(|pair| millis(pair.other))),
     );
-    println!(
-        "storage alone, taps/s: {:.0} with grouped commits, {:.0} with one commit each",
-        median(grouping.iter().map(|pair| pair.ours)),
-        median(grouping.iter().map(|pair| pair.other)),
-    );
+    for (database, pairs) in [
+        ("SQLite", &grouping.sqlite),
+        ("PostgreSQL", &grouping.postgres),
+    ] {
+        println!(
+            "storage alone, taps/s on {database}: {:.0} with grouped commits, {:.0} with one commit each",
+            median(pairs.iter().map(|pair| pair.ours)),
+            median(pairs.iter().map(|pair| pair.other)),
+        );
+    }
 }
 
-fn goals(turns: &[Turn], single: &[Pair<Duration>], grouping: &[Pair<f64>]) {
+fn goals(turns: &[Turn], single: &[Pair<Duration>], grouping: &Grouping) {
     let rate = |case| ratio(turns, case, Side::Few, |turn| turn.rate);
-    let grouped = median(grouping.iter().map(|pair| pair.ours / pair.other));
+    let grouped = |pairs: &[Pair<f64>]| median(pairs.iter().map(|pair| pair.ours / pair.other));
     let syncs = median(
         single
             .iter()
             .map(|pair| pair.ours.as_secs_f64() / pair.other.as_secs_f64()),
     );
-    let scale = median(
-        each(turns, Case::Tap, Side::Many, |turn| turn.rate)
-            .zip(each(turns, Case::Tap, Side::Few, |turn| turn.rate))
-            .map(|(many, few)| many / few),
-    );
+    let scale = |many, few| {
+        let rates = |side| each(turns, Case::Tap, side, |turn| turn.rate);
+        median(rates(many).zip(rates(few)).map(|(many, few)| many / few))
+    };
     println!("\n{:62} {:>8} {:>8}", "goal", "", "measured");
     let at_least = |what: &str, goal: f64, measured: f64| {
         line(what, "at least", goal, measured, measured >= goal);
@@ -92,8 +104,9 @@ fn goals(turns: &[Turn], single: &[Pair<Duration>], grouping: &[Pair<f64>]) {
     at_least(
         "grouped commits, of the rate of one commit per tap",
         8.0,
-        grouped,
+        grouped(&grouping.sqlite),
     );
+    at_least("the same on PostgreSQL", 3.0, grouped(&grouping.postgres));
     at_most(
         "server CPU per tap, of the bare answer's",
         4.5,
@@ -108,7 +121,12 @@ fn goals(turns: &[Turn], single: &[Pair<Duration>], grouping: &[Pair<f64>]) {
     at_least(
         "taps with 1,000,000 tags, of the rate with 1,000",
         0.75,
-        scale,
+        scale(Side::Many, Side::Few),
+    );
+    at_least(
+        "the same on PostgreSQL",
+        0.75,
+        scale(Side::ManyOnPostgres, Side::OneNode),
     );
 }
 

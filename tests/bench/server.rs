@@ -6,6 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use tapdesk_tests::postgres::Cluster;
+use tapdesk_tests::service::ADMIN_TOKEN;
 
 use crate::bare::Answers;
 use crate::fixture::Fixture;
@@ -25,7 +27,9 @@ impl Server {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tapdesk-service"));
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--database"])
-            .arg(format!("sqlite:{}", fixture.database().display()));
+            .arg(fixture.database())
+            .env("TAPDESK_KEY_FILE", fixture.key_file())
+            .env("TAPDESK_ADMIN_TOKEN", ADMIN_TOKEN);
         Self::start(&mut command, &[])
     }
 
@@ -56,16 +60,54 @@ impl Server {
         Ok(Self { child, address })
     }
 
-    /// User and system time of all threads so far (proc(5), `/proc/pid/stat`,
-    /// fields 14 and 15).
+    /// The processor time it has used.
     pub(crate) fn cpu(&self) -> Result<Duration> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        // The second field is the program's name in brackets, and may hold anything.
+        let stat = Stat::of(&self.child.id().to_string())?;
+        Ok(TICK * stat.own()?)
+    }
+}
+
+/// The processor time that a database server has used: its first process, those
+/// that it started, and those of them that have ended.
+pub(crate) fn database_cpu(cluster: &Cluster) -> Result<Duration> {
+    let first = cluster.server().to_string();
+    let stat = Stat::of(&first)?;
+    let mut ticks = stat.own()? + stat.ticks(16)? + stat.ticks(17)?;
+    for process in std::fs::read_dir("/proc")? {
+        let name = process?.file_name();
+        // Whatever is no process, or ends meanwhile, has no such file.
+        if let Ok(stat) = Stat::of(&name.to_string_lossy())
+            && stat.field(4)? == first
+        {
+            ticks += stat.own()?;
+        }
+    }
+    Ok(TICK * ticks)
+}
+
+/// What the system says of a process (proc(5), `/proc/pid/stat`): from the third
+/// field on, because the second is the program's name in brackets, and may hold anything.
+struct Stat(Vec<String>);
+
+impl Stat {
+    fn of(process: &str) -> Result<Self> {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
         let (_, fields) = stat.rsplit_once(')').context("a name in brackets")?;
-        let fields: Vec<_> = fields.split_whitespace().collect();
-        let ticks =
-            |field: usize| anyhow::Ok(fields.get(field - 3).context("a field")?.parse::<u32>()?);
-        Ok(TICK * (ticks(14)? + ticks(15)?))
+        Ok(Self(fields.split_whitespace().map(str::to_owned).collect()))
+    }
+
+    fn field(&self, number: usize) -> Result<&str> {
+        let field = self.0.get(number - 3).context("a field")?;
+        Ok(field)
+    }
+
+    fn ticks(&self, number: usize) -> Result<u32> {
+        Ok(self.field(number)?.parse()?)
+    }
+
+    /// User and system time of all threads so far.
+    fn own(&self) -> Result<u32> {
+        Ok(self.ticks(14)? + self.ticks(15)?)
     }
 }
 

@@ -4,12 +4,14 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use tapdesk_tests::postgres::Cluster;
 
 use crate::bare::{Answers, Recorded};
-use crate::fixture::{Fixture, Visitors, payload_request, update_request};
+use crate::fixture::Fixture;
 use crate::http::Connection;
 use crate::load::{self, Case, Key, Load, Supply};
-use crate::server::Server;
+use crate::server::{Server, database_cpu};
+use crate::visitors::{Visitors, payload_request, update_request};
 use crate::{CONNECTIONS, ROUNDS};
 
 /// How long a turn lasts.
@@ -17,16 +19,39 @@ const TURN: Duration = Duration::from_millis(1_500);
 /// Taps prepared for each connection and turn, more than any server can take.
 const TAPS: usize = 2_000;
 
-/// A server that is measured.
+/// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Bare,
+    /// SQLite with few tags.
     Few,
+    /// SQLite with many.
     Many,
+    /// PostgreSQL with few, behind one node.
+    OneNode,
+    /// PostgreSQL with few, behind two nodes.
+    TwoNodes,
+    /// PostgreSQL with many tags and many more interactions, behind one node.
+    ManyOnPostgres,
 }
 
 impl Side {
-    pub(crate) const ALL: [Self; 3] = [Self::Bare, Self::Few, Self::Many];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Bare,
+        Self::Few,
+        Self::Many,
+        Self::OneNode,
+        Self::TwoNodes,
+        Self::ManyOnPostgres,
+    ];
+
+    pub(crate) fn is_on_postgres(self) -> bool {
+        matches!(self, Self::OneNode | Self::TwoNodes | Self::ManyOnPostgres)
+    }
+
+    fn nodes(self) -> usize {
+        if self == Self::TwoNodes { 2 } else { 1 }
+    }
 }
 
 /// One turn of one side.
@@ -39,33 +64,60 @@ pub(crate) struct Turn {
     pub(crate) rate: f64,
     pub(crate) p50: Duration,
     pub(crate) p99: Duration,
-    /// The server's processor time for one request.
+    /// The server's processor time for one request, or that of all nodes.
     pub(crate) cpu: Duration,
+    /// The PostgreSQL server's for one request.
+    pub(crate) database: Duration,
 }
 
-/// A running server, those who visit it, and the keys they hold.
-struct Seat {
+/// Running servers, those who visit them, and the keys they hold.
+struct Seat<'a> {
     side: Side,
-    server: Server,
+    servers: Vec<Server>,
+    cluster: &'a Cluster,
     visitors: Visitors,
     keys: Vec<Vec<Key>>,
 }
 
+/// The databases that are measured.
+pub(crate) struct Fixtures {
+    pub(crate) few: Fixture,
+    pub(crate) many: Fixture,
+    pub(crate) one_node: Fixture,
+    pub(crate) two_nodes: Fixture,
+    pub(crate) many_on_postgres: Fixture,
+}
+
+impl Fixtures {
+    /// The database of a side; the bare server's visitors tap the tags of the first.
+    fn of(&self, side: Side) -> &Fixture {
+        match side {
+            Side::Bare | Side::Few => &self.few,
+            Side::Many => &self.many,
+            Side::OneNode => &self.one_node,
+            Side::TwoNodes => &self.two_nodes,
+            Side::ManyOnPostgres => &self.many_on_postgres,
+        }
+    }
+}
+
 /// Takes all turns. The first round warms caches up and is not counted.
-pub(crate) async fn take(few: &Fixture, many: &Fixture) -> Result<Vec<Turn>> {
-    let server = Server::service(few)?;
-    let answers = record(&server, few).await?;
-    let seat = |side, server, fixture| Seat {
-        side,
-        server,
-        visitors: Visitors::of(fixture, CONNECTIONS),
-        keys: Vec::new(),
-    };
-    let mut seats = [
-        seat(Side::Bare, Server::bare(&answers)?, few),
-        seat(Side::Few, server, few),
-        seat(Side::Many, Server::service(many)?, many),
-    ];
+pub(crate) async fn take(fixtures: &Fixtures, cluster: &Cluster) -> Result<Vec<Turn>> {
+    let mut seats = Vec::new();
+    for side in Side::ALL {
+        let fixture = fixtures.of(side);
+        let servers =
+            (side != Side::Bare).then(|| (0..side.nodes()).map(|_| Server::service(fixture)));
+        seats.push(Seat {
+            side,
+            servers: servers.into_iter().flatten().collect::<Result<_>>()?,
+            cluster,
+            visitors: Visitors::of(fixture, CONNECTIONS),
+            keys: Vec::new(),
+        });
+    }
+    let answers = record(&seats[1].servers[0], &fixtures.few).await?;
+    seats[0].servers.push(Server::bare(&answers)?);
     // The recorded tap took the first counter of one inlay.
     seats[1].visitors.tap(0);
     let mut turns = Vec::new();
@@ -112,14 +164,16 @@ async fn record(server: &Server, fixture: &Fixture) -> Result<Answers> {
     })
 }
 
-impl Seat {
+impl Seat<'_> {
     async fn turn(&mut self, round: usize, case: Case) -> Result<Turn> {
         let supplies = (0..CONNECTIONS)
             .map(|connection| self.supply(case, connection))
             .collect();
-        let before = self.server.cpu()?;
-        let load = load::run(self.server.address, case, supplies, TURN).await?;
-        let cpu = self.server.cpu()?.saturating_sub(before);
+        let addresses: Vec<_> = self.servers.iter().map(|server| server.address).collect();
+        let before = self.cpu()?;
+        let load = load::run(&addresses, case, supplies, TURN).await?;
+        let after = self.cpu()?;
+        let each = |after: Duration, before| after.saturating_sub(before).div_f64(load.answers());
         let turn = Turn {
             round,
             case,
@@ -127,7 +181,8 @@ impl Seat {
             rate: load.rate(),
             p50: load.percentile(50),
             p99: load.percentile(99),
-            cpu: cpu.div_f64(load.answers()),
+            cpu: each(after.0, before.0),
+            database: each(after.1, before.1),
         };
         if case == Case::Tap {
             self.keys = load.keys;
@@ -135,10 +190,19 @@ impl Seat {
         Ok(turn)
     }
 
+    /// The processor time of the servers, and of the PostgreSQL server.
+    fn cpu(&self) -> Result<(Duration, Duration)> {
+        let mut servers = Duration::ZERO;
+        for server in &self.servers {
+            servers += server.cpu()?;
+        }
+        Ok((servers, database_cpu(self.cluster)?))
+    }
+
     /// The requests of one connection. Taps and updates happen once; a payload
     /// may be read again, and the bare server does not care.
     fn supply(&mut self, case: Case, connection: u32) -> Supply {
-        let host = self.server.address;
+        let host = self.servers[0].address;
         let keys = || self.keys[connection as usize].iter();
         let bare = self.side == Side::Bare;
         let (requests, repeats) = match case {

@@ -145,6 +145,16 @@ impl Cluster {
         self.port
     }
 
+    /// The server's first process.
+    ///
+    /// # Panics
+    /// When it does not run.
+    pub fn server(&self) -> u32 {
+        let file = std::fs::read_to_string(self.folder.join("data/postmaster.pid"));
+        let pid = file.ok().and_then(|file| file.lines().next()?.parse().ok());
+        pid.expect("the server says its number")
+    }
+
     /// The folder of its socket, its log, and its data in `data`.
     pub fn folder(&self) -> &Path {
         &self.folder
