@@ -215,20 +215,29 @@ CREATE FUNCTION first_interaction(at BIGINT) RETURNS BIGINT LANGUAGE sql IMMUTAB
     SELECT (at / 1000 - 1577836800) << 21
 $$;
 
+-- By how much ids rise in a week, the time of a partition.
+CREATE FUNCTION week() RETURNS BIGINT LANGUAGE sql IMMUTABLE AS $$
+    SELECT (7 * 86400)::BIGINT << 21
+$$;
+
+-- The partition of the interaction `id`, whether it is there or not.
+CREATE FUNCTION partition_of(id BIGINT) RETURNS TEXT LANGUAGE sql STABLE AS $$
+    SELECT 'interactions_'
+        || to_char(to_timestamp((id - id % week() >> 21) + 1577836800) AT TIME ZONE 'UTC', 'YYYY_MM_DD')
+$$;
+
 -- Sees to it that the interaction `id` has a partition.
 CREATE FUNCTION make_partition(id BIGINT) RETURNS VOID LANGUAGE plpgsql
     SET lock_timeout = '1s' AS $$
 DECLARE
-    week CONSTANT BIGINT := (7 * 86400)::BIGINT << 21;
-    first CONSTANT BIGINT := id - id % week;
-    partition CONSTANT TEXT := 'interactions_'
-        || to_char(to_timestamp((first >> 21) + 1577836800) AT TIME ZONE 'UTC', 'YYYY_MM_DD');
+    first CONSTANT BIGINT := id - id % week();
+    partition CONSTANT TEXT := partition_of(id);
 BEGIN
     IF to_regclass(partition) IS NULL THEN
         -- Made apart and attached then, which waits for nobody's reads or writes.
         EXECUTE format('CREATE TABLE %I (LIKE interactions)', partition);
         EXECUTE format('ALTER TABLE interactions ATTACH PARTITION %I FOR VALUES FROM (%s) TO (%s)',
-            partition, first, first + week);
+            partition, first, first + week());
     END IF;
 END $$;
 
@@ -252,6 +261,11 @@ BEGIN
             EXCEPTION WHEN lock_not_available THEN NULL;
             END;
         END IF;
+    END IF;
+    IF to_regclass(partition_of(reserved)) IS NULL THEN
+        -- Sequences are outside transactions: whoever is making it has not committed yet.
+        PERFORM pg_advisory_xact_lock(1413566532, 3);
+        PERFORM make_partition(reserved);
     END IF;
     RETURN reserved;
 END $$;

@@ -153,6 +153,29 @@ async fn nodes_agree_on_who_was_first() {
 }
 
 #[tokio::test]
+async fn ids_are_not_used_before_their_week_is_there() {
+    let (database, [node, _other]) = two().await;
+    let tag = tag(&node).await;
+    // Another node reserves the first ids of all, and has not committed yet.
+    let client = database.look_into().await;
+    let reserve = "BEGIN; SELECT reserve_interactions()";
+    client.batch_execute(reserve).await.unwrap();
+    let committed = async {
+        let waiting = "SELECT FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event = 'advisory'";
+        eventually("the tap waits for it", || async {
+            let waiting = client.query(waiting, &[]).await.unwrap();
+            (!waiting.is_empty()).then_some(())
+        })
+        .await;
+        client.batch_execute("COMMIT").await.unwrap();
+    };
+    let (tapped, ()) = tokio::join!(tap(&node, Tap::of(tag)), committed);
+    let found = node.interaction(tapped.id).await.unwrap();
+    assert!(found.is_some());
+}
+
+#[tokio::test]
 async fn nodes_agree_on_who_used_a_key() {
     let (database, nodes) = two().await;
     let tag = tag(&nodes[0]).await;
