@@ -31,7 +31,7 @@ deb:
 	.make/setup build desktop
 	.make/deb
 
-# Ratios of the service to a bare answer of the same size, about three minutes; then what the desktop costs.
+# Ratios of the service to a bare answer of the same size, about seven minutes and 10 GB of disk; then what the desktop costs.
 bench:
 	.make/setup build desktop test
 	cargo bench --locked -p tapdesk-service --bench service
