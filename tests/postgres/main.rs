@@ -3,10 +3,12 @@
 //! | Module | Subject |
 //! |---|---|
 //! | `nodes` | what one node began, another goes on with; of many who race, one wins |
+//! | `balancer` | the balancer that is handed to owners, before two nodes |
 //! | `outages` | the database crashes, hangs up, hangs, or cannot be reached |
 //! | `load` | visitors and owners' servers at work meanwhile, and what they were promised |
 //! | `network` | a network between the nodes and their database, which can be cut |
 
+mod balancer;
 mod load;
 mod network;
 mod nodes;

@@ -1,0 +1,101 @@
+//! The balancer of `service/deploy/haproxy.cfg`, as it stands, before two nodes.
+
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tapdesk_tests::{Client, ServiceProcess, TestDatabase, eventually};
+
+use crate::node;
+
+const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../service/deploy/haproxy.cfg");
+
+/// Debian keeps it where only administrators look.
+const PROGRAM: &str = "/usr/sbin/haproxy";
+
+/// A running balancer. It ends with its value.
+struct Balancer {
+    process: Child,
+    address: String,
+}
+
+impl Balancer {
+    /// Before these nodes, with the admin API open to the network `owner`.
+    fn start(nodes: [&ServiceProcess; 2], owner: &str) -> Self {
+        let free = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let address = free.local_addr().expect("it is bound").to_string();
+        drop(free);
+        let process = Command::new(PROGRAM)
+            .args(["-db", "-f", CONFIG])
+            .env("LISTEN", &address)
+            .env("NODE_A", nodes[0].authority())
+            .env("NODE_B", nodes[1].authority())
+            .env("OWNER", owner)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("haproxy is installed");
+        Self { process, address }
+    }
+
+    async fn client(&self, token: &str) -> Client {
+        let client = Client::new(format!("http://{}", self.address), token);
+        eventually("the balancer finds its nodes", async || {
+            let ready = client.get("/ready").send().await.ok()?;
+            (ready.status() == 200).then_some(())
+        })
+        .await;
+        client
+    }
+}
+
+impl Drop for Balancer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+async fn behind_a_balancer(database: &TestDatabase) -> ServiceProcess {
+    let launch = node(database)
+        .env("TAPDESK_TRUSTED_PROXIES", "127.0.0.1/32")
+        .env("TAPDESK_EXPOSE_ADMIN", "1");
+    launch.start().await
+}
+
+#[tokio::test]
+async fn a_node_may_end_and_come_back_and_no_visitor_notices() {
+    let database = TestDatabase::create().await;
+    let one = behind_a_balancer(&database).await;
+    let other = behind_a_balancer(&database).await;
+    let tag = one.redirecting_tag(Value::Null).await;
+    let balancer = Balancer::start([&one, &other], "192.0.2.0/24");
+    let visitor = balancer.client("").await;
+    let mut ending = Some(one);
+    let mut left = 0;
+    for visit in 0..60 {
+        if visit == 20 {
+            let status = ending.take().expect("it runs").terminate().await;
+            assert!(status.success());
+        }
+        let tap = visitor.tap(&tag.path()).await;
+        assert!(visitor.payload(tap.key()).await["tag_verified"].is_null());
+        left = visit + 1;
+    }
+    assert_eq!(other.scan_count(&tag).await, left, "each counts once");
+}
+
+#[tokio::test]
+async fn the_administration_is_reached_from_the_owners_network_alone() {
+    let database = TestDatabase::create().await;
+    let one = behind_a_balancer(&database).await;
+    let other = behind_a_balancer(&database).await;
+    for (owner, status) in [("127.0.0.0/8", 200), ("192.0.2.0/24", 404)] {
+        let balancer = Balancer::start([&one, &other], owner);
+        let client = balancer.client(one.admin_token()).await;
+        let asked = client.admin_request(reqwest::Method::GET, "/tags");
+        assert_eq!(asked.send().await.expect("it answers").status(), status);
+        let metrics = client.get("/metrics").send().await.expect("it answers");
+        assert_eq!(metrics.status() == 404, status == 404);
+    }
+}
