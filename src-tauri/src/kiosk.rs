@@ -107,7 +107,7 @@ struct Running {
     events: mpsc::UnboundedSender<Event>,
     attending: tauri::async_runtime::JoinHandle<()>,
     /// The screen stays on as long as this is there.
-    _awake: Option<awake::Awake>,
+    _awake: awake::Awake,
 }
 
 impl Kiosk {
@@ -195,10 +195,12 @@ pub async fn start(app: &AppHandle) -> Result<(), String> {
         // Nothing of the administration stays behind the kiosk.
         owner.destroy().map_err(|error| error.to_string())?;
     }
+    let awake = tokio::task::spawn_blocking(awake::stay).await;
+    let awake = awake.map_err(|error| error.to_string())?;
     *lock(&kiosk.running) = Some(Running {
         events,
         attending: tauri::async_runtime::spawn(attendant.run(tables, heard)),
-        _awake: awake::stay(),
+        _awake: awake,
     });
     tracing::info!("the kiosk is shown");
     Ok(())

@@ -6,7 +6,7 @@
 //!    └────► commands ──► shell ──► embedded ──► listener, keychain, preferences
 //! ```
 //!
-//! [`kiosk`] shows the same service to visitors, in a window without commands.
+//! `kiosk` shows the same service to visitors, in a window without commands.
 //!
 //! Start reading at [`shell`], which knows nothing of windows. Absent by
 //! design: an admin token in the page, remote content in the window, a way to

@@ -1,6 +1,7 @@
 //! The kiosk as visitors meet it, and as they try to leave it.
 
 mod exhibit;
+mod screen_saver;
 mod unruly;
 
 use std::fs;
@@ -15,6 +16,7 @@ use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
 
 use crate::window::{Desk, PROGRAM, Window};
 use exhibit::Exhibit;
+use screen_saver::ScreenSaver;
 
 const PIN: &str = "258025";
 const ATTRACT: &str = "//h1[normalize-space()='Lay your tag here']";
@@ -299,8 +301,14 @@ async fn only_the_pin_leads_out_of_the_kiosk() {
 
 #[tokio::test]
 async fn the_owner_leaves_the_kiosk_with_the_pin_and_finds_the_own_window() {
-    let (hall, _) = Hall::set_up(60).await;
+    let (mut hall, _) = Hall::set_up(60).await;
+    hall.desk.start_bus();
+    let screen_saver = ScreenSaver::on(&hall.desk.bus_address()).await;
     let window = hall.open().await;
+    eventually("the screen stays on", async || {
+        (screen_saver.waits() == 1).then_some(())
+    })
+    .await;
     window.hold_escape().await;
     window.see("//*[@role='dialog']").await;
     hall.leave_picture(&window, "kiosk-pin").await;
@@ -320,6 +328,10 @@ async fn the_owner_leaves_the_kiosk_with_the_pin_and_finds_the_own_window() {
     .await;
     eventually("the kiosk's window is gone", async || {
         (hall.desk.close("Tapdesk kiosk") == 0).then_some(())
+    })
+    .await;
+    eventually("the screen saver is let go", async || {
+        (screen_saver.waits() == 0).then_some(())
     })
     .await;
     eventually("the owner's window is there", async || {

@@ -140,7 +140,8 @@ impl Desk {
         self.bus = Some(bus);
     }
 
-    fn bus_address(&self) -> String {
+    /// The session bus, where one was started.
+    pub fn bus_address(&self) -> String {
         format!("unix:path={}", self.path("run/bus").display())
     }
 

@@ -39,7 +39,10 @@ pub fn add(
     if bytes.len() > LARGEST {
         return Err("A picture has at most 16 MiB.".to_owned());
     }
-    let kind = KINDS.iter().find(|(magic, ..)| bytes.starts_with(magic));
+    let kind = KINDS.iter().find(|(magic, ending, _)| {
+        // Sounds and films are RIFF files, too.
+        bytes.starts_with(magic) && (*ending != "webp" || bytes.get(8..12) == Some(b"WEBP"))
+    });
     let (_, ending, _) =
         kind.ok_or("A picture is a PNG, JPEG, GIF or WebP file. This is none of them.")?;
     let name = entropy::text(entropy, b"abcdefghijklmnopqrstuvwxyz0123456789", 12);
@@ -94,6 +97,8 @@ mod tests {
     fn what_is_no_picture_or_one_too_many_is_refused() {
         let home = tempfile::tempdir().unwrap();
         assert!(add(home.path(), b"<svg onload=alert(1)>", 0, &OsEntropy).is_err());
+        assert!(add(home.path(), b"RIFF\0\0\0\0WAVE", 0, &OsEntropy).is_err());
+        assert!(add(home.path(), b"RIFF\0\0\0\0WEBP", 0, &OsEntropy).is_ok());
         assert!(add(home.path(), b"GIF89a", MOST, &OsEntropy).is_err());
         for name in ["../tapdesk.db", "a/b.png", ".png", "x.db"] {
             assert_eq!(data_url(home.path(), name), None);

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use fantoccini::actions::{InputSource as _, MOUSE_BUTTON_LEFT, PointerAction, TouchActions};
 use tapdesk_tests::eventually;
 use tapdesk_tests::length;
 
 use super::{ATTRACT, Hall};
-use crate::window::Hands;
+use crate::window::{Hands, Window};
 
 /// How long the visitor goes on, in steps of which each takes about 25 ms.
 const STEP: Duration = Duration::from_millis(20);
@@ -57,8 +58,32 @@ fn act(hands: &Hands, dice: &mut Dice) {
     }
 }
 
+/// Touches the kiosk's own page, and answers whether it was hit: the protocol of the
+/// display knows no fingers.
+async fn touch(window: &Window, hands: &Hands, dice: &mut Dice) -> bool {
+    let (x, y) = dice.place(hands);
+    let finger = TouchActions::new("finger".to_owned())
+        .then(PointerAction::MoveTo {
+            duration: None,
+            x: x.into(),
+            y: y.into(),
+        })
+        .then(PointerAction::Down {
+            button: MOUSE_BUTTON_LEFT,
+        })
+        .then(PointerAction::MoveBy {
+            duration: None,
+            x: 25.0,
+            y: -15.0,
+        })
+        .then(PointerAction::Up {
+            button: MOUSE_BUTTON_LEFT,
+        });
+    window.perform_actions(finger).await.is_ok()
+}
+
 #[tokio::test]
-async fn nobody_leaves_the_kiosk_by_keys_clicks_and_drags() {
+async fn nobody_leaves_the_kiosk_by_keys_clicks_drags_and_touches() {
     let seed = length(0x5EED_0001, 0x5EED_0002);
     let steps = length(60, 600) * 1_000 / 25;
     println!("seed {seed}, {steps} steps");
@@ -70,6 +95,7 @@ async fn nobody_leaves_the_kiosk_by_keys_clicks_and_drags() {
     let mut dice = Dice(seed);
     let mut card = Some(card);
     let mut laid = None;
+    let mut touches = 0;
     for step in 0..steps {
         if step % 200 == 0 {
             hands.focus();
@@ -84,6 +110,9 @@ async fn nobody_leaves_the_kiosk_by_keys_clicks_and_drags() {
             }
         }
         act(&hands, &mut dice);
+        if step % 10 == 0 {
+            touches += u32::from(touch(&window, &hands, &mut dice).await);
+        }
         if step % 40 == 0 {
             assert_eq!(
                 hall.desk.close("Tapdesk kiosk"),
@@ -95,6 +124,7 @@ async fn nobody_leaves_the_kiosk_by_keys_clicks_and_drags() {
         tokio::time::sleep(STEP).await;
     }
     assert_eq!(hands.windows(), shown);
+    assert!(touches > 10, "{touches} touches");
     assert!(
         !hall.desk.log().contains("the kiosk was left"),
         "{}",

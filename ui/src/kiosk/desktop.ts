@@ -33,6 +33,9 @@ export type Unlocked = { outcome: "right" } | { outcome: "wrong" } | { outcome: 
 
 const example = isTauri() ? null : (examples[new URLSearchParams(location.search).get("example") ?? "attract"] ?? null);
 
+/** Whether the page begins with the pad for the PIN: only an example does. */
+export const asking = example?.asking ?? false;
+
 export const attract = (): Promise<Attract> => (example ? Promise.resolve(example.attract) : invoke<Attract>("kiosk_attract"));
 
 /** Hears of every change of where the kiosk stands. */

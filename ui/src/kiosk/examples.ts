@@ -11,12 +11,18 @@ const attract: Attract = {
   sound: false,
   light: true,
 };
+const picture = encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 9" preserveAspectRatio="xMidYMid slice"><path fill="#fff" d="M0 0h16v9H0z"/></svg>',
+);
 const view: View = { visit: null, notice: null, has_reader: true, tags: 0 };
 
-export const examples: Record<string, { attract: Attract; view: View }> = {
+export const examples: Record<string, { attract: Attract; view: View; asking?: boolean }> = {
   attract: { attract, view },
   plain: { attract: { ...attract, code: null }, view },
+  // The brightest there is: the words have to stand on it, too.
+  picture: { attract: { ...attract, pictures: [`data:image/svg+xml,${picture}`] }, view },
   "no-reader": { attract, view: { ...view, has_reader: false } },
   notice: { attract, view: { ...view, notice: "unread" } },
   visit: { attract, view: { ...view, visit: { seconds_left: 9 } } },
+  pin: { attract, view, asking: true },
 };

@@ -28,11 +28,15 @@ export function escape(held: () => void): () => void {
   const up = (event: KeyboardEvent) => {
     if (event.key === "Escape") clearTimeout(timer);
   };
+  const lost = () => clearTimeout(timer);
   addEventListener("keydown", down);
   addEventListener("keyup", up);
+  // A visitor's page that opens meanwhile is told of the release instead.
+  addEventListener("blur", lost);
   return () => {
-    clearTimeout(timer);
+    lost();
     removeEventListener("keydown", down);
     removeEventListener("keyup", up);
+    removeEventListener("blur", lost);
   };
 }

@@ -1,4 +1,5 @@
-// The only module of the owner's screens that knows the host; the kiosk's page has its own, without their commands. In the desktop the service is reached
+// The only module of the owner's screens that knows the host; the kiosk's page
+// has its own, without their commands. In the desktop the service is reached
 // in-process, through a custom scheme, and the shell through commands; in a
 // browser (the test harness, which serves this build) through relative URLs.
 

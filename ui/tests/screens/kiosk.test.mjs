@@ -1,3 +1,5 @@
+import assert from "node:assert/strict";
+import { kioskHost } from "./host.mjs";
 import { group } from "./suite.mjs";
 
 const example = (name, words) => async (page, { ui }) => {
@@ -15,6 +17,52 @@ group("Kiosk", {
     "without a code": example("plain", "Lay your tag here"),
     "no reader": example("no-reader", "The reader is taking a break."),
     "a notice": example("notice", "That tag could not be read."),
+    "on a bright picture": example("picture", "Lay your tag here"),
     "a visit's strip": example("visit", "This page closes in 9 seconds"),
+    "the pad for the PIN": example("pin", "Cancel"),
+    // What is told of the host here stays for the rest of the page's life, so it comes last.
+    "its settings": async (page) => {
+      await kioskHost(page);
+      await page.show("settings/kiosk");
+      await page.getByRole("heading", { name: "What visitors see" }).waitFor();
+    },
+  },
+  stories: {
+    "the pad for the PIN opens to a held corner, takes keys, and says what was wrong": async (page, { ui }) => {
+      await kioskHost(page);
+      await page.goto(`${ui.url}kiosk.html`);
+      await page.getByText("Lay your tag here").waitFor();
+      await page.mouse.move(20, 20);
+      await page.mouse.down();
+      await page.getByRole("dialog").waitFor();
+      await page.mouse.up();
+      await page.getByRole("button", { name: "2", exact: true }).click();
+      await page.keyboard.type("580");
+      await page.keyboard.press("Enter");
+      await page.getByText("That is not the PIN.").waitFor();
+      assert.deepEqual(await page.evaluate(() => globalThis.host.tried), ["2580"]);
+      assert.equal(await page.getByLabel("0 digits").count(), 1);
+    },
+    "the pad for the PIN is gone once a tag was laid down": async (page, { ui }) => {
+      await kioskHost(page);
+      await page.goto(`${ui.url}kiosk.html`);
+      await page.keyboard.down("Escape");
+      await page.getByRole("dialog").waitFor();
+      await page.keyboard.up("Escape");
+      const view = { visit: { seconds_left: 60 }, notice: null, has_reader: true, tags: 1 };
+      await page.evaluate((now) => globalThis.host.show(now), view);
+      await page.getByRole("button", { name: "Done" }).waitFor();
+      await page.evaluate((now) => globalThis.host.show(now), { ...view, visit: null });
+      await page.getByText("Lay your tag here").waitFor();
+      assert.equal(await page.getByRole("dialog").count(), 0);
+    },
+    "the hosts of the owner's experiences are added at once": async (page) => {
+      await kioskHost(page);
+      await page.show("settings/kiosk");
+      await page.getByRole("button", { name: "Add the hosts of my experiences" }).click();
+      const field = page.getByLabel("Hosts that visitors may be led to");
+      await page.waitForFunction((one) => one.value !== "", await field.elementHandle());
+      for (const host of (await field.inputValue()).split("\n")) assert.match(host, /^[a-z0-9.-]+(:\d+)?$/);
+    },
   },
 });

@@ -8,7 +8,7 @@ const record = vi.hoisted(() => ({ answer: (): Promise<unknown> => Promise.resol
 const sheet = { id: 1, name: "Delivery", planned: 2, closed: false, expected: { experience_id: null, tag_verified: true, locked: null }, rows: [] };
 
 vi.mock("../../lib/names.svelte", () => ({ experiences: { all: [], load: () => Promise.resolve() } }));
-vi.mock("./sound", () => ({ play: (good: boolean) => order.push(good ? "good sound" : "bad sound") }));
+vi.mock("../../lib/sound", () => ({ play: (good: boolean) => order.push(good ? "good sound" : "bad sound") }));
 vi.mock("../../lib/api/client", () => ({
   get: () => Promise.resolve(sheet),
   patch: () => Promise.resolve(sheet),

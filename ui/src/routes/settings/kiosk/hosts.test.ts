@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { hostOf, withHosts } from "./hosts";
+import type { Experience } from "../../../lib/api/types";
+import { hostOf, targets, withHosts } from "./hosts";
 
 test("a target's host is found unless a macro decides it", () => {
   expect(hostOf("https://shop.example.com/register?sn={{ tag:attribute:sku }}")).toBe("shop.example.com");
@@ -9,4 +10,11 @@ test("a target's host is found unless a macro decides it", () => {
 
 test("hosts are added once, below those that are there", () => {
   expect(withHosts("a.example\n\n", ["https://b.example/", "https://a.example/x", "{{ x }}"])).toBe("a.example\nb.example");
+});
+
+test("an experience leads where its rules do, too; a page of the service leads nowhere", () => {
+  const redirect = { kind: "redirect", rules: [{ target_url: "https://de.example/" }], target_url: "https://example.com/" };
+  expect(targets(redirect as Experience)).toEqual(["https://de.example/", "https://example.com/"]);
+  expect(targets({ kind: "redirect", target_url: "https://example.com/" } as Experience)).toEqual(["https://example.com/"]);
+  expect(targets({ kind: "studio", blocks: [] } as unknown as Experience)).toEqual([]);
 });

@@ -1,5 +1,7 @@
 // The hosts that experiences lead to, for the owner to allow them at once.
 
+import type { Experience } from "../../../lib/api/types";
+
 const MACRO = /\{\{.*?\}\}/g;
 
 /** The host of a redirect's target; none where a macro decides it. */
@@ -11,6 +13,13 @@ export function hostOf(target: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** Where an experience may lead: by its rules, and otherwise. */
+export function targets(experience: Experience): string[] {
+  if (experience.kind !== "redirect") return [];
+  // The service leaves out a list of rules that is empty.
+  return [...(experience.rules ?? []).map((rule) => rule.target_url), experience.target_url];
 }
 
 /** Hosts as they stand in the field, one a line, with others that are not there yet. */

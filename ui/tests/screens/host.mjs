@@ -1,0 +1,64 @@
+// A stand-in for the desktop, for what a browser cannot show: it answers the
+// kiosk's commands with data, and notes the PINs that were tried.
+
+const chosen = {
+  display: "A display that is gone",
+  heading: "Lay your tag here",
+  text: "Put it on the reader, and see what it has to tell.",
+  idle_seconds: 60,
+  picture_seconds: 8,
+  hosts: [],
+  code: null,
+  sound: false,
+  light: false,
+  autostart: false,
+};
+const answers = {
+  kiosk_attract: { ...chosen, pictures: [] },
+  kiosk_unlock: { outcome: "wrong" },
+  kiosk_settings: {
+    chosen,
+    has_pin: true,
+    pictures: [{ name: "gone.png", url: null }],
+    displays: ["HDMI-1 (1920 × 1080)"],
+    today: { visits: 41, done: 30, elsewhere: 2, unread: 3, failed: 0 },
+  },
+};
+
+/** Lets every document of `page` from now on find a desktop around it. */
+export const kioskHost = (page) =>
+  page.addInitScript((answers) => {
+    const callbacks = [];
+    const host = { tried: [], show: () => undefined };
+    const here = { id: "embedded", name: "This computer", kind: "embedded", url: location.origin };
+    const ready = {
+      phase: "ready",
+      version: "0.0.0",
+      connection: here,
+      connections: [here],
+      address: location.origin,
+      tag_url: `${location.origin}/t`,
+      lan: ["http://192.0.2.7:8787"],
+      port_fixed: null,
+      key_store: { kind: "file", text: "" },
+      database: "",
+    };
+    async function invoke(command, { channel, pin } = {}) {
+      if (command === "shell_state") return ready;
+      if (command === "kiosk_watch") {
+        let index = 0;
+        host.show = (view) => callbacks[channel.id]({ index: index++, message: view });
+        host.show({ visit: null, notice: null, has_reader: true, tags: 0 });
+      }
+      if (command === "kiosk_unlock") host.tried.push(pin);
+      return answers[command];
+    }
+    globalThis.isTauri = true;
+    globalThis.host = host;
+    globalThis.__TAURI_INTERNALS__ = {
+      invoke,
+      convertFileSrc: () => `${location.origin}/`,
+      transformCallback: (callback) => callbacks.push(callback) - 1,
+      unregisterCallback: () => undefined,
+    };
+  }, answers);
