@@ -12,7 +12,7 @@ test:
 	.make/setup build desktop test
 	.make/test
 
-# The same tests at their long lengths; about ten minutes.
+# The same tests at their long lengths; well over half an hour.
 soak:
 	.make/setup build desktop test
 	TAPDESK_TEST_LENGTH=soak .make/test
