@@ -68,49 +68,59 @@ fn the_configuration_gives_the_page_no_way_around() {
     assert_eq!(members, BTreeSet::from(["capabilities", "csp"]));
 }
 
-#[test]
-fn the_page_may_ask_for_our_commands_and_nothing_of_the_systems() {
-    let capabilities = fs::read_dir(root().join("src-tauri/capabilities")).unwrap();
-    let names: Vec<_> = capabilities.map(|file| file.unwrap().file_name()).collect();
-    assert_eq!(names, ["main.json"]);
-    let capability = json_of("src-tauri/capabilities/main.json");
-    assert_eq!(capability["windows"], json!(["main"]));
+/// The commands that a capability allows its window.
+fn allowed(name: &str) -> BTreeSet<String> {
+    let capability = json_of(&format!("src-tauri/capabilities/{name}.json"));
+    assert_eq!(capability["windows"], json!([name]));
     assert_eq!(capability["remote"], Value::Null);
-    let allowed = capability["permissions"].as_array().unwrap();
+    let permissions = capability["permissions"].as_array().unwrap();
     let command = |permission: &Value| {
         let name = permission.as_str().unwrap().strip_prefix("allow-");
         name.expect("a command of ours").replace('-', "_")
     };
-    let allowed: BTreeSet<_> = allowed.iter().map(command).collect();
+    permissions.iter().map(command).collect()
+}
+
+#[test]
+fn each_page_may_ask_for_its_own_commands_and_nothing_of_the_systems() {
+    let capabilities = fs::read_dir(root().join("src-tauri/capabilities")).unwrap();
+    let names: BTreeSet<_> = capabilities.map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(names, ["kiosk.json", "main.json"].map(Into::into).into());
+
+    let (owner, kiosk) = (allowed("main"), allowed("kiosk"));
+    let visitors = ["attract", "done", "unlock", "watch"].map(|name| format!("kiosk_{name}"));
+    assert_eq!(kiosk, visitors.into(), "none of the administration");
+    assert!(owner.is_disjoint(&kiosk));
 
     let handled = between(&text("src-tauri/src/lib.rs"), "generate_handler![", "]");
     let handled: BTreeSet<_> = handled
         .split(',')
-        .filter_map(|path| path.trim().strip_prefix("commands::").map(str::to_owned))
+        .filter_map(|path| Some(path.trim().split_once("commands::")?.1.to_owned()))
         .collect();
-    assert_eq!(allowed, handled);
+    assert_eq!(&owner | &kiosk, handled);
 
-    let asked = text("ui/src/lib/desktop.ts");
-    for name in &handled {
-        assert!(
-            asked.contains(&format!("\"{name}\"")),
-            "nobody asks for {name}"
-        );
+    for (page, commands) in [("lib", owner), ("kiosk", kiosk)] {
+        let asked = text(&format!("ui/src/{page}/desktop.ts"));
+        for name in commands {
+            let called = asked.contains(&format!("\"{name}\""));
+            assert!(called, "nobody asks for {name}");
+        }
     }
 }
 
 #[test]
-fn the_page_has_no_inline_styles_or_scripts_that_the_policy_would_drop() {
-    let page = text("ui/index.html");
-    assert!(
-        !page.contains("<style") && !page.contains("style="),
-        "{page}"
-    );
-    let scripts = page.matches("<script").count();
-    assert_eq!(
-        scripts,
-        page.matches("<script type=\"module\" src=").count()
-    );
+fn no_page_has_inline_styles_or_scripts_that_the_policy_would_drop() {
+    for page in ["ui/index.html", "ui/kiosk.html"].map(text) {
+        assert!(
+            !page.contains("<style") && !page.contains("style="),
+            "{page}"
+        );
+        let scripts = page.matches("<script").count();
+        assert_eq!(
+            scripts,
+            page.matches("<script type=\"module\" src=").count()
+        );
+    }
     let mut sources = Vec::new();
     collect(&root().join("ui/src"), &mut sources);
     assert!(!sources.is_empty());
