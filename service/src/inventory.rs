@@ -106,6 +106,15 @@ pub enum InvalidInlay {
 }
 
 impl InlayFields {
+    /// Whether both have the same keys, wherever they come from, or none.
+    pub fn same_keys(&self, other: &Self) -> bool {
+        match (&self.keys, &other.keys) {
+            (Some(own), Some(others)) => own.same_keys(others),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
     /// Checks what the types alone do not: which keys a mirror needs.
     pub fn validate(&self) -> Result<(), InvalidInlay> {
         if !self.technology.rolls() && (self.mirror.is_some() || self.keys.is_some()) {

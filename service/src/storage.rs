@@ -145,6 +145,18 @@ pub enum Conflict {
     InUse(String),
 }
 
+impl Conflict {
+    /// Refuses to delete an experience that tags lead to.
+    fn unless_unused(tags: u64) -> Result<(), Self> {
+        let why = match tags {
+            0 => return Ok(()),
+            1 => "One tag leads to this experience. Assign it another one first.".to_owned(),
+            _ => format!("{tags} tags lead to this experience. Assign them another one first."),
+        };
+        Err(Self::InUse(why))
+    }
+}
+
 impl From<InvalidSetting> for Conflict {
     fn from(error: InvalidSetting) -> Self {
         Self::Invalid(error.to_string())

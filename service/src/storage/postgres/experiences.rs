@@ -331,16 +331,7 @@ async fn delete(write: &mut Write, id: ExperienceId) -> Result<Option<()>, Stora
     let Some(Experience { tags, .. }) = experience(write, id).await? else {
         return Ok(None);
     };
-    let in_use = match tags {
-        0 => None,
-        1 => Some("One tag leads to this experience. Assign it another one first.".to_owned()),
-        _ => Some(format!(
-            "{tags} tags lead to this experience. Assign them another one first."
-        )),
-    };
-    if let Some(why) = in_use {
-        return Err(Conflict::InUse(why).into());
-    }
+    Conflict::unless_unused(tags)?;
     write
         .run(
             "UPDATE experiences SET deleted_at = $2 WHERE id = $1",

@@ -330,16 +330,7 @@ fn delete(write: &mut Write<'_>, id: ExperienceId) -> Result<Option<()>, Storage
     let Some(Experience { tags, .. }) = experience(write.connection, id)? else {
         return Ok(None);
     };
-    let in_use = match tags {
-        0 => None,
-        1 => Some("One tag leads to this experience. Assign it another one first.".to_owned()),
-        _ => Some(format!(
-            "{tags} tags lead to this experience. Assign them another one first."
-        )),
-    };
-    if let Some(why) = in_use {
-        return Err(Conflict::InUse(why).into());
-    }
+    Conflict::unless_unused(tags)?;
     write
         .connection
         .prepare_cached("UPDATE experiences SET deleted_at = ?2 WHERE id = ?1")?

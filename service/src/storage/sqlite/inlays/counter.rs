@@ -28,11 +28,7 @@ pub(super) fn follow(
     before: &InlayFields,
     after: &InlayFields,
 ) -> Result<(), StorageError> {
-    let same_keys = match (&before.keys, &after.keys) {
-        (Some(before), Some(after)) => before.same_keys(after),
-        (None, None) => true,
-        _ => false,
-    };
+    let same_keys = before.same_keys(after);
     if same_keys && before.mirror == after.mirror {
         return Ok(());
     }
