@@ -106,8 +106,9 @@ pub struct Kiosk {
 struct Running {
     events: mpsc::UnboundedSender<Event>,
     attending: tauri::async_runtime::JoinHandle<()>,
-    /// The screen stays on as long as this is there.
-    _awake: awake::Awake,
+    /// The screen stays on as long as this is there. It is not waited for: a bus
+    /// that does not answer holds up no visitor.
+    _awake: tokio::task::JoinHandle<awake::Awake>,
 }
 
 impl Kiosk {
@@ -135,9 +136,7 @@ impl Kiosk {
     }
 
     fn stop(&self) {
-        if let Some(running) = lock(&self.running).take() {
-            running.attending.abort();
-        }
+        drop(lock(&self.running).take());
         self.view.send_replace(View::default());
     }
 }
@@ -186,21 +185,18 @@ pub async fn start(app: &AppHandle) -> Result<(), String> {
         .state::<Option<Monitor>>()
         .as_ref()
         .map(|readers| readers.board().watch());
-    let window = window::open(app, &settings.chosen)
-        .map_err(|error| format!("The kiosk's window cannot be opened: {error}."))?;
-    screen::set_up(&window, events.clone())
+    window::open(app, &settings.chosen)
+        .and_then(|window| screen::set_up(&window, events.clone()))
         .map_err(|error| format!("The kiosk's window cannot be opened: {error}."))?;
     tray::hide(app);
     if let Some(owner) = app.get_webview_window(MAIN) {
         // Nothing of the administration stays behind the kiosk.
         owner.destroy().map_err(|error| error.to_string())?;
     }
-    let awake = tokio::task::spawn_blocking(awake::stay).await;
-    let awake = awake.map_err(|error| error.to_string())?;
     *lock(&kiosk.running) = Some(Running {
         events,
         attending: tauri::async_runtime::spawn(attendant.run(tables, heard)),
-        _awake: awake,
+        _awake: tokio::task::spawn_blocking(awake::stay),
     });
     tracing::info!("the kiosk is shown");
     Ok(())

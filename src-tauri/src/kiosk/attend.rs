@@ -47,15 +47,15 @@ impl<D: Display> Attendant<D> {
         loop {
             tokio::select! {
                 Some(table) = next(&mut tables) => {
-                    let latest = latest(&table);
-                    let seen = seen.get_or_insert(latest);
+                    let (insertion, url) = latest(&table);
+                    let seen = seen.get_or_insert(insertion);
                     self.kiosk.view.send_if_modified(|view| {
                         let has_reader = !table.readers.is_empty();
                         std::mem::replace(&mut view.has_reader, has_reader) != has_reader
                     });
-                    if latest > *seen {
-                        *seen = latest;
-                        self.laid_down(&table, latest);
+                    if insertion > *seen {
+                        *seen = insertion;
+                        self.laid_down(url);
                     }
                 }
                 Some(event) = events.recv() => self.happened(event),
@@ -65,27 +65,19 @@ impl<D: Display> Attendant<D> {
         }
     }
 
-    fn laid_down(&self, table: &Table, insertion: u64) {
-        let url = table.readers.iter().find_map(|place| match &place.on {
-            Lying::Inlay(laid) if laid.insertion == insertion => Some(laid.reading.url.clone()),
-            _ => None,
-        });
-        let notice = match url {
-            Some(Some(url)) => match self.places.of_tag(&url) {
-                Some(page) => {
-                    self.display.begin(page, self.places.clone());
-                    self.count(|day| day.visits += 1);
-                    None
-                }
-                None => Some(Notice::Elsewhere),
-            },
-            Some(None) => Some(Notice::Blank),
-            None => Some(Notice::Unread),
+    fn laid_down(&self, url: Result<&str, Notice>) {
+        let notice = match url.and_then(|url| self.places.of_tag(url).ok_or(Notice::Elsewhere)) {
+            Ok(page) => {
+                self.display.begin(page, self.places.clone());
+                self.count(|day| day.visits += 1);
+                None
+            }
+            Err(notice) => {
+                self.display.end();
+                self.note(notice);
+                Some(notice)
+            }
         };
-        if let Some(notice) = notice {
-            self.display.end();
-            self.note(notice);
-        }
         let visit = notice.is_none().then_some(Visit {
             seconds_left: self.idle_seconds,
         });
@@ -179,12 +171,17 @@ async fn next(tables: &mut Option<mpsc::UnboundedReceiver<Table>>) -> Option<Tab
     }
 }
 
-/// The number of the insertion that came last; 0 where nothing lies there.
-fn latest(table: &Table) -> u64 {
-    let insertions = table.readers.iter().map(|place| match &place.on {
-        Lying::Inlay(laid) => laid.insertion,
-        Lying::Failed(failed) => failed.insertion,
-        Lying::Nothing | Lying::Unavailable | Lying::Module => 0,
+/// The number of the insertion that came last, 0 where nothing lies there, and what it says.
+fn latest(table: &Table) -> (u64, Result<&str, Notice>) {
+    let insertions = table.readers.iter().filter_map(|place| match &place.on {
+        Lying::Inlay(laid) => {
+            let url = laid.reading.url.as_deref().ok_or(Notice::Blank);
+            Some((laid.insertion, url))
+        }
+        Lying::Failed(failed) => Some((failed.insertion, Err(Notice::Unread))),
+        Lying::Nothing | Lying::Unavailable | Lying::Module => None,
     });
-    insertions.max().unwrap_or(0)
+    insertions
+        .max_by_key(|(insertion, _)| *insertion)
+        .unwrap_or((0, Err(Notice::Unread)))
 }

@@ -19,13 +19,13 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60_000],
 ];
 
-/** How long ago, in the largest unit that fits. */
+/** How long ago, in the largest unit that fits. The service's clock may be some seconds ahead: that is now. */
 export function ago(at: string, now = Date.now()): string {
   const past = now - new Date(at).getTime();
   for (const [unit, length] of steps) {
     if (Math.abs(past) >= length) return relative.format(-Math.round(past / length), unit);
   }
-  return Math.abs(past) < 5_000 ? "now" : `${Math.round(past / 1000)} s ago`;
+  return past < 5_000 ? "now" : `${Math.round(past / 1000)} s ago`;
 }
 
 /** Minutes and seconds of a countdown: "4:12". */

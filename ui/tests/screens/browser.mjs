@@ -1,5 +1,6 @@
 // The system's Chromium, driven by playwright-core, which brings none of its own.
 
+import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { AxeBuilder } from "@axe-core/playwright";
 import { chromium } from "playwright-core";
@@ -25,13 +26,19 @@ export const sizes = [
 ];
 export const themes = ["light", "dark"];
 
-/** A new window on `ui`. What breaks in it is in `page.broken`. */
+/** How long a test waits for a screen that does not come; a slow machine is no failure. */
+export const PATIENCE = 60_000;
+
+/** A new window on `ui`. What breaks in it is in `page.broken`, what it is refused in `page.refused`. */
 export async function open(browser, ui, { theme = "light", size = sizes[0], at } = {}) {
   const context = await browser.newContext({ viewport: size, colorScheme: theme, reducedMotion: "reduce", locale: "en-GB" });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(PATIENCE);
   page.broken = [];
+  page.refused = [];
   page.on("pageerror", (error) => page.broken.push(error.message));
+  page.on("response", (answer) => answer.ok() || page.refused.push(`${answer.status()} ${answer.url()}`));
+  page.on("requestfailed", (request) => page.refused.push(`${request.failure()?.errorText} ${request.url()}`));
   if (at) await page.clock.setFixedTime(at);
   page.show = async (place) => {
     await page.goto(`${ui.url}#/${place}`);
@@ -40,6 +47,20 @@ export async function open(browser, ui, { theme = "light", size = sizes[0], at }
     await settled(page);
   };
   return page;
+}
+
+/** Does `work` on the page, which is closed with it. A failure tells what the page came to. */
+export async function on(page, work) {
+  try {
+    await work(page);
+    assert.deepEqual(page.broken, []);
+  } catch (error) {
+    const alerts = await page.getByRole("alert").allTextContents().catch(() => []);
+    error.message += `\nThe page shows ${JSON.stringify(alerts)}, broke with ${JSON.stringify(page.broken)}, was refused ${JSON.stringify(page.refused)}.`;
+    throw error;
+  } finally {
+    await page.context().close();
+  }
 }
 
 /** Waits until nothing is being loaded any more. */

@@ -60,6 +60,27 @@ group("Experiences", {
       await page.getByText(`https://shop.example.com/warranty?of=${tags[4].attributes.sku}`).waitFor();
       assert.equal((await api.get("/experiences?q=Warranty")).items[0].published_version, 1);
     },
+    "keep the tag that was chosen, whatever comes of the one before it": async (page, { api, tags }) => {
+      const { items } = await api.get("/tags?experience_id=1&simulated=all&limit=1");
+      let fail;
+      const late = new Promise((held) => (fail = held));
+      await page.route(`**/admin/v1/tags/${items[0].id}`, async (route) => {
+        await late;
+        await route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"detail":"The disk is full."}' });
+      });
+      const other = tags.find(({ id }) => id !== items[0].id);
+      const picker = page.getByRole("combobox", { name: "Tag" });
+      const asked = page.waitForRequest(`**/admin/v1/tags/${items[0].id}`);
+      await page.show("experiences/1");
+      await asked;
+      await picker.fill(other.name);
+      await page.getByRole("option", { name: new RegExp(other.slug) }).click();
+      await page.getByText(`https://shop.example.com/register?sn=${other.attributes.sku}`).waitFor();
+      const answered = page.waitForResponse(`**/admin/v1/tags/${items[0].id}`);
+      fail();
+      await (await answered).finished();
+      assert.equal(await picker.inputValue(), other.name);
+    },
     "are changed as a draft, published, and rolled back": async (page, { api }) => {
       await page.show("experiences/3");
       const target = page.getByLabel("Where a tap leads");

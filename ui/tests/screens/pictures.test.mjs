@@ -7,7 +7,7 @@ import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { launch, open, settled } from "./browser.mjs";
+import { launch, on, open, settled } from "./browser.mjs";
 import { serveUi } from "./served.mjs";
 import { tell } from "./world.mjs";
 
@@ -220,23 +220,22 @@ after(async () => {
 });
 
 async function picture(service, name, show, { theme, size = usual, readme = false } = {}) {
-  const page = await open(browser, service, { theme, size, at: service === ui ? world.now : undefined });
-  await show(page, world);
-  // The port differs with every run.
-  await page.evaluate(() => {
-    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:8787");
+  await on(await open(browser, service, { theme, size, at: service === ui ? world.now : undefined }), async (page) => {
+    await show(page, world);
+    // The port differs with every run.
+    await page.evaluate(() => {
+      const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:8787");
+    });
+    const file = join(looked, `${name}.png`);
+    await page.screenshot({ path: file });
+    assert.ok((await stat(file)).size > 10_000, `${name} shows next to nothing`);
+    if (readme && process.env.UPDATE_SCREENSHOTS) {
+      const session = await page.context().newCDPSession(page);
+      const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 82 });
+      await writeFile(join(kept, `${name}.webp`), Buffer.from(data, "base64"));
+    }
   });
-  const file = join(looked, `${name}.png`);
-  await page.screenshot({ path: file });
-  assert.ok((await stat(file)).size > 10_000, `${name} shows next to nothing`);
-  if (readme && process.env.UPDATE_SCREENSHOTS) {
-    const session = await page.context().newCDPSession(page);
-    const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 82 });
-    await writeFile(join(kept, `${name}.webp`), Buffer.from(data, "base64"));
-  }
-  assert.deepEqual(page.broken, []);
-  await page.context().close();
 }
 
 for (const [name, show, options] of pictures) test(`a picture of ${name}`, () => picture(ui, name, show, options));

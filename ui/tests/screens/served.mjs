@@ -60,8 +60,9 @@ export async function serveUi() {
 
 function forward(incoming, outgoing, address) {
   const headers = { ...incoming.headers, host: address.host, authorization: `Bearer ${TOKEN}` };
+  // A connection of its own: one that is kept may be closed by the service as it is used again.
   const onward = request(
-    { host: address.hostname, port: address.port, path: incoming.url, method: incoming.method, headers },
+    { agent: false, host: address.hostname, port: address.port, path: incoming.url, method: incoming.method, headers },
     (answer) => {
       outgoing.writeHead(answer.statusCode, answer.headers);
       answer.pipe(outgoing);

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
-import { findings, launch, themes } from "./browser.mjs";
+import { PATIENCE, findings, launch, themes } from "./browser.mjs";
 import { serveUi } from "./served.mjs";
 import { client } from "./world.mjs";
 
@@ -33,7 +33,7 @@ describe("A studio page", () => {
       locale,
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(PATIENCE);
     page.broken = [];
     page.asked = new Set();
     page.on("pageerror", (error) => page.broken.push(error.message));

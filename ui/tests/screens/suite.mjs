@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { findings, launch, open, sizes, themes } from "./browser.mjs";
+import { findings, launch, on, open, sizes, themes } from "./browser.mjs";
 import { serveUi } from "./served.mjs";
 import { tell } from "./world.mjs";
 
@@ -28,20 +28,13 @@ export function group(name, { states = {}, stories = {}, empty = false }) {
       await ui?.close();
     });
 
-    const on = async (options, work) => {
-      const page = await open(browser, ui, { ...options, at: world.now });
-      try {
-        await work(page, world);
-        assert.deepEqual(page.broken, []);
-      } finally {
-        await page.context().close();
-      }
-    };
+    const opened = async (options, work) =>
+      on(await open(browser, ui, { ...options, at: world.now }), (page) => work(page, world));
 
     for (const theme of themes) {
       for (const size of sizes) {
         it(`is accessible, ${theme}, ${size.width}x${size.height}`, () =>
-          on({ theme, size }, async (page) => {
+          opened({ theme, size }, async (page) => {
             for (const [state, show] of Object.entries(states)) {
               await show(page, world);
               assert.deepEqual(await findings(page), [], state);
@@ -52,6 +45,6 @@ export function group(name, { states = {}, stories = {}, empty = false }) {
       }
     }
 
-    for (const [story, tell] of Object.entries(stories)) it(story, () => on({}, tell));
+    for (const [story, tell] of Object.entries(stories)) it(story, () => opened({}, tell));
   });
 }

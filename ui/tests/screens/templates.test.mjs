@@ -7,7 +7,7 @@ import { mkdir, readFile, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { launch, themes } from "./browser.mjs";
+import { PATIENCE, launch, themes } from "./browser.mjs";
 import { Inlay } from "./inlay.mjs";
 import { serveUi } from "./served.mjs";
 import { client } from "./world.mjs";
@@ -132,7 +132,7 @@ for (const [name, state, options] of states) {
         locale: "en-GB",
       });
       const page = await context.newPage();
-      page.setDefaultTimeout(15_000);
+      page.setDefaultTimeout(PATIENCE);
       await page.goto(await address(templates.get(name), ++number, options));
       await options.visit?.(page);
       const file = join(looked, `phone-${name}-${state}-${theme}`);
