@@ -8,7 +8,7 @@ use serde_json::json;
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::client::base64;
 use tapdesk_tests::fixtures::{chip, chip_json};
-use tapdesk_tests::{Answering as _, ServiceProcess, TestDatabase, files_containing};
+use tapdesk_tests::{Answering as _, Launch, ServiceProcess, TestDatabase, files_containing};
 
 use crate::launch;
 
@@ -140,6 +140,15 @@ async fn tables_containing(database: &TestDatabase, secret: &[u8]) -> Vec<PathBu
     found
 }
 
+/// The files and tables of a service that have `secret` in them.
+async fn places_of(launch: &Launch, secret: &[u8]) -> Vec<PathBuf> {
+    let mut found = files_containing(launch.folder.path(), secret);
+    if let Some(database) = launch.postgres.as_ref().and_then(|database| database.get()) {
+        found.extend(tables_containing(database, secret).await);
+    }
+    found
+}
+
 #[tokio::test]
 async fn secrets_are_found_in_no_log_table_metric_error_or_export() {
     let launch = launch().env("TAPDESK_LOG", "trace");
@@ -188,15 +197,14 @@ async fn secrets_are_found_in_no_log_table_metric_error_or_export() {
         log.contains("DEBUG") || log.contains("TRACE"),
         "the log is talkative"
     );
+    let stored = places_of(&launch, tag.slug.as_bytes()).await;
+    assert!(!stored.is_empty(), "what is no secret is found");
     for secret in secrets
         .iter()
         .map(String::as_bytes)
         .chain(bytes.map(|key| &key.expose()[..]))
     {
-        let mut found = files_containing(launch.folder.path(), secret);
-        if let Some(database) = launch.postgres.as_ref().and_then(|database| database.get()) {
-            found.extend(tables_containing(database, secret).await);
-        }
+        let found = places_of(&launch, secret).await;
         assert!(
             found.is_empty(),
             "{} in {found:?}",
