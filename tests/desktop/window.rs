@@ -24,7 +24,6 @@ pub const PROGRAM: &str = match option_env!("TAPDESK_PROGRAM") {
 
 mod hands;
 mod keys;
-mod x11;
 
 pub use hands::Hands;
 
@@ -171,7 +170,7 @@ impl Desk {
 
     /// Asks every window of this title to close, as its own button does; how many there are.
     pub fn close(&self, title: &str) -> usize {
-        x11::close(&self.display.name, title).expect("the display can be asked")
+        self.hands().close(title)
     }
 
     /// What a person's hands do to the display, and what their eyes see of it.

@@ -5,9 +5,13 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 
 use x11rb::connection::Connection as _;
-use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat, InputFocus, MapState, Window};
+use x11rb::protocol::xproto::{
+    Atom, AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask, ImageFormat, InputFocus,
+    MapState, Window,
+};
 use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::rust_connection::RustConnection;
+use x11rb::wrapper::ConnectionExt as _;
 use x11rb::{CURRENT_TIME, NONE};
 
 /// The protocol's names of what is done.
@@ -52,6 +56,7 @@ impl Hands {
                 .set_input_focus(InputFocus::PARENT, *window, CURRENT_TIME)
                 .map(x11rb::cookie::VoidCookie::ignore_error)
                 .expect("the display takes a focus");
+            self.sync();
         }
     }
 
@@ -63,7 +68,7 @@ impl Hands {
         for key in keys.iter().rev() {
             self.input(KEY_RELEASE, *key, 0, 0);
         }
-        self.flush();
+        self.sync();
     }
 
     /// Clicks a place with this button.
@@ -71,7 +76,7 @@ impl Hands {
         self.input(MOTION, 0, x, y);
         self.input(BUTTON_PRESS, button, 0, 0);
         self.input(BUTTON_RELEASE, button, 0, 0);
-        self.flush();
+        self.sync();
     }
 
     /// Drags from one place to another.
@@ -80,11 +85,13 @@ impl Hands {
         self.input(BUTTON_PRESS, 1, 0, 0);
         self.input(MOTION, 0, to.0, to.1);
         self.input(BUTTON_RELEASE, 1, 0, 0);
-        self.flush();
+        self.sync();
     }
 
-    fn flush(&self) {
-        self.x.flush().expect("the display takes input");
+    /// Waits until the display has done all of it: what is on its way when its
+    /// connection closes may be lost.
+    fn sync(&self) {
+        self.x.sync().expect("the display takes input");
     }
 
     /// Windows that are shown and managed: menus and tips are none.
@@ -103,6 +110,37 @@ impl Hands {
                     .is_some_and(|is| is.map_state == MapState::VIEWABLE && !is.override_redirect)
             })
             .collect()
+    }
+
+    /// Asks every window of this title to close, as a window manager does; how many there are.
+    pub fn close(&self, title: &str) -> usize {
+        let (protocols, delete) = (self.atom("WM_PROTOCOLS"), self.atom("WM_DELETE_WINDOW"));
+        let mut windows = self.windows();
+        windows.retain(|window| self.title(*window).as_deref() == Some(title.as_bytes()));
+        for window in &windows {
+            let message = ClientMessageEvent::new(32, *window, protocols, [delete, 0, 0, 0, 0]);
+            self.x
+                .send_event(false, *window, EventMask::NO_EVENT, message)
+                .map(x11rb::cookie::VoidCookie::ignore_error)
+                .expect("the display takes messages");
+        }
+        self.sync();
+        windows.len()
+    }
+
+    /// The title of a window, which may be gone by now.
+    fn title(&self, window: Window) -> Option<Vec<u8>> {
+        let name = self.atom("_NET_WM_NAME");
+        let asked = self
+            .x
+            .get_property(false, window, name, AtomEnum::ANY, 0, 256);
+        Some(asked.ok()?.reply().ok()?.value)
+    }
+
+    fn atom(&self, name: &str) -> Atom {
+        let asked = self.x.intern_atom(false, name.as_bytes()).ok();
+        let known = asked.and_then(|atom| atom.reply().ok());
+        known.expect("the display can be asked").atom
     }
 
     /// Where a window is and how large.
