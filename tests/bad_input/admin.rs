@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::{Answer, Answering as _};
 
-use crate::unchanged::Unchanged;
+use crate::bad_input::unchanged::Unchanged;
 
 #[track_caller]
 fn assert_problem(answer: &Answer, status: u16) {

@@ -4,7 +4,7 @@ use tapdesk_tests::client::base64;
 use tapdesk_tests::raw::statuses;
 use tapdesk_tests::{Answering as _, RawClient, length};
 
-use crate::unchanged::Unchanged;
+use crate::bad_input::unchanged::Unchanged;
 
 /// What the service says to these bytes before it closes the connection.
 async fn said_to(service: &Unchanged, bytes: impl AsRef<[u8]>) -> String {

@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::json;
 use tapdesk_tests::{Answer, Answering as _};
 
-use crate::unchanged::Unchanged;
+use crate::bad_input::unchanged::Unchanged;
 
 #[track_caller]
 fn assert_envelope(answer: &Answer, status: u16) {

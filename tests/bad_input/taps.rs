@@ -4,7 +4,7 @@ use tapdesk_service::entropy::{self, SeededEntropy};
 use tapdesk_tests::raw::statuses;
 use tapdesk_tests::{Answering as _, RawClient, TestService, cases};
 
-use crate::unchanged::Unchanged;
+use crate::bad_input::unchanged::Unchanged;
 
 #[tokio::test]
 async fn a_path_that_is_no_tags_is_404_and_writes_nothing() {

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::launch;
+use crate::faults::launch;
 
 #[tokio::test]
 async fn keys_from_a_later_wall_clock_count_as_expired_the_log_says_so_and_it_goes_on() {

@@ -9,7 +9,7 @@ const CONNECTIONS: usize = 120;
 
 /// The service under a limit of open files, as `ulimit` sets it.
 fn limited(ulimit: &str) -> Launch {
-    let mut launch = crate::launch();
+    let mut launch = crate::faults::launch();
     let script = format!("{ulimit} && exec \"$0\" \"$@\"");
     let shell = ["sh", "-c", &script].map(str::to_owned);
     launch.command.splice(0..0, shell);

@@ -3,8 +3,8 @@
 use tapdesk_service::entropy::{self, SeededEntropy};
 use tapdesk_tests::{ServiceProcess, length};
 
-use crate::launch;
-use crate::load::Load;
+use crate::faults::launch;
+use crate::faults::load::Load;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_under_load_it_has_lost_nothing_that_it_acknowledged() {

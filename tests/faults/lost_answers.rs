@@ -4,7 +4,7 @@ use serde_json::json;
 use tapdesk_tests::client::base64;
 use tapdesk_tests::{Answering as _, RawClient, ServiceProcess, TapResult, eventually, length};
 
-use crate::launch;
+use crate::faults::launch;
 
 /// Sends a request and hangs up without having read a byte.
 async fn send_and_hang_up(service: &ServiceProcess, request: &str) {

@@ -10,7 +10,7 @@ use tapdesk_tests::client::base64;
 use tapdesk_tests::fixtures::{chip, chip_json};
 use tapdesk_tests::{Answering as _, Launch, ServiceProcess, TestDatabase, files_containing};
 
-use crate::launch;
+use crate::faults::launch;
 
 /// Bodies with a secret text in its place or in a wrong one.
 fn bodies(secret: &str) -> [String; 7] {

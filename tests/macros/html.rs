@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tapdesk_service::macros::{Encoding, Template};
 use tapdesk_tests::{cases, injections};
 
-use crate::Says;
+use crate::macros::Says;
 
 /// What a browser reads from escaped text. Panics on what could be anything but text.
 fn text_of(html: &str) -> String {

@@ -7,7 +7,7 @@ use tapdesk_service::macros::{Macro, Target};
 use tapdesk_tests::{cases, injections};
 use url::{Position, Url};
 
-use crate::Says;
+use crate::macros::Says;
 
 const KEY: &str = "Zk3Zk3Zk3Zk3Zk3Zk3Zk3Zk3Zk3Zk3Zk3Zk3Zk3Zk3Zk";
 

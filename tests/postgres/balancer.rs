@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 use tapdesk_tests::{Client, ServiceProcess, TestDatabase, eventually};
 
-use crate::node;
+use crate::postgres::node;
 
 const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../service/deploy/haproxy.cfg");
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_tests::{Answering as _, Client, TapResult, TestDatabase, at_once};
 
-use crate::{node, two};
+use crate::postgres::{node, two};
 
 const INVALID: &str = r#"{"error": true, "message": "Invalid rolling key"}"#;
 

@@ -13,9 +13,9 @@ use tapdesk_tests::{Answering as _, ServiceProcess, eventually, length};
 use tempfile::TempDir;
 use tokio::task::block_in_place;
 
-use crate::load::Load;
-use crate::network::{Failure, Network};
-use crate::{node, two};
+use crate::postgres::load::Load;
+use crate::postgres::network::{Failure, Network};
+use crate::postgres::{node, two};
 
 /// How long all may take to go on once the database is back, in milliseconds.
 const RECOVERY: i64 = 5_000;

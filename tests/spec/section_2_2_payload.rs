@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::shape::{bare, full, location, members};
+use crate::spec::shape::{bare, full, location, members};
 
 #[tokio::test]
 async fn the_payload_has_exactly_these_members_in_this_order() {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tapdesk_tests::TestService;
 
-use crate::shape::{bare, full, members};
+use crate::spec::shape::{bare, full, members};
 
 #[tokio::test]
 async fn metadata_has_exactly_these_members_in_this_order() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::shape::{bare, full, members};
+use crate::spec::shape::{bare, full, members};
 
 /// A row of the table: the member's value for a tag that says everything, and
 /// for one without a location.

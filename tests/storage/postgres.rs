@@ -17,11 +17,11 @@ use tapdesk_tests::TestDatabase;
 use tokio::sync::OnceCell;
 use tokio_postgres::Client;
 
-use crate::backend::Backend;
-use crate::simulation;
+use crate::storage::backend::Backend;
+use crate::storage::simulation;
 
 mod story {
-    story!(crate::postgres::Postgres);
+    story!(crate::storage::postgres::Postgres);
 }
 
 #[tokio::test]

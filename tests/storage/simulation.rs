@@ -19,7 +19,7 @@ use tapdesk_service::storage::{
     InlayFilter, Storage, TagFilter, TagList, TagOrder, UpdateRefusal, Updated, VariableUpdate,
 };
 
-use crate::backend::{Backend, Database, MINUTE, Tap, Tapped, keys};
+use crate::storage::backend::{Backend, Database, MINUTE, Tap, Tapped, keys};
 
 /// Interleavings of a short run. In a soak there are ten times as many.
 pub const SEEDS: u32 = 8;

@@ -14,11 +14,11 @@ use tapdesk_service::storage::Storage;
 use tapdesk_service::storage::sqlite::{OpenError, SqliteStorage};
 use tempfile::TempDir;
 
-use crate::backend::{Backend, START};
-use crate::simulation;
+use crate::storage::backend::{Backend, START};
+use crate::storage::simulation;
 
 mod story {
-    story!(crate::sqlite::Sqlite);
+    story!(crate::storage::sqlite::Sqlite);
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ pub mod visitors;
 /// The whole story as tests of one backend.
 macro_rules! story {
     ($backend:path) => {
-        $crate::story::chapters! { $backend:
+        $crate::storage::story::chapters! { $backend:
             administration: secrets_and_settings_are_kept
                 a_token_is_known_until_it_is_removed;
             configuration: the_epoch_grows_before_a_change_is_acknowledged
@@ -84,8 +84,8 @@ macro_rules! chapters {
             $(
                 #[tokio::test]
                 async fn $test() {
-                    let database = $crate::backend::Database::<$backend>::create().await;
-                    $crate::story::$chapter::$test(database).await;
+                    let database = $crate::storage::backend::Database::<$backend>::create().await;
+                    $crate::storage::story::$chapter::$test(database).await;
                 }
             )+
         }

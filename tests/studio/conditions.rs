@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::{Answering as _, TestService};
 
-use crate::dom::text;
-use crate::{tag, tag_with};
+use crate::studio::dom::text;
+use crate::studio::{tag, tag_with};
 
 fn when(when: &Value, then: &str, otherwise: &str) -> Value {
     json!({
@@ -91,7 +91,7 @@ async fn a_visitor_gets_the_best_language_of_those_that_the_page_has() {
         let request = service.get(&tag.path()).header("accept-language", accepted);
         let page = Html::parse_document(&request.answer().await.body);
         assert_eq!(text(&page, "h1"), [language], "{accepted}");
-        let lang = crate::dom::one(&page, "html")
+        let lang = crate::studio::dom::one(&page, "html")
             .attr("lang")
             .unwrap_or_default();
         assert!(lang.starts_with(language), "{lang}");

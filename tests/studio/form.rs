@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::{Answer, Answering as _, TestService, TestTag, at_once};
 
-use crate::dom::{all, key, one, text};
-use crate::{tag, tag_with};
+use crate::studio::dom::{all, key, one, text};
+use crate::studio::{tag, tag_with};
 
 /// Register with a note, or see that it is registered; another form beside it.
 fn registration() -> Value {

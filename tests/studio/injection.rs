@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use tapdesk_tests::{TestService, TestTag, injections, length};
 use url::Url;
 
-use crate::dom::all;
-use crate::page::upload;
-use crate::tag_with;
+use crate::studio::dom::all;
+use crate::studio::page::upload;
+use crate::studio::tag_with;
 
 const X: &str = "{{tag:variable:x}}";
 
@@ -191,7 +191,7 @@ async fn what_a_form_was_sent_comes_back_as_text_alone() {
     )
     .await;
     let first = page(&service, &tag).await;
-    let key = crate::dom::key(&first);
+    let key = crate::studio::dom::key(&first);
     let mut expected = None;
     for value in injections()
         .iter()

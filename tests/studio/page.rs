@@ -4,8 +4,8 @@ use scraper::Html;
 use serde_json::{Value, json};
 use tapdesk_tests::{Answering as _, TestService};
 
-use crate::dom::{all, one, text};
-use crate::{tag, tag_with};
+use crate::studio::dom::{all, one, text};
+use crate::studio::{tag, tag_with};
 
 #[tokio::test]
 async fn every_block_stands_on_the_page_with_its_values() {

@@ -5,7 +5,7 @@ use tapdesk_tests::{TestDatabase, eventually};
 
 use super::content::{content, fill};
 use super::{file, made, mark_in_file, migrate, sqlite};
-use crate::run;
+use crate::cli::run;
 
 const NOW: i64 = 1_790_000_000_000;
 
@@ -41,12 +41,12 @@ async fn what_is_no_move_is_refused() {
 #[tokio::test]
 async fn a_source_in_use_is_not_moved() {
     let database = TestDatabase::create().await;
-    let service = crate::launch().start().await;
+    let service = crate::cli::launch().start().await;
     let from = sqlite(&service.launch().database());
     let said = migrate(&from, &database.url()).await.refused();
     assert!(said.contains("in use by another Tapdesk"), "{said}");
 
-    let node = crate::launch().on(&database).start().await;
+    let node = crate::cli::launch().on(&database).start().await;
     let looking = database.look_into().await;
     eventually("the node is known", || async {
         let locks =

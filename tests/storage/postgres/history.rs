@@ -8,7 +8,7 @@ use tapdesk_service::interaction::{Refusal, Verdict};
 use tapdesk_service::storage::InteractionFilter;
 
 use super::Postgres;
-use crate::backend::{DAY, Database, MINUTE, START, Tap};
+use crate::storage::backend::{DAY, Database, MINUTE, START, Tap};
 
 async fn texts(db: &Database<Postgres>, sql: &str) -> Vec<String> {
     let client = db.backend().look_into().await;

@@ -17,7 +17,7 @@ use tokio_postgres::Client;
 
 use super::clock;
 use super::proxy::{Loses, Proxy};
-use crate::backend::{Tap, Tapped, tag_fields};
+use crate::storage::backend::{Tap, Tapped, tag_fields};
 
 /// A node that reaches its database through a proxy, and a way past it.
 struct Node {

@@ -17,7 +17,7 @@ use tokio::sync::broadcast::Receiver;
 use tokio_postgres::Client;
 
 use super::open;
-use crate::backend::{Tap, Tapped, tag_fields};
+use crate::storage::backend::{Tap, Tapped, tag_fields};
 
 async fn two() -> (TestDatabase, [PostgresStorage; 2]) {
     let database = TestDatabase::create().await;

@@ -10,7 +10,7 @@ use tapdesk_service::storage::sqlite::{OpenError, move_aside};
 use tapdesk_service::storage::{Storage as _, StorageError, Tags as _};
 
 use super::{Sqlite, open};
-use crate::backend::{Backend as _, Database, START, Tap, tag_fields};
+use crate::storage::backend::{Backend as _, Database, START, Tap, tag_fields};
 
 /// A database that was used and closed well, as the bytes of its file.
 async fn used() -> Vec<u8> {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Sqlite;
-use crate::backend::{DAY, Database, START, Tap};
+use crate::storage::backend::{DAY, Database, START, Tap};
 
 fn rows(db: &Database<Sqlite>, table: &str) -> i64 {
     let count = format!("SELECT count(*) FROM {table}");

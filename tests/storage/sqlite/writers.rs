@@ -7,7 +7,7 @@ use serde_json::json;
 use tapdesk_service::storage::{StorageError, TagEdit};
 
 use super::Sqlite;
-use crate::backend::{Database, Tap};
+use crate::storage::backend::{Database, Tap};
 
 /// What fails in a group fails alone: the others of the group are committed.
 #[tokio::test]

@@ -4,7 +4,7 @@ use tapdesk_service::admin_token::TokenHash;
 use tapdesk_service::id::TokenId;
 use tapdesk_service::storage::SettingsEdit;
 
-use crate::backend::{Backend, Database};
+use crate::storage::backend::{Backend, Database};
 
 fn app(id: i64) -> SettingsEdit {
     Box::new(move |mut settings| {

@@ -5,7 +5,7 @@ use tapdesk_service::inventory::InlayFields;
 use tapdesk_service::storage::{SimulatedTag, TagChange};
 use tapdesk_service::tag::{PropertyClass, PropertyKey, Status, TagFields};
 
-use crate::backend::{Backend, Database, Tap, inlay, keys, redirect, tag_fields};
+use crate::storage::backend::{Backend, Database, Tap, inlay, keys, redirect, tag_fields};
 
 pub async fn the_epoch_grows_before_a_change_is_acknowledged<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;

@@ -7,7 +7,7 @@ use tapdesk_service::interaction::{Refusal, Verdict};
 use tapdesk_service::inventory::InlayFields;
 use tapdesk_service::storage::Storage;
 
-use crate::backend::{Backend, Database, Tap, inlay, keys};
+use crate::storage::backend::{Backend, Database, Tap, inlay, keys};
 
 const fn verified(counter: u32, previous: u32) -> Verdict {
     Verdict::Verified { counter, previous }

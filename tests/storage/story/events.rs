@@ -3,7 +3,7 @@
 use serde_json::json;
 use tapdesk_service::event::Event;
 
-use crate::backend::{Backend, Database, Tap};
+use crate::storage::backend::{Backend, Database, Tap};
 
 pub async fn a_tap_is_told_after_its_commit<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;

@@ -8,7 +8,7 @@ use tapdesk_service::storage::{
     Conflict, ExperienceEdit, ExperienceFilter, StorageError, TagChange, TagKey,
 };
 
-use crate::backend::{Backend, Database, redirect};
+use crate::storage::backend::{Backend, Database, redirect};
 
 fn to(page: &'static str) -> ExperienceEdit {
     Box::new(move |_| Ok(redirect(page)))

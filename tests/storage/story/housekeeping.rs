@@ -5,7 +5,7 @@ use serde_json::json;
 use tapdesk_service::clock::Timestamp;
 use tapdesk_service::rolling_key::LIFETIME_MILLIS;
 
-use crate::backend::{Backend, DAY, Database, START, Tap};
+use crate::storage::backend::{Backend, DAY, Database, START, Tap};
 
 /// A moment before every interaction: none is too old.
 const EVER: Timestamp = Timestamp::from_millis(0);

@@ -10,7 +10,7 @@ use tapdesk_service::storage::{
 };
 use tapdesk_service::world::World;
 
-use crate::backend::{Backend, Database, inlay, sealed, tag_fields};
+use crate::storage::backend::{Backend, Database, inlay, sealed, tag_fields};
 
 fn bound_to(tag: Option<TagId>) -> InlayEdit {
     Box::new(move |mut fields| {

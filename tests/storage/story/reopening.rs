@@ -7,7 +7,7 @@ use tapdesk_service::settings::Overrides;
 use tapdesk_service::sheet::{Expected, SheetFields};
 use tapdesk_service::storage::{StorageError, UpdateRefusal, Updated};
 
-use crate::backend::{Backend, DAY, Database, MINUTE, START, Tap, tag_fields};
+use crate::storage::backend::{Backend, DAY, Database, MINUTE, START, Tap, tag_fields};
 
 pub async fn everything_is_found_again<B: Backend>(mut db: Database<B>) {
     let tag = db

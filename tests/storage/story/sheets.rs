@@ -4,7 +4,7 @@ use serde_json::json;
 use tapdesk_service::sheet::{Expected, RowFields, SheetFields};
 use tapdesk_service::storage::SheetEdit;
 
-use crate::backend::{Backend, Database};
+use crate::storage::backend::{Backend, Database};
 
 pub async fn rows_are_kept_in_their_order_until_the_sheet_is_closed<B: Backend>(db: Database<B>) {
     let fields = SheetFields {

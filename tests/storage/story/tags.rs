@@ -8,7 +8,7 @@ use tapdesk_service::storage::{
 use tapdesk_service::tag::{PropertyClass, PropertyKey, TagFields};
 use tapdesk_service::world::World;
 
-use crate::backend::{Backend, Database, START, tag_fields};
+use crate::storage::backend::{Backend, Database, START, tag_fields};
 
 fn titled(title: String) -> TagEdit {
     Box::new(move |mut fields| {

@@ -5,7 +5,7 @@ use tapdesk_service::interaction::{Claim, Refusal, Tech, Verdict};
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::TagKey;
 
-use crate::backend::{Backend, Database, START, Tap};
+use crate::storage::backend::{Backend, Database, START, Tap};
 
 pub async fn what_a_key_was_issued_for_is_found_by_its_id<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
@@ -14,7 +14,7 @@ pub async fn what_a_key_was_issued_for_is_found_by_its_id<B: Backend>(db: Databa
         claim: Claim::Decided(Verdict::NotVerified(refusal)),
         ..Tap::of(tag)
     };
-    let uid = crate::backend::inlay(7, None).uid;
+    let uid = crate::storage::backend::inlay(7, None).uid;
     for tap in [
         Tap::code(tag, inlay, 9),
         Tap::code(tag, inlay, 9),

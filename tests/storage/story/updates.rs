@@ -8,7 +8,7 @@ use tapdesk_service::rolling_key::{KeyHash, LIFETIME_MILLIS};
 use tapdesk_service::storage::{TagChange, UpdateRefusal, Updated, VariableUpdate};
 use tapdesk_service::tag::PropertyKey;
 
-use crate::backend::{Backend, DAY, Database, Tap, Tapped};
+use crate::storage::backend::{Backend, DAY, Database, Tap, Tapped};
 
 fn key(text: &str) -> PropertyKey {
     PropertyKey::parse(text).unwrap()

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tapdesk_service::clock::Timestamp;
 
-use crate::backend::{Backend, DAY, Database, Tap};
+use crate::storage::backend::{Backend, DAY, Database, Tap};
 
 /// How a tap found its visitor: known for 30 days, known for a day.
 async fn known<B: Backend>(db: &Database<B>, tap: Tap) -> (bool, bool) {

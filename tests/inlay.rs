@@ -1,0 +1,7 @@
+//! Chips in software against published vectors, another implementation, and
+//! what must hold for every code.
+
+mod diagnose;
+mod differential;
+mod properties;
+mod vectors;
