@@ -12,6 +12,7 @@
 //! | [`virtual_card`] | chips in software, APDU by APDU |
 //! | [`virtual_reader`] | a real PC/SC service with virtual readers to lay them on |
 //! | [`length`](mod@length) | how long the long tests are |
+//! | [`skip`](mod@skip) | tests that this machine cannot run |
 //!
 //! Nothing here reads the database: what a test sees, a user could see. Files are
 //! searched only for what must not be in them.
@@ -24,6 +25,7 @@ pub mod postgres;
 pub mod process;
 pub mod raw;
 pub mod service;
+pub mod skip;
 pub mod virtual_card;
 #[cfg(unix)]
 pub mod virtual_reader;
@@ -36,6 +38,7 @@ pub use postgres::TestDatabase;
 pub use process::{Launch, ServiceProcess};
 pub use raw::RawClient;
 pub use service::{Options, TestService};
+pub use skip::skip;
 #[cfg(unix)]
 pub use virtual_reader::Pcscd;
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_tests::postgres::Cluster;
-use tapdesk_tests::{Answering as _, ServiceProcess, eventually, length};
+use tapdesk_tests::{Answering as _, ServiceProcess, eventually, length, skip};
 use tempfile::TempDir;
 use tokio::task::block_in_place;
 
@@ -127,7 +127,7 @@ async fn the_way_to_the_database_fails_under_load_and_lost_answers_are_found_out
     let address = match Network::possible() {
         Ok(address) => address,
         Err(why) => {
-            println!("skipped: {why}");
+            skip(why);
             return;
         }
     };

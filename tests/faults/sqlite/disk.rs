@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use reqwest::Method;
 use serde_json::json;
-use tapdesk_tests::{Answering as _, Launch, ServiceProcess, TapResult, TestTag};
+use tapdesk_tests::{Answering as _, Launch, ServiceProcess, TapResult, TestTag, skip};
 
 use super::launch;
 
@@ -30,7 +30,7 @@ fn on_a_small_disk() -> Option<Launch> {
         .arg("true")
         .output();
     if !possible.is_ok_and(|output| output.status.success()) {
-        println!("skipped: only root can mount a small disk, in a mount namespace of its own");
+        skip("only root can mount a small disk, in a mount namespace of its own");
         return None;
     }
     launch.command.splice(0..0, apart.map(str::to_owned));

@@ -5,7 +5,7 @@
 use std::process::Command;
 
 use serde_json::json;
-use tapdesk_tests::eventually;
+use tapdesk_tests::{eventually, skip};
 
 use super::launch;
 
@@ -15,7 +15,7 @@ const CALLS: &str = "trace=fdatasync,fsync,write,writev,sendto,sendmsg";
 #[tokio::test]
 async fn before_each_acknowledged_answer_there_is_an_fdatasync_of_the_log_of_the_database() {
     if !strace_works() {
-        println!("skipped: strace is missing, or may not trace here");
+        skip("strace is missing, or may not trace here");
         return;
     }
     let mut launch = launch();
