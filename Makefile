@@ -29,7 +29,7 @@ check:
 # A Debian package of the desktop; about ten minutes.
 deb:
 	.make/setup build desktop deb
-	.make/deb $(DEB)
+	.make/deb
 
 # Ratios of the service to a bare answer of the same size, about seven minutes and 10 GB of disk; then what the desktop costs.
 bench:
