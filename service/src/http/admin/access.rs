@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::http::error::ApiError;
 use crate::http::origin::Address;
+use crate::refusals::Operation;
 use crate::service::Service;
 
 /// Lets a request with a valid token pass.
@@ -34,10 +35,7 @@ pub(super) async fn require_token(
     };
     match accepted {
         Ok(true) => next.run(request).await,
-        Ok(false) => match service
-            .refusals
-            .count(address, service.settings().rate_limit)
-        {
+        Ok(false) => match service.refused(Operation::Admin, address) {
             Some(seconds) => ApiError::TooMany(seconds).into_response(),
             None => ApiError::Unauthorized.into_response(),
         },

@@ -20,6 +20,7 @@ use super::{BODY_MAX, Envelope, preflight, public_answer, too_many, wrong_method
 use crate::http::error::public_error;
 use crate::http::origin::Address;
 use crate::object::Object;
+use crate::refusals::Operation;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
 use crate::storage::{Updated, VariableUpdate};
@@ -72,10 +73,7 @@ pub(in crate::http) async fn data(
         Err(Failure::Refused(refusal)) => refusal,
     };
     let answer = public_answer(refusal.status, &Envelope::error(&refusal.message));
-    match service
-        .refusals
-        .count(address, service.settings().rate_limit)
-    {
+    match service.refused(Operation::Update, address) {
         Some(seconds) => too_many(answer, seconds),
         None => answer,
     }

@@ -14,6 +14,7 @@ use super::tap::{respond, wrong_method};
 use super::{BODY_MAX, too_many};
 use crate::http::origin::visitor;
 use crate::http::pages;
+use crate::refusals::Operation;
 use crate::service::Service;
 use crate::storage::StorageError;
 use crate::tag::{PropertyClass, PropertyKey};
@@ -82,8 +83,7 @@ pub(super) async fn form(service: &Service, address: IpAddr, request: Request) -
 
 /// A refusal, which becomes another one where there were too many.
 fn counted(service: &Service, address: IpAddr, refused: Response) -> Response {
-    let limit = service.settings().rate_limit;
-    match service.refusals.count(address, limit) {
+    match service.refused(Operation::Update, address) {
         Some(seconds) => too_many(refused, seconds),
         None => refused,
     }
