@@ -150,6 +150,6 @@ impl Service {
     pub fn listens_on(&self, address: IpAddr) -> bool {
         self.listening
             .get()
-            .is_some_and(|listening| listening.ip() == address)
+            .is_some_and(|listening| listening.ip().to_canonical() == address)
     }
 }

@@ -57,7 +57,7 @@ pub struct Overrides {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_limit: Option<RateLimit>,
 
-    /// Host names by which the admin API may be addressed, beside the loopback's and the listener's.
+    /// Host names and addresses by which the admin API may be addressed, beside the loopback's and the listener's.
     #[arg(
         long,
         env = "TAPDESK_HOSTS",
@@ -130,7 +130,7 @@ impl Settings {
             let hosts: Option<_> = hosts.iter().map(|host| parse::host(host)).collect();
             settings.hosts = hosts.ok_or_else(invalid(
                 "hosts",
-                "A host is a name such as admin.example, without scheme, port or path.",
+                "A host is a name such as admin.example or an address such as 2001:db8::5, without scheme, port or path.",
             ))?;
         }
         Ok(settings)

@@ -77,7 +77,6 @@ pub(crate) async fn create(
             header::CONTENT_DISPOSITION,
             HeaderValue::try_from(name).map_err(|_| ApiError::Internal)?,
         ),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (CARRIES_KEY, HeaderValue::from_static(carries_key)),
     ];
     let content = ReaderStream::with_capacity(tokio::fs::File::from_std(file), 256 * 1024);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
@@ -29,11 +29,7 @@ pub(in crate::http) async fn ready(State(service): State<Arc<Service>>) -> Respo
         Ok(()) => Json(json!({"status": "ready"})).into_response(),
         Err(error) => {
             let body = Json(json!({"status": "not ready", "reason": error.to_string()}));
-            let mut response = (StatusCode::SERVICE_UNAVAILABLE, body).into_response();
-            response
-                .headers_mut()
-                .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            response
+            (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
         }
     }
 }

@@ -126,11 +126,6 @@ pub(crate) async fn image(
             header::CONTENT_SECURITY_POLICY,
             "default-src 'none'; sandbox",
         ),
-        // An image never changes; its address stays its own.
-        (
-            header::CACHE_CONTROL,
-            "private, max-age=31536000, immutable",
-        ),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
