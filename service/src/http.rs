@@ -9,6 +9,7 @@ mod origin;
 mod pages;
 mod public;
 mod serve;
+mod tied;
 
 use std::sync::Arc;
 
@@ -71,7 +72,8 @@ async fn pass(
     let audience = Audience::of(route.as_ref());
     let method = request.method().clone();
     let mut answer = match access::admit(&service, exposure, audience, request).await {
-        Ok((request, _)) => next.run(request).await,
+        Ok((request, None)) => next.run(request).await,
+        Ok((request, Some(grant))) => tied::answered(&service, grant, next.run(request)).await,
         Err(refused) => refused,
     };
     error::say_when_to_try_again(&mut answer);

@@ -95,7 +95,8 @@ pub(crate) async fn create(
 
 /// Delete an admin token
 ///
-/// Whoever holds it is refused from now on.
+/// Whoever holds it is refused from now on. What it opened, such as a stream of
+/// events or a download, ends within a second.
 #[utoipa::path(
     delete, path = "/tokens/{id}", tag = "tokens", params(("id" = TokenId, Path)),
     responses((status = NO_CONTENT), NotFound, Written, Common)
