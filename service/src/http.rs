@@ -2,7 +2,6 @@
 
 mod access;
 mod admin;
-mod docs;
 mod document;
 mod error;
 mod origin;
@@ -69,7 +68,7 @@ async fn pass(
     next: Next,
 ) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let audience = Audience::of(route.as_ref());
+    let audience = Audience::of(route.as_ref().map(MatchedPath::as_str));
     let method = request.method().clone();
     let mut answer = match access::admit(&service, exposure, audience, request).await {
         Ok((request, None)) => next.run(request).await,

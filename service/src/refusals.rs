@@ -65,12 +65,7 @@ impl Refusals {
 
     /// Counts a refusal of a call from `address`. If it is past `limit` a minute,
     /// the seconds after which the client may be refused again.
-    pub fn count(
-        &self,
-        operation: Operation,
-        address: IpAddr,
-        limit: Option<u32>,
-    ) -> Option<u64> {
+    pub fn count(&self, operation: Operation, address: IpAddr, limit: Option<u32>) -> Option<u64> {
         let limit = NonZeroU32::new(limit?)?;
         let limiter = self.limiter(limit);
         let not_until = limiter.check_key(&(operation, network(address))).err()?;

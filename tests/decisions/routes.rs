@@ -129,6 +129,16 @@ async fn every_route_asks_for_a_token_that_is_neither_public_nor_the_reference()
 }
 
 #[tokio::test]
+async fn every_route_is_in_the_document_and_nothing_else_is() {
+    let (service, _) = both().await;
+    let document = tapdesk_service::http::openapi().to_json().expect("JSON");
+    let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
+    let documented = document["paths"].as_object().expect("paths").keys();
+    let documented: BTreeSet<_> = documented.cloned().collect();
+    assert_eq!(routes(&service, Exposure::WithAdmin), documented);
+}
+
+#[tokio::test]
 async fn a_public_listener_has_the_public_routes_alone() {
     let (service, public) = both().await;
     let served: Vec<_> = routes(&service, Exposure::PublicOnly).into_iter().collect();

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{FromRequestParts as _, MatchedPath, Request};
+use axum::extract::{FromRequestParts as _, Request};
 use axum::http::Version;
 use axum::http::header::{AUTHORIZATION, HOST};
 use axum::response::{IntoResponse as _, Response};
@@ -32,8 +32,8 @@ pub(super) enum Audience {
 impl Audience {
     /// Who may call `route`. Without one there is nothing to call, and everybody
     /// may hear that.
-    pub(super) fn of(route: Option<&MatchedPath>) -> Self {
-        match route.map(MatchedPath::as_str) {
+    pub(super) fn of(route: Option<&str>) -> Self {
+        match route {
             None
             | Some(
                 "/t/{slug}"
@@ -61,7 +61,11 @@ pub(super) async fn admit(
     request: Request,
 ) -> Result<(Request, Option<Grant>), Response> {
     let path = request.uri().path();
-    let host = addressed(&request).map_err(|error| error::by_part(path, &error))?;
+    let host = match addressed(&request) {
+        Ok(host) => host,
+        Err(error) if audience == Audience::Public => return Err(error::by_part(path, &error)),
+        Err(error) => return Err(error.into_response()),
+    };
     if audience == Audience::Public {
         return Ok((request, None));
     }

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-pub(super) use documented::{BadBody, Common, Conflicting, Invalid, NotFound, Written};
+pub(super) use documented::{Addressed, BadBody, Common, Conflicting, Invalid, NotFound, Written};
 
 use super::pages;
 use super::public::{Envelope, public_answer};
@@ -60,6 +60,7 @@ pub struct Problem {
     /// The status' own name.
     title: &'static str,
     /// The status.
+    #[schema(minimum = 400, maximum = 599)]
     status: u16,
     /// What is wrong, and the way out, in words.
     detail: String,

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::Url;
 
 use crate::host;
+use crate::inlay::text::text_schema;
 
 /// An address block, as in `10.0.0.0/8`, or a single address.
 pub fn parse_network(text: &str) -> Result<IpNet, InvalidNetwork> {
@@ -122,6 +123,14 @@ impl utoipa::PartialSchema for RateLimit {
 }
 
 impl utoipa::ToSchema for RateLimit {}
+
+/// How a network is written, for the OpenAPI document.
+pub(super) struct Network;
+text_schema!(Network, "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$");
+
+/// How a host is written, for the OpenAPI document.
+pub(super) struct HostName;
+text_schema!(HostName, "^([^][/:@?#\\s]+|\\[?[0-9A-Fa-f:.]+\\]?)$");
 
 /// The base of the tags' URLs, without a slash at its end.
 pub(super) fn tag_url(text: &str) -> Option<String> {

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
 use crate::http::admin::body::Body;
+use crate::http::document::Binary;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::keyring::{Passphrase, SealedKey};
 use crate::service::Service;
@@ -41,7 +42,7 @@ pub(crate) struct NewBackup {
     post, path = "/backup", tag = "backup", request_body = NewBackup,
     responses(
         (
-            status = OK, description = "The backup", content_type = "application/vnd.sqlite3", body = Vec<u8>,
+            status = OK, description = "The backup", content_type = "application/vnd.sqlite3", body = inline(Binary),
             headers(("Tapdesk-Inlay-Key" = String, description = "`included` or `not-included`"))
         ),
         Conflicting, BadBody, Written, Common

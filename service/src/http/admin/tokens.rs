@@ -66,6 +66,7 @@ pub(crate) struct CreatedToken {
     #[serde(flatten)]
     stored: StoredToken,
     /// The token itself. It is never shown again.
+    #[schema(min_length = 32)]
     token: String,
 }
 

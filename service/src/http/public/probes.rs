@@ -7,11 +7,24 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
+use utoipa::ToSchema;
 
 use crate::service::Service;
 
+/// What a probe says.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "its shape is what counts")]
+struct Probe {
+    /// `ok`, `ready` or `not ready`.
+    #[schema(pattern = "^(ok|ready|not ready)$")]
+    status: String,
+    /// Of `not ready`: why, in words.
+    #[schema(nullable = false)]
+    reason: Option<String>,
+}
+
 /// Whether the process lives
-#[utoipa::path(get, path = "/health", tag = "public", responses((status = OK, body = BTreeMap<String, String>)))]
+#[utoipa::path(get, path = "/health", tag = "public", responses((status = OK, body = inline(Probe))))]
 pub(in crate::http) async fn health() -> Json<serde_json::Value> {
     Json(json!({"status": "ok"}))
 }
@@ -20,8 +33,8 @@ pub(in crate::http) async fn health() -> Json<serde_json::Value> {
 #[utoipa::path(
     get, path = "/ready", tag = "public",
     responses(
-        (status = OK, body = BTreeMap<String, String>),
-        (status = SERVICE_UNAVAILABLE, body = BTreeMap<String, String>)
+        (status = OK, body = inline(Probe)),
+        (status = SERVICE_UNAVAILABLE, body = inline(Probe))
     )
 )]
 pub(in crate::http) async fn ready(State(service): State<Arc<Service>>) -> Response {
