@@ -10,6 +10,7 @@ mod macros;
 mod payload;
 mod repeats;
 mod rolling_key;
+mod routes;
 mod tag_urls;
 mod update;
 mod verification;

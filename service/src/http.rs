@@ -1,18 +1,20 @@
 //! Every route, on one screen.
 
+mod access;
 mod admin;
-mod docs;
 mod document;
 mod error;
 mod origin;
 mod pages;
 mod public;
 mod serve;
+mod tied;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{any, get};
@@ -22,6 +24,7 @@ pub use origin::Peer;
 pub use serve::serve;
 
 use crate::service::Service;
+use access::Audience;
 
 /// Who may use the admin API through a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +36,8 @@ pub enum Exposure {
 }
 
 /// The service as a router, for a listener or for calls in-process.
+///
+/// A route that [`access`] does not open asks for a token.
 pub fn router(service: Arc<Service>, exposure: Exposure) -> Router {
     let public = Router::new()
         .route("/t/{slug}", any(public::tap))
@@ -44,26 +49,41 @@ pub fn router(service: Arc<Service>, exposure: Exposure) -> Router {
         .route("/ready", get(public::ready));
     let router = match exposure {
         Exposure::PublicOnly => public,
-        Exposure::WithAdmin => public.merge(admin::router(&service)),
+        Exposure::WithAdmin => public.merge(admin::router()),
     };
     router
         .fallback(error::no_such_route)
         .method_not_allowed_fallback(error::no_such_method)
         .layer(middleware::from_fn_with_state(
-            Arc::clone(&service),
-            observe,
+            (Arc::clone(&service), exposure),
+            pass,
         ))
         .with_state(service)
 }
 
-/// Counts and logs an answer by its matched path: the URI itself may carry a key.
-async fn observe(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
+/// What every request passes: may it, and what holds for every answer.
+async fn pass(
+    State((service, exposure)): State<(Arc<Service>, Exposure)>,
+    request: Request,
+    next: Next,
+) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
+    let audience = Audience::of(route.as_ref().map(MatchedPath::as_str));
     let method = request.method().clone();
-    let response = next.run(request).await;
+    let mut answer = match access::admit(&service, exposure, audience, request).await {
+        Ok((request, None)) => next.run(request).await,
+        Ok((request, Some(grant))) => tied::answered(&service, grant, next.run(request)).await,
+        Err(refused) => refused,
+    };
+    error::say_when_to_try_again(&mut answer);
+    if audience != Audience::Public {
+        let headers = answer.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    // Counted and logged by its matched path: the URI itself may carry a key.
     let route = route.as_ref().map_or("", MatchedPath::as_str);
-    let status = response.status().as_u16();
+    let status = answer.status().as_u16();
     service.metrics.request(route, &method, status);
     tracing::debug!(%method, route, status, "answered");
-    response
+    answer
 }

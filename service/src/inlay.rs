@@ -27,7 +27,7 @@ pub mod diagnose;
 pub mod diversify;
 pub mod key;
 pub mod session;
-mod text;
+pub(crate) mod text;
 pub mod uid;
 pub mod verify;
 pub mod virtual_inlay;

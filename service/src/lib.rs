@@ -20,6 +20,7 @@ pub mod demo;
 pub mod entropy;
 pub mod event;
 pub mod experience;
+mod host;
 pub mod housekeeping;
 pub mod http;
 pub mod id;

@@ -63,6 +63,7 @@ pub(crate) struct Payload<'a> {
     /// True, false, or null where it was not checked.
     tag_verified: Option<bool>,
     device: Device<'a>,
+    #[schema(pattern = "^[A-Za-z0-9]{44}$")]
     rk: &'a str,
 }
 
@@ -74,11 +75,14 @@ struct Metadata<'a> {
     description: &'a str,
     url: String,
     tag_id: i64,
+    #[schema(pattern = "^[0-9]*$")]
     studio_id: String,
     #[schema(value_type = BTreeMap<String, BTreeMap<String, Value>>)]
     widget_settings: &'a WidgetSettings,
     language_code: &'a str,
+    #[schema(pattern = "^[01]$")]
     verified: &'static str,
+    #[schema(pattern = "^[01]$")]
     tag_verifier_enabled: &'static str,
     device_id: i64,
 }

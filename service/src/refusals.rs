@@ -15,7 +15,20 @@ use governor::{Quota, RateLimiter};
 use crate::client::network;
 use crate::clock::Clock;
 
-type Limiter = RateLimiter<u128, DashMapStateStore<u128>, ServiceClock, NoOpMiddleware<Nanos>>;
+/// What a client is refused. Many clients may share one address: what one of
+/// them does to one operation does not change what the others hear of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Payload retrieval.
+    Payload,
+    /// Tag variable update, a form without JavaScript included.
+    Update,
+    /// The admin API.
+    Admin,
+}
+
+type Key = (Operation, u128);
+type Limiter = RateLimiter<Key, DashMapStateStore<Key>, ServiceClock, NoOpMiddleware<Nanos>>;
 
 /// Refusals by client.
 pub struct Refusals {
@@ -50,12 +63,12 @@ impl Refusals {
         }
     }
 
-    /// Counts a refusal of a call from `address`. Where it is past `limit` a
-    /// minute, the seconds after which the client may be refused again.
-    pub fn count(&self, address: IpAddr, limit: Option<u32>) -> Option<u64> {
+    /// Counts a refusal of a call from `address`. If it is past `limit` a minute,
+    /// the seconds after which the client may be refused again.
+    pub fn count(&self, operation: Operation, address: IpAddr, limit: Option<u32>) -> Option<u64> {
         let limit = NonZeroU32::new(limit?)?;
         let limiter = self.limiter(limit);
-        let not_until = limiter.check_key(&network(address)).err()?;
+        let not_until = limiter.check_key(&(operation, network(address))).err()?;
         let wait = not_until
             .earliest_possible()
             .duration_since(ServiceClock(Arc::clone(&self.clock)).now());
@@ -91,40 +104,48 @@ mod tests {
     use super::*;
     use crate::clock::{ManualClock, Timestamp};
 
+    const PAYLOAD: Operation = Operation::Payload;
+
+    fn refusals(clock: &Arc<ManualClock>) -> Refusals {
+        Refusals::new(Arc::clone(clock) as Arc<dyn Clock>)
+    }
+
+    fn clock() -> Arc<ManualClock> {
+        Arc::new(ManualClock::new(Timestamp::from_millis(1_000_000)))
+    }
+
     #[test]
     fn the_61st_refusal_in_a_minute_is_past_a_limit_of_60() {
-        let clock = Arc::new(ManualClock::new(Timestamp::from_millis(1_000_000)));
-        let refusals = Refusals::new(clock.clone());
+        let clock = clock();
+        let refusals = refusals(&clock);
         let one = "192.0.2.1".parse().unwrap();
         for _ in 0..60 {
-            assert_eq!(refusals.count(one, Some(60)), None);
+            assert_eq!(refusals.count(PAYLOAD, one, Some(60)), None);
         }
-        assert_eq!(refusals.count(one, Some(60)), Some(1));
-        assert_eq!(
-            refusals.count("192.0.2.2".parse().unwrap(), Some(60)),
-            None,
-            "another client"
-        );
-        assert_eq!(refusals.count(one, None), None, "no limit");
+        assert_eq!(refusals.count(PAYLOAD, one, Some(60)), Some(1));
+        let another = "192.0.2.2".parse().unwrap();
+        assert_eq!(refusals.count(PAYLOAD, another, Some(60)), None);
+        assert_eq!(refusals.count(PAYLOAD, one, None), None, "no limit");
         clock.advance(60_000);
-        assert_eq!(refusals.count(one, Some(60)), None);
+        assert_eq!(refusals.count(PAYLOAD, one, Some(60)), None);
+    }
+
+    #[test]
+    fn each_operation_of_an_address_is_counted_by_itself() {
+        let refusals = refusals(&clock());
+        let one = "192.0.2.1".parse().unwrap();
+        for operation in [PAYLOAD, Operation::Update, Operation::Admin] {
+            assert_eq!(refusals.count(operation, one, Some(1)), None);
+            assert!(refusals.count(operation, one, Some(1)).is_some());
+        }
     }
 
     #[test]
     fn addresses_of_one_ipv6_network_are_one_client() {
-        let refusals = Refusals::new(Arc::new(ManualClock::new(Timestamp::from_millis(0))));
-        assert_eq!(
-            refusals.count("2001:db8::1".parse().unwrap(), Some(1)),
-            None
-        );
-        assert!(
-            refusals
-                .count("2001:db8::2".parse().unwrap(), Some(1))
-                .is_some()
-        );
-        assert_eq!(
-            refusals.count("2001:db8:0:1::1".parse().unwrap(), Some(1)),
-            None
-        );
+        let refusals = refusals(&clock());
+        let refused = |address: &str| refusals.count(PAYLOAD, address.parse().unwrap(), Some(1));
+        assert_eq!(refused("2001:db8::1"), None);
+        assert!(refused("2001:db8::2").is_some());
+        assert_eq!(refused("2001:db8:0:1::1"), None);
     }
 }

@@ -10,7 +10,7 @@ use crate::countries::Countries;
 use crate::entropy::Entropy;
 use crate::keyring::Keyring;
 use crate::metrics::Metrics;
-use crate::refusals::Refusals;
+use crate::refusals::{Operation, Refusals};
 use crate::rolling_key::KeyMask;
 use crate::settings::{Layers, Overrides, Settings};
 use crate::storage::{Conflict, SettingsEdit, Storage, StorageError};
@@ -105,6 +105,13 @@ impl Service {
         Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Counts a refused call from `address`. If it is past the limit, the seconds
+    /// after which the client may be refused again.
+    pub(crate) fn refused(&self, operation: Operation, address: IpAddr) -> Option<u64> {
+        let limit = self.settings().rate_limit;
+        self.refusals.count(operation, address, limit)
+    }
+
     /// Puts other settings in force, until the stored ones are changed.
     pub fn set_settings(&self, settings: Settings) {
         *self
@@ -143,6 +150,6 @@ impl Service {
     pub fn listens_on(&self, address: IpAddr) -> bool {
         self.listening
             .get()
-            .is_some_and(|listening| listening.ip() == address)
+            .is_some_and(|listening| listening.ip().to_canonical() == address)
     }
 }

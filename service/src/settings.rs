@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub use overrides::{Fixed, InvalidSetting, Layers, Overrides, Source};
+use parse::{HostName, Network};
 pub use parse::{InvalidNetwork, RateLimit, parse_network};
 
 /// The settings in force.

@@ -89,7 +89,7 @@ pub struct Sheet {
 pub struct RowFields {
     /// The chip's UID in hexadecimal; `null` where it could not be read.
     #[serde(default)]
-    #[schema(pattern = "^[0-9A-Fa-f]{8,20}$")]
+    #[schema(pattern = "^([0-9A-Fa-f]{8}|[0-9A-Fa-f]{14}|[0-9A-Fa-f]{20})$")]
     pub uid: Option<String>,
     /// The tag it leads to.
     #[serde(default)]

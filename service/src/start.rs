@@ -89,6 +89,12 @@ pub enum StartError {
     /// The PostgreSQL database cannot be opened.
     #[error(transparent)]
     Postgres(#[from] postgres::OpenError),
+    /// The database can be read and not written.
+    #[error(
+        "The database cannot be written to, and a tap must be recorded before it is answered. \
+         See that this user may write there, and start again. ({0})."
+    )]
+    NotWritable(StorageError),
     /// The database does not give what a service needs.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -121,6 +127,13 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
     };
     // The files beside the database are touched only by who owns it.
     let storage = open(start.database, &clock, start.test.is_some()).await?;
+    match storage.check_writable().await {
+        // Redirects go on without a key, and the rest comes back with the room.
+        Err(StorageError::Full) => tracing::error!(
+            "the disk is full: nothing can be recorded and no rolling key issued until there is room"
+        ),
+        written => written.map_err(StartError::NotWritable)?,
+    }
     let wrapped_key = storage.any_wrapped_key().await?;
     let may_create = wrapped_key.is_none();
     let keyring = match start.wrapping_key {

@@ -75,6 +75,9 @@ pub trait Storage:
     /// redirects without a key go on.
     async fn ready(&self) -> Result<(), StorageError>;
 
+    /// Whether the database takes writes: commits one that leaves nothing behind.
+    async fn check_writable(&self) -> Result<(), StorageError>;
+
     /// One round of housekeeping: expired keys, visitors after 30 days,
     /// interactions past `keep_since`, though these may stay a week longer.
     /// `true` where more is left to do.

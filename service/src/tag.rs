@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 
 pub use column::{InvalidCell, TagColumn};
 pub use location::{AssetType, Location, PlaceType, Venue, VenueAsset};
+pub(crate) use property::value_schema;
 pub use property::{
     InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, VALUE_MAX, check_value,
 };
@@ -67,12 +68,15 @@ pub struct TagFields {
     pub name: String,
     /// What visitors see it called.
     #[serde(default)]
+    #[schema(max_length = 2000)]
     pub title: String,
     /// A sentence for visitors.
     #[serde(default)]
+    #[schema(max_length = 2000)]
     pub description: String,
     /// Locale of the tag's texts, as in `en_US`.
     #[serde(default = "default_language")]
+    #[schema(pattern = "^[A-Za-z0-9_-]{2,35}$")]
     pub language_code: String,
     /// Whether it is in use.
     #[serde(default)]

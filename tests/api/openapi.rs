@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use reqwest::{Method, StatusCode};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tapdesk_tests::TestService;
 
 const COMMITTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../service/openapi.json");
@@ -47,6 +47,175 @@ fn every_reference_in_the_document_leads_somewhere() {
     let document: Value = serde_json::from_str(&document()).expect("JSON");
     check(&document, &document["components"]["schemas"]);
 }
+
+/// Each operation by its method and path.
+fn operations(document: &Value) -> Vec<(String, &Value)> {
+    let paths = document["paths"].as_object().expect("paths").iter();
+    let operations = paths.flat_map(|(path, item)| {
+        let operations = item.as_object().expect("operations").iter();
+        operations.map(move |(method, operation)| (format!("{method} {path}"), operation))
+    });
+    operations.collect()
+}
+
+fn parsed() -> Value {
+    serde_json::from_str(&document()).expect("JSON")
+}
+
+#[test]
+fn every_answer_is_described_and_tells_when_to_try_again_if_that_may_help() {
+    let document = parsed();
+    for (name, operation) in operations(&document) {
+        for (status, answer) in operation["responses"].as_object().expect("answers") {
+            let description = answer["description"].as_str().unwrap_or_default();
+            assert!(!description.is_empty(), "{name}: {status}");
+            let waits = &answer["headers"]["Retry-After"]["schema"]["type"];
+            let helps = ["429", "503"].contains(&status.as_str());
+            assert_eq!(waits == "integer", helps, "{name}: {status}");
+        }
+    }
+}
+
+#[test]
+fn every_operation_says_which_credentials_it_needs() {
+    let document = parsed();
+    for (name, operation) in operations(&document) {
+        let needs_token = name.contains(" /admin/") || name.ends_with(" /metrics");
+        let expected = if needs_token {
+            json!([{"token": []}])
+        } else {
+            json!([])
+        };
+        assert_eq!(operation["security"], expected, "{name}");
+    }
+}
+
+#[test]
+fn every_schema_is_an_object_and_every_change_names_its_members() {
+    fn check(value: &Value, place: &str) {
+        let Some(schema) = value.as_object() else {
+            return;
+        };
+        for (name, part) in schema {
+            if ["items", "schema"].contains(&name.as_str()) {
+                assert!(part.is_object(), "{place}/{name} is {part}");
+            }
+            check(part, &format!("{place}/{name}"));
+            let parts = part.as_array().into_iter().flatten();
+            parts.for_each(|part| check(part, &format!("{place}/{name}")));
+        }
+    }
+    let document = parsed();
+    check(&document, "");
+    for (name, operation) in operations(&document) {
+        if !name.starts_with("patch ") {
+            continue;
+        }
+        let schema = &operation["requestBody"]["content"]["application/merge-patch+json"]["schema"];
+        let reference = schema["$ref"].as_str().expect("a name");
+        let (_, schema) = reference.rsplit_once('/').expect("a name");
+        let schema = &document["components"]["schemas"][schema];
+        let members = schema["properties"].as_object();
+        assert!(members.is_some_and(|members| !members.is_empty()), "{name}");
+        assert_eq!(schema["additionalProperties"], false, "{name}");
+    }
+}
+
+/// What the service refuses is not only in the words.
+#[test]
+fn limits_are_in_the_schemas() {
+    let document = parsed();
+    let schemas = &document["components"]["schemas"];
+    for (place, limit, value) in LIMITS {
+        let schema = place.split('.').fold(schemas, |schema, part| match part {
+            "[]" => &schema["items"],
+            "*" => &schema["additionalProperties"],
+            "keys" => &schema["propertyNames"],
+            part if schema["properties"].is_object() => &schema["properties"][part],
+            part => &schema[part],
+        });
+        let schema = match schema["$ref"].as_str() {
+            Some(reference) => &schemas[reference.rsplit('/').next().expect("a name")],
+            None => schema,
+        };
+        let value: Value = serde_json::from_str(value).expect("JSON");
+        assert_eq!(schema[limit], value, "{place} {limit}");
+    }
+}
+
+/// Place, keyword, and its value as JSON.
+const LIMITS: [(&str, &str, &str); 54] = [
+    ("TagFields.name", "maxLength", "200"),
+    ("TagFields.title", "maxLength", "2000"),
+    ("TagFields.description", "maxLength", "2000"),
+    (
+        "TagFields.language_code",
+        "pattern",
+        r#""^[A-Za-z0-9_-]{2,35}$""#,
+    ),
+    ("Properties", "maxProperties", "256"),
+    ("Properties.keys", "pattern", r#""^[A-Za-z0-9_.-]{1,64}$""#),
+    ("Properties.*", "maxLength", "4096"),
+    ("TagPropertyValue.value", "maxLength", "4096"),
+    ("TagPropertyValue.value", "pattern", r#""^[^\\x00]*$""#),
+    ("Location.lat", "minimum", "-90"),
+    ("Location.lat", "maximum", "90"),
+    ("Location.lon", "minimum", "-180"),
+    ("Location.lon", "maximum", "180"),
+    ("Location.street", "maxLength", "200"),
+    ("Venue.name", "maxLength", "200"),
+    ("VenueAsset.id", "maxLength", "200"),
+    ("PlaceType.name", "maxLength", "200"),
+    ("NewVirtualInlay.name", "minLength", "1"),
+    ("NewVirtualInlay.name", "maxLength", "200"),
+    ("DiversificationInput", "maxLength", "53"),
+    ("Overrides.tag_url", "pattern", r#""^https?://[^?#]+$""#),
+    (
+        "Overrides.default_country",
+        "pattern",
+        r#""^([A-Za-z]{2})?$""#,
+    ),
+    ("Overrides.retention_months", "minimum", "1"),
+    ("Overrides.retention_months", "maximum", "1200"),
+    ("Network", "pattern", r#""^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$""#),
+    ("FormField.choices", "maxItems", "100"),
+    ("Choice", "maxLength", "500"),
+    ("ButtonBlock.url", "maxLength", "4096"),
+    ("VideoBlock.url", "maxLength", "4096"),
+    ("VariableButtonBlock.value", "maxLength", "4096"),
+    ("ProgressBlock.of", "maximum", "30"),
+    ("VariableEqualsWhen.value", "maxLength", "4096"),
+    ("VariableDiffersWhen.value", "maxLength", "4096"),
+    ("LanguageWhen.any_of", "maxItems", "50"),
+    ("LanguageTag", "maxLength", "35"),
+    ("CountryWhen.any_of", "maxItems", "300"),
+    ("CountryCode", "pattern", r#""^[A-Za-z0-9]{2}$""#),
+    ("Rule.when", "maxItems", "10"),
+    ("FileImage.data", "pattern", r#""^[A-Za-z0-9+/]*={0,2}$""#),
+    (
+        "RowFields.uid",
+        "pattern",
+        r#""^([0-9A-Fa-f]{8}|[0-9A-Fa-f]{14}|[0-9A-Fa-f]{20})$""#,
+    ),
+    ("RowFields.counter", "maximum", "16777215"),
+    ("SheetFieldsPatch.planned", "maximum", "10000"),
+    ("NewBackup.passphrase", "minLength", "12"),
+    ("NewToken.name", "maxLength", "200"),
+    (
+        "Record.rolling_key",
+        "pattern",
+        r#""^[A-Za-z0-9+/_ -]+={0,2}$""#,
+    ),
+    ("VariableValues", "minProperties", "1"),
+    ("VariableValues", "maxProperties", "64"),
+    ("VariableValues.*", "maxLength", "4096"),
+    ("Problem.status", "minimum", "400"),
+    ("Problem.status", "maximum", "599"),
+    ("Payload.rk", "pattern", r#""^[A-Za-z0-9]{44}$""#),
+    ("Metadata.verified", "pattern", r#""^[01]$""#),
+    ("Metadata.tag_verifier_enabled", "pattern", r#""^[01]$""#),
+    ("Metadata.studio_id", "pattern", r#""^[0-9]*$""#),
+];
 
 #[tokio::test]
 async fn the_document_and_its_reference_are_served_without_a_token() {
@@ -95,12 +264,12 @@ async fn every_operation_of_the_document_is_a_route() {
             let method = Method::from_bytes(name.to_uppercase().as_bytes()).expect("a method");
             // No token: an admin route that exists asks for one before all else.
             let address = path.replace(['{', '}'], "");
-            let answer = service
-                .request(method.clone(), &address)
-                .send()
-                .await
-                .expect("an answer");
-            let expected: &[u16] = if path.starts_with("/admin/") {
+            let mut request = service.request(method.clone(), &address);
+            if path == "/t/{slug}" && method == Method::POST {
+                request = service.post_form(&address, &[("rolling_key", "x")]);
+            }
+            let answer = request.send().await.expect("an answer");
+            let expected: &[u16] = if path.starts_with("/admin/") || path == "/metrics" {
                 &[401, 429]
             } else if path == "/t/{slug}" || path == "/media/{name}" {
                 &[404]

@@ -1,8 +1,11 @@
 //! `/admin/v1/tokens`.
 
+use std::time::Duration;
+
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_tests::{Client, TestService};
+use tapdesk_tests::raw::statuses;
+use tapdesk_tests::{Client, RawClient, TestService};
 
 #[tokio::test]
 async fn a_token_opens_the_admin_api_until_it_is_deleted() {
@@ -31,6 +34,66 @@ async fn a_token_opens_the_admin_api_until_it_is_deleted() {
         .admin(Method::DELETE, &path, Value::Null)
         .await
         .expect(404);
+}
+
+/// A new token, and the path of its deletion.
+async fn new_token(service: &TestService) -> (Client, String) {
+    let created = service.admin_create("/tokens", json!({"name": "Script"}));
+    let created = created.await;
+    let token = created["token"].as_str().unwrap();
+    let path = format!("/tokens/{}", created["id"]);
+    (Client::new(service.base(), token), path)
+}
+
+#[tokio::test]
+async fn a_deleted_tokens_event_stream_ends_and_others_go_on() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let (script, path) = new_token(&service).await;
+    let (other, _) = new_token(&service).await;
+    let listen = async |client: &Client| {
+        let request = client.admin_request(Method::GET, "/events");
+        request.send().await.unwrap()
+    };
+    let (mut script, mut other) = (listen(&script).await, listen(&other).await);
+    service
+        .admin(Method::DELETE, &path, Value::Null)
+        .await
+        .expect(204);
+    let ended = async { while script.chunk().await.unwrap().is_some() {} };
+    tokio::time::timeout(Duration::from_secs(10), ended)
+        .await
+        .expect("the stream of the deleted token ends");
+    service.tap(&tag.path()).await;
+    let told = other.chunk().await.unwrap().expect("an event");
+    assert!(told.starts_with(b"event: interaction"), "{told:?}");
+}
+
+/// A head with a good token, and a body that comes after the token is gone.
+#[tokio::test]
+async fn a_request_that_a_deleted_token_began_is_not_carried_out() {
+    let service = TestService::start().await;
+    let (script, path) = new_token(&service).await;
+    let body = r#"{"name": "Back door"}"#;
+    let mut client = RawClient::connect(service.authority()).await;
+    client
+        .send(format!(
+            "POST /admin/v1/tokens HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+             authorization: Bearer {}\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\n\r\n{{",
+            script.admin_token(),
+            body.len()
+        ))
+        .await;
+    // The request has arrived once another one on a later connection is answered.
+    script.admin_get("/tokens").await;
+    service
+        .admin(Method::DELETE, &path, Value::Null)
+        .await
+        .expect(204);
+    let said = client.read_to_end().await;
+    assert_eq!(statuses(&said), [401], "{said}");
+    assert_eq!(service.admin_get("/tokens").await["items"], json!([]));
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use tapdesk_tests::client::base64;
 use tapdesk_tests::raw::statuses;
-use tapdesk_tests::{Answering as _, RawClient, length};
+use tapdesk_tests::{Answering as _, RawClient, TestService, length};
 
 use crate::bad_input::unchanged::Unchanged;
 
@@ -74,6 +74,28 @@ async fn pipelined_requests_are_answered_in_their_order() {
     let said = said_to(&service, requests.concat()).await;
     assert_eq!(statuses(&said), [200, 404, 200], "{said}");
     service.assert_unchanged().await;
+}
+
+/// `shutdown(SHUT_WR)` after the request, as `nc -N` and small devices do: the
+/// client reads on.
+#[tokio::test]
+async fn a_client_that_sends_no_more_is_answered() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    for count in [1, 3] {
+        let tap = |_| {
+            let path = inlay.url(&tag);
+            format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        };
+        let taps: Vec<_> = (0..count).map(tap).collect();
+        let mut client = RawClient::connect(service.authority()).await;
+        client.send(taps.concat()).await;
+        client.finish().await;
+        let said = client.read_to_end().await;
+        assert_eq!(statuses(&said), vec![302; count], "{said}");
+        assert_eq!(said.matches("rk=").count(), count, "{said}");
+    }
+    assert_eq!(service.taps("verified").await, 4, "each once");
 }
 
 fn update_head(length: usize) -> String {

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use serde_json::{Value, json};
-use tapdesk_tests::{Answering as _, TestInlay, TestService, TestTag};
+use tapdesk_tests::{TestInlay, TestService, TestTag};
 
 /// A service with a tag and its inlay, as they were at the start.
 pub struct Unchanged {
@@ -46,7 +46,7 @@ impl Unchanged {
 }
 
 async fn everything(service: &TestService) -> Value {
-    let metrics = service.get("/metrics").answer().await.body;
+    let metrics = service.metrics().await;
     let taps: Vec<_> = metrics
         .lines()
         .filter(|line| line.starts_with("tapdesk_taps_total"))

@@ -74,8 +74,7 @@ async fn an_unknown_slug_is_404_a_plain_page_and_nothing_recorded() {
     let service = TestService::start().await;
     let tap = service.tap("/t/nobody-knows-me").await;
     assert_page(&tap, 404);
-    let metrics = service.get("/metrics");
-    let metrics = tapdesk_tests::Answering::answer(metrics).await.body;
+    let metrics = service.metrics().await;
     assert!(!metrics.contains("tapdesk_taps_total"), "{metrics}");
 }
 

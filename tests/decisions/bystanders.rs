@@ -49,6 +49,7 @@ async fn a_request_marked_as_prefetch_gets_503_with_no_store() {
         let answer = service.get(&url).header(name, value).answer().await;
         assert_eq!(answer.status, 503, "{name}: {value}");
         assert_eq!(answer.header("cache-control"), Some("no-store"));
+        assert_eq!(answer.header("retry-after"), Some("1"));
     }
     assert_unspent(&service, &tag, &url).await;
 }

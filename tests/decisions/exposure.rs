@@ -1,8 +1,10 @@
 //! Who may call what, and by which name.
 
-use serde_json::Value;
+use reqwest::Method;
+use serde_json::{Value, json};
 use tapdesk_service::Exposure;
-use tapdesk_tests::{Answer, Answering as _, Client, TestService};
+use tapdesk_tests::raw::statuses;
+use tapdesk_tests::{Answer, Answering as _, Client, RawClient, TestService};
 
 /// Asks for a tag by a `Host`, with the token.
 async fn by_host(service: &Client, host: &str) -> Answer {
@@ -25,6 +27,15 @@ async fn the_admin_api_answers_a_host_that_is_not_ours_with_421() {
         "192.0.2.1",
         "[2001:db8::1]",
         "notlocalhost",
+        "[::1].evil.example",
+        "[::1]evil.example",
+        "[::1]:80.evil.example",
+        "[::1",
+        "::1",
+        "localhost:80:80",
+        "evil.example#localhost",
+        "localhost@evil.example",
+        "",
     ] {
         let answer = by_host(&service, host).await;
         assert_eq!(answer.status, 421, "{host}");
@@ -39,6 +50,7 @@ async fn the_admin_api_answers_a_host_that_is_not_ours_with_421() {
 async fn loopback_names_the_tag_urls_host_and_configured_hosts_are_ours() {
     let service = TestService::start_with(|options| {
         options.settings.hosts = vec!["tags.example".to_owned()];
+        options.settings.hosts.push("[2001:db8::5]".to_owned());
     })
     .await;
     for host in [
@@ -49,11 +61,90 @@ async fn loopback_names_the_tag_urls_host_and_configured_hosts_are_ours() {
         "127.0.0.1",
         "127.1.2.3:80",
         "[::1]:8787",
+        "[::1]",
+        "[0:0:0:0:0:0:0:1]",
+        "[::ffff:127.0.0.1]:8787",
+        "[2001:db8::5]",
+        "[2001:DB8:0:0::5]:8787",
         "tags.example",
         "Tags.Example:443",
     ] {
         // No such tag: but it was looked for.
         assert_eq!(by_host(&service, host).await.status, 404, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn an_ipv6_address_is_named_with_brackets_or_without_by_hosts_and_by_the_tag_url() {
+    let service = TestService::start().await;
+    for hosts in [json!(["2001:db8::5"]), json!(["[2001:DB8:0::5]"])] {
+        let settings = service
+            .admin_patch("/settings", json!({"hosts": hosts}))
+            .await;
+        assert_eq!(settings["hosts"]["value"], json!(["[2001:db8::5]"]));
+        assert_eq!(by_host(&service, "[2001:db8::5]:8787").await.status, 404);
+    }
+    for host in [
+        "[2001:db8::5]:80",
+        "2001:db8::g",
+        "[2001:db8::5",
+        "[tags.example]",
+    ] {
+        let refused = service.admin(Method::PATCH, "/settings", json!({"hosts": [host]}));
+        let detail = refused.await.expect(422)["detail"].to_string();
+        assert!(detail.contains("2001:db8::5"), "{host}: {detail}");
+    }
+    assert_eq!(by_host(&service, "[2001:db8::7]").await.status, 421);
+    let tag_url = json!({"tag_url": "http://[2001:db8::7]:8080/t"});
+    service.admin_patch("/settings", tag_url).await;
+    assert_eq!(by_host(&service, "[2001:db8::7]").await.status, 404);
+}
+
+/// Says these bytes on a connection of its own; the statuses of the answers.
+async fn said(service: &TestService, head: &str) -> Vec<u16> {
+    let mut client = RawClient::connect(service.authority()).await;
+    client
+        .send(format!("{head}connection: close\r\n\r\n"))
+        .await;
+    // A request of HTTP/1.0 gets an answer of HTTP/1.0.
+    statuses(&client.read_to_end().await.replace("HTTP/1.0", "HTTP/1.1"))
+}
+
+/// RFC 9112, section 3.2. Of two hosts, a proxy may have gone by the other one.
+#[tokio::test]
+async fn a_request_of_http_1_1_names_one_host() {
+    let service = TestService::start().await;
+    let token = format!("authorization: Bearer {}\r\n", service.admin_token());
+    for path in [
+        "/admin/v1/tags/1",
+        "/openapi.json",
+        "/metrics",
+        "/health",
+        "/t/nobody-knows",
+    ] {
+        let is_public = path == "/health" || path.starts_with("/t/");
+        let get =
+            |version: &str, hosts: &str| format!("GET {path} HTTP/{version}\r\n{hosts}{token}");
+        for hosts in [
+            "",
+            "host: localhost\r\nhost: localhost\r\n",
+            "host: localhost\r\nhost: evil.example\r\n",
+            "host: evil.example\r\nhost: localhost\r\n",
+        ] {
+            assert_eq!(
+                said(&service, &get("1.1", hosts)).await,
+                [400],
+                "{path} {hosts}"
+            );
+        }
+        // HTTP/1.0 knew no hosts, and balancers ask by it whether a node is ready.
+        let old = said(&service, &get("1.0", "")).await;
+        assert_eq!(old != [421], is_public, "{path}: {old:?}");
+        // The target's own host counts, where it has one.
+        let absolute =
+            format!("GET http://evil.example{path} HTTP/1.1\r\nhost: localhost\r\n{token}");
+        let absolute = said(&service, &absolute).await;
+        assert_eq!(absolute != [421], is_public, "{path}: {absolute:?}");
     }
 }
 
@@ -128,7 +219,7 @@ async fn a_cookie_gives_no_right() {
 async fn no_origin_may_read_the_admin_api() {
     let service = TestService::start().await;
     let preflight = service
-        .request(reqwest::Method::OPTIONS, "/admin/v1/tags")
+        .request(Method::OPTIONS, "/admin/v1/tags")
         .header("origin", "https://evil.example")
         .header("access-control-request-method", "POST")
         .header(

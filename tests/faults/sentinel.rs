@@ -96,7 +96,7 @@ fn by_an_administrator(service: &ServiceProcess, secret: &str) -> Vec<RequestBui
 /// its document names, the metrics, and a backup.
 async fn shown(service: &ServiceProcess) -> String {
     let document = service.get("/openapi.json").answer().await.json();
-    let mut all = service.get("/metrics").answer().await.body;
+    let mut all = service.metrics().await;
     for (path, operations) in document["paths"].as_object().expect("paths") {
         // The feed of what happens has no end, and nothing happens now.
         if operations.get("get").is_none() || path.ends_with("/events") {

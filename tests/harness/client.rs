@@ -256,9 +256,17 @@ impl Client {
         page["items"][0]["id"].as_i64().expect("an interaction")
     }
 
+    /// The metrics, as Prometheus reads them.
+    pub async fn metrics(&self) -> String {
+        let request = self.get("/metrics").bearer_auth(&self.admin_token);
+        let answer = request.answer().await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.body
+    }
+
     /// How many taps were recorded with this reason, as the metrics count them.
     pub async fn taps(&self, reason: &str) -> u64 {
-        let metrics = self.get("/metrics").answer().await.body;
+        let metrics = self.metrics().await;
         let start = format!("tapdesk_taps_total{{reason=\"{reason}\"}} ");
         let line = metrics.lines().find_map(|line| line.strip_prefix(&start));
         line.map_or(0, |count| count.parse().expect("a count"))

@@ -161,6 +161,23 @@ async fn what_happens_on_any_node_is_told_live_on_both() {
 }
 
 #[tokio::test]
+async fn a_token_deleted_on_one_node_ends_its_stream_on_the_other() {
+    let [one, other] = two(&TestDatabase::create().await).await;
+    let created = one.admin_create("/tokens", json!({"name": "Script"})).await;
+    let token = created["token"].as_str().expect("a token");
+    let script = Client::new(other.base(), token);
+    let Listener(mut stream, _) = Listener::at(&script).await;
+    assert_eq!(stream.status(), 200);
+    let path = format!("/tokens/{}", created["id"]);
+    let deleted = one.admin(Method::DELETE, &path, Value::Null).await;
+    assert_eq!(deleted.status, 204);
+    let ended = async { while stream.chunk().await.expect("it ends well").is_some() {} };
+    tokio::time::timeout(Duration::from_secs(10), ended)
+        .await
+        .expect("the stream ends on the other node");
+}
+
+#[tokio::test]
 async fn nodes_that_start_together_on_an_empty_database_are_one_service() {
     let database = TestDatabase::create().await;
     let starts = (0..4).map(|_| {

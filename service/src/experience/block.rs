@@ -10,6 +10,7 @@ use super::condition::{COUNTRIES_MAX, LANGUAGES_MAX};
 use super::theme::is_default;
 use super::{Link, LinkError, When, rich_text};
 use crate::id::ImageId;
+use crate::inlay::text::text_schema;
 use crate::macros::Target;
 use crate::object;
 use crate::tag::{InvalidProperty, PropertyKey, check_value, text_fits};
@@ -49,7 +50,7 @@ pub enum Block {
         #[schema(min_length = 1, max_length = 500)]
         label: String,
         /// An `http`, `https`, `mailto` or `tel` URL.
-        #[schema(value_type = String)]
+        #[schema(value_type = String, max_length = 4096)]
         url: Link,
         /// How much it stands out.
         #[serde(default, skip_serializing_if = "is_default")]
@@ -62,7 +63,7 @@ pub enum Block {
         #[schema(min_length = 1, max_length = 500)]
         label: String,
         /// An `http` or `https` URL.
-        #[schema(value_type = String)]
+        #[schema(value_type = String, max_length = 4096)]
         url: Target,
     },
     /// Something to be seen at once, beside a sign for its tone.
@@ -125,6 +126,7 @@ pub enum Block {
         /// The variable's key.
         variable: PropertyKey,
         /// The value it gets.
+        #[schema(max_length = 4096)]
         value: String,
     },
     /// Blocks that are not always shown.
@@ -195,13 +197,17 @@ pub struct FormField {
     pub variable: PropertyKey,
     /// What can be chosen. Of a choice at least one; of another kind none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false, max_items = 100)]
+    #[schema(required = false, max_items = 100, value_type = Vec<Choice>)]
     pub choices: Vec<String>,
     /// Whether it must be filled in.
     #[serde(default)]
     #[schema(required = false)]
     pub required: bool,
 }
+
+/// A choice, for the OpenAPI document.
+struct Choice;
+text_schema!(Choice, r"\S", max_length = 500);
 
 /// What can be entered in a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

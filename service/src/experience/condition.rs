@@ -5,6 +5,7 @@ use utoipa::ToSchema;
 
 use super::block::BlockProblem;
 use crate::clock::Timestamp;
+use crate::inlay::text::text_schema;
 use crate::interaction::Verification;
 use crate::tag::{Properties, PropertyKey, check_value};
 use crate::visitor::OperatingSystem;
@@ -23,6 +24,7 @@ pub enum When {
         /// Its key.
         variable: PropertyKey,
         /// The value.
+        #[schema(max_length = 4096)]
         value: String,
     },
     /// The tag's variable has another value, or none.
@@ -30,6 +32,7 @@ pub enum When {
         /// Its key.
         variable: PropertyKey,
         /// The value.
+        #[schema(max_length = 4096)]
         value: String,
     },
     /// The tag's variable is empty, or the tag has none of this key.
@@ -60,13 +63,13 @@ pub enum When {
     /// The page is shown in one of these languages.
     Language {
         /// Language tags such as `de` or `pt-BR`. At least one.
-        #[schema(min_items = 1)]
+        #[schema(min_items = 1, max_items = 50, value_type = Vec<LanguageTag>)]
         any_of: Vec<String>,
     },
     /// The visitor's country, as far as it is known, is one of these.
     Country {
         /// Codes of two letters (ISO 3166-1) such as `DE`. At least one.
-        #[schema(min_items = 1)]
+        #[schema(min_items = 1, max_items = 300, value_type = Vec<CountryCode>)]
         any_of: Vec<String>,
     },
     /// The visitor's device says that it runs one of these.
@@ -85,6 +88,18 @@ pub enum When {
         until: Option<Timestamp>,
     },
 }
+
+/// A language tag, for the OpenAPI document.
+struct LanguageTag;
+text_schema!(
+    LanguageTag,
+    "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
+    max_length = 35
+);
+
+/// A country's code, for the OpenAPI document.
+struct CountryCode;
+text_schema!(CountryCode, "^[A-Za-z0-9]{2}$");
 
 /// What conditions ask about: a tap, its tag as it is now, and its visitor.
 #[derive(Clone, Debug)]

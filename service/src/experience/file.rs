@@ -44,6 +44,7 @@ pub struct FileImage {
     /// How the content names it.
     id: ImageId,
     /// The image itself, Base64-encoded.
+    #[schema(pattern = "^[A-Za-z0-9+/]*={0,2}$")]
     data: String,
 }
 

@@ -1,6 +1,5 @@
 //! The admin API: with a token, and by a `Host` of ours. It never reads a cache.
 
-mod access;
 mod backup;
 mod body;
 mod clock;
@@ -10,9 +9,11 @@ mod experiences;
 mod inlays;
 mod interactions;
 mod master_keys;
+mod metrics;
 mod page;
 mod path;
 mod query;
+mod reference;
 mod settings;
 mod sheets;
 mod simulator;
@@ -24,13 +25,11 @@ mod verification;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware;
-use axum::routing::get;
 use utoipa::openapi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::{docs, document};
+use crate::http::document;
 use crate::service::Service;
 
 /// The routes of the admin API, and the document made from the same list.
@@ -94,9 +93,12 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
             .routes(routes!(simulator::tap))
             .routes(routes!(simulator::clock, simulator::advance)),
     );
+    let api = api
+        .routes(routes!(reference::document))
+        .routes(routes!(reference::page))
+        .routes(routes!(metrics::metrics));
     let (router, mut document) = api.split_for_parts();
-    document::name_operations(&mut document);
-    document::open_parts(&mut document);
+    document::complete(&mut document);
     (router, document)
 }
 
@@ -106,21 +108,8 @@ pub fn openapi() -> openapi::OpenApi {
 }
 
 /// The admin API as a router.
-pub(super) fn router(service: &Arc<Service>) -> Router<Arc<Service>> {
-    let (api, document) = api();
-    let document = document.to_json().unwrap_or_default();
-    let document = get(move || async move { ([("content-type", "application/json")], document) });
-    api.route_layer(middleware::from_fn_with_state(
-        Arc::clone(service),
-        access::require_token,
-    ))
-    .route("/openapi.json", document)
-    .route("/docs", get(docs::docs))
-    .route("/metrics", get(access::metrics))
-    .layer(middleware::from_fn_with_state(
-        Arc::clone(service),
-        access::require_host,
-    ))
+pub(super) fn router() -> Router<Arc<Service>> {
+    api().0
 }
 
 #[cfg(test)]

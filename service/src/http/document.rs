@@ -1,10 +1,19 @@
 //! The OpenAPI document, apart from what the admin API's routes say of themselves.
 
-use utoipa::openapi::schema::{ArrayBuilder, ArrayItems};
-use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{self, OneOfBuilder, RefOr, Schema};
+mod shape;
+
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::schema::{
+    ArrayBuilder, ArrayItems, KnownFormat, ObjectBuilder, SchemaFormat, Type,
+};
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{
+    self, ContentBuilder, OneOfBuilder, Ref, RefOr, ResponseBuilder, Schema, ServerBuilder,
+};
 use utoipa::{Modify, OpenApi, PartialSchema, ToSchema};
 
+use super::access::Audience;
 use super::error::Problem;
 use super::public;
 use crate::payload::Payload;
@@ -18,9 +27,11 @@ use crate::payload::Payload;
     ),
     paths(
         public::tap::tap,
+        public::form::form,
         public::payload::payload,
         public::data::data,
         public::media::media,
+        public::stand_in::stand_in,
         public::probes::health,
         public::probes::ready
     ),
@@ -34,6 +45,22 @@ pub(super) fn of_public_routes() -> openapi::OpenApi {
     Document::openapi()
 }
 
+/// Completes the document once all routes are in it.
+pub(super) fn complete(document: &mut openapi::OpenApi) {
+    let here = ServerBuilder::new()
+        .url("/")
+        .description(Some("The service that serves this document"));
+    document.servers = Some(vec![here.build()]);
+    name_operations(document);
+    for (path, item) in &mut document.paths.paths {
+        for operation in shape::operations(item) {
+            answers_of_all(path, operation);
+        }
+    }
+    shape::complete(document);
+    open_parts(document);
+}
+
 /// How the admin API knows its callers.
 struct AdminToken;
 
@@ -45,14 +72,48 @@ impl Modify for AdminToken {
     }
 }
 
-/// Names each operation by its method and path, `get_tags_id`, and says of the
-/// admin API's that they need a token. The names of handlers are not unique, and
-/// operation ids must be.
-pub(super) fn name_operations(document: &mut openapi::OpenApi) {
+/// Adds what every operation can answer, and says that who is told to try again
+/// later is told when.
+fn answers_of_all(path: &str, operation: &mut Operation) {
+    let (media_type, body): (_, RefOr<Schema>) = if path.starts_with("/v2/") {
+        let envelope = Ref::from_schema_name(public::Envelope::name());
+        ("application/json", envelope.into())
+    } else if Audience::of(Some(path)) == Audience::Public {
+        ("text/html", String::schema())
+    } else {
+        let problem = Ref::from_schema_name(Problem::name());
+        ("application/problem+json", problem.into())
+    };
+    let content = ContentBuilder::new().schema(Some(body)).build();
+    let badly_addressed = ResponseBuilder::new()
+        .description("The request names no host, or several")
+        .content(media_type, content);
+    let answers = &mut operation.responses.responses;
+    answers
+        .entry("400".to_owned())
+        .or_insert_with(|| badly_addressed.build().into());
+    for status in ["429", "503"] {
+        if let Some(RefOr::T(answer)) = answers.get_mut(status) {
+            let seconds = ObjectBuilder::new()
+                .schema_type(Type::Integer)
+                .minimum(Some(1));
+            let header = HeaderBuilder::new()
+                .schema(Some(seconds))
+                .description(Some("Seconds to wait"));
+            let name = "Retry-After".to_owned();
+            answer.headers.insert(name, header.build().into());
+        }
+    }
+}
+
+/// Names each operation by its method and path, `get_tags_id`: the names of
+/// handlers are not unique, and operation ids must be. Says of those that do not
+/// say which credentials they need that they need a token, or of public ones none.
+fn name_operations(document: &mut openapi::OpenApi) {
     for (path, item) in &mut document.paths.paths {
         let within = path.strip_prefix("/admin/v1");
         let name = within.unwrap_or(path).replace(['{', '}'], "");
-        let name = name.replace(['/', '-'], "_");
+        let name = name.replace(['/', '-', '.'], "_");
         let operations = [
             ("get", &mut item.get),
             ("post", &mut item.post),
@@ -63,17 +124,18 @@ pub(super) fn name_operations(document: &mut openapi::OpenApi) {
         for (method, operation) in operations {
             let Some(operation) = operation else { continue };
             operation.operation_id = Some(format!("{method}{name}"));
-            if within.is_some() {
-                let token = openapi::SecurityRequirement::new("token", Vec::<String>::new());
-                operation.security = Some(vec![token]);
-            }
+            let credentials = || match within {
+                Some(_) => vec![SecurityRequirement::new("token", Vec::<String>::new())],
+                None => Vec::new(),
+            };
+            operation.security.get_or_insert_with(credentials);
         }
     }
 }
 
 /// Opens the schemas that are parts of others: one that allows no further
 /// members would not allow those of the whole.
-pub(super) fn open_parts(document: &mut openapi::OpenApi) {
+fn open_parts(document: &mut openapi::OpenApi) {
     let Some(components) = &mut document.components else {
         return;
     };
@@ -97,9 +159,9 @@ pub(super) struct PayloadOrNone;
 
 impl PartialSchema for PayloadOrNone {
     fn schema() -> RefOr<Schema> {
-        let none = ArrayBuilder::new()
-            .items(ArrayItems::False)
-            .max_items(Some(0));
+        // Of anything, because it has none: not every reader of a schema knows `false`.
+        let anything = ArrayItems::RefOrSchema(Box::new(Schema::default().into()));
+        let none = ArrayBuilder::new().items(anything).max_items(Some(0));
         OneOfBuilder::new()
             .item(openapi::Ref::from_schema_name("Payload"))
             .item(none)
@@ -108,3 +170,17 @@ impl PartialSchema for PayloadOrNone {
 }
 
 impl ToSchema for PayloadOrNone {}
+
+/// Bytes as they are.
+pub(super) struct Binary;
+
+impl PartialSchema for Binary {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
+            .into()
+    }
+}
+
+impl ToSchema for Binary {}

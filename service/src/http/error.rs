@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-pub(super) use documented::{BadBody, Common, Conflicting, Invalid, NotFound, Written};
+pub(super) use documented::{Addressed, BadBody, Common, Conflicting, Invalid, NotFound, Written};
 
 use super::pages;
 use super::public::{Envelope, public_answer};
@@ -26,6 +26,8 @@ use crate::tap::TapError;
 pub enum ApiError {
     /// The request does not say what it must, or not well. A sentence for people.
     Invalid(String),
+    /// The request does not name exactly one host.
+    BadlyAddressed,
     /// No token, or a wrong one.
     Unauthorized,
     /// What is addressed does not exist.
@@ -58,6 +60,7 @@ pub struct Problem {
     /// The status' own name.
     title: &'static str,
     /// The status.
+    #[schema(minimum = 400, maximum = 599)]
     status: u16,
     /// What is wrong, and the way out, in words.
     detail: String,
@@ -67,6 +70,7 @@ impl ApiError {
     fn status(&self) -> StatusCode {
         match self {
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::BadlyAddressed => StatusCode::BAD_REQUEST,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::Conflict(_) => StatusCode::CONFLICT,
@@ -82,21 +86,11 @@ impl ApiError {
         }
     }
 
-    /// An answer that says when to try again, where that may help.
-    fn says_when(&self, mut answer: Response) -> Response {
-        let seconds = match self {
-            Self::TooMany(seconds) => (*seconds).into(),
-            Self::Unavailable => HeaderValue::from_static("1"),
-            _ => return answer,
-        };
-        answer.headers_mut().insert(header::RETRY_AFTER, seconds);
-        answer
-    }
-
     /// What is wrong, and the way out, in words.
     pub(super) fn detail(&self) -> String {
         match self {
             Self::Invalid(why) | Self::Conflict(why) => why.clone(),
+            Self::BadlyAddressed => "A request names its host once, in a Host header.".into(),
             Self::Unauthorized => {
                 "The admin API needs \"Authorization: Bearer TOKEN\" with a valid token.".into()
             }
@@ -133,10 +127,16 @@ impl IntoResponse for ApiError {
             HeaderValue::from_static("application/problem+json"),
         );
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        if matches!(self, Self::Unauthorized) {
-            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        match self {
+            Self::Unauthorized => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            Self::TooMany(seconds) => {
+                headers.insert(header::RETRY_AFTER, seconds.into());
+            }
+            _ => {}
         }
-        self.says_when(response)
+        response
     }
 }
 
@@ -198,12 +198,11 @@ impl IntoResponse for TapError {
             }
             error @ Self::Page(_) => ApiError::from(error),
         };
-        let page = pages::message(
+        pages::message(
             error.status(),
             "This tag cannot be read just now",
             "Something is wrong with the service, not with your tag. Please tap again in a moment.",
-        );
-        error.says_when(page)
+        )
     }
 }
 
@@ -213,33 +212,40 @@ pub(super) fn public_error(error: StorageError) -> Response {
 }
 
 fn in_envelope(error: &ApiError) -> Response {
-    error.says_when(public_answer(
-        error.status(),
-        &Envelope::error(&error.detail()),
-    ))
+    public_answer(error.status(), &Envelope::error(&error.detail()))
+}
+
+/// Whoever is told that the service is not available is told when to try again.
+pub(super) fn say_when_to_try_again(answer: &mut Response) {
+    if answer.status() == StatusCode::SERVICE_UNAVAILABLE {
+        let headers = answer.headers_mut();
+        let soon = HeaderValue::from_static("1");
+        headers.entry(header::RETRY_AFTER).or_insert(soon);
+    }
 }
 
 /// The answer to a path that is no route, in the envelope of its part of the service.
 pub(super) async fn no_such_route(State(_): State<Arc<Service>>, request: Request) -> Response {
-    by_part(request.uri().path(), ApiError::NotFound("route"))
+    by_part(request.uri().path(), &ApiError::NotFound("route"))
 }
 
 /// The answer to a method that its route does not have.
 pub(super) async fn no_such_method(State(_): State<Arc<Service>>, request: Request) -> Response {
     let error = ApiError::NoSuchMethod(request.method().clone());
-    by_part(request.uri().path(), error)
+    by_part(request.uri().path(), &error)
 }
 
-fn by_part(path: &str, error: ApiError) -> Response {
+/// An error in the envelope of the part of the service that `path` is in.
+pub(super) fn by_part(path: &str, error: &ApiError) -> Response {
     if path.starts_with("/v2/") {
-        in_envelope(&error)
-    } else if path.starts_with("/admin/") {
-        error.into_response()
-    } else {
-        pages::message(
-            error.status(),
-            "Nothing here",
-            "This address leads nowhere.",
-        )
+        return in_envelope(error);
+    }
+    if path.starts_with("/admin/") {
+        return error.clone().into_response();
+    }
+    let status = error.status();
+    match error {
+        ApiError::BadlyAddressed => pages::message(status, "Bad request", &error.detail()),
+        _ => pages::message(status, "Nothing here", "This address leads nowhere."),
     }
 }

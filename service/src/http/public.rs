@@ -2,11 +2,11 @@
 
 mod agents;
 pub(super) mod data;
-mod form;
+pub(super) mod form;
 pub(super) mod media;
 pub(super) mod payload;
 pub(super) mod probes;
-mod stand_in;
+pub(super) mod stand_in;
 pub(super) mod tap;
 
 use axum::body::Body;

@@ -68,6 +68,9 @@ pub async fn serve(
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
+        // A client that sends no more still reads: what it asked for is done,
+        // and it is told so.
+        .half_close(true)
         .max_headers(64);
     let (open, is_open) = watch::channel(());
     let closing = Closing(Some(is_open));

@@ -84,7 +84,9 @@ impl FromStr for DiversificationInput {
 
 as_text!(
     DiversificationInput,
-    "^([0-9A-Fa-f]{2})*[{]uid[}]([0-9A-Fa-f]{2})*$"
+    "^([0-9A-Fa-f]{2})*[{]uid[}]([0-9A-Fa-f]{2})*$",
+    // `{uid}` stands for 7 of the 31 bytes.
+    max_length = 53
 );
 
 /// A diversification input that is empty or longer than 31 bytes.

@@ -10,7 +10,7 @@ pub(crate) fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
 /// Implements serde and the OpenAPI schema of `$type` over its `Display` and
 /// `FromStr`; `$pattern` is the regular expression of the text.
 macro_rules! as_text {
-    ($type:ty, $pattern:literal) => {
+    ($type:ty, $pattern:literal $(, max_length = $max:literal)?) => {
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -24,18 +24,19 @@ macro_rules! as_text {
             }
         }
 
-        $crate::inlay::text::text_schema!($type, $pattern);
+        $crate::inlay::text::text_schema!($type, $pattern $(, max_length = $max)?);
     };
 }
 
 /// Implements the OpenAPI schema of a type that is text of the shape `$pattern`.
 macro_rules! text_schema {
-    ($type:ty, $pattern:literal) => {
+    ($type:ty, $pattern:literal $(, max_length = $max:literal)?) => {
         impl utoipa::PartialSchema for $type {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
                 utoipa::openapi::schema::ObjectBuilder::new()
                     .schema_type(utoipa::openapi::schema::Type::String)
                     .pattern(Some($pattern))
+                    $(.max_length(Some($max)))?
                     .into()
             }
         }

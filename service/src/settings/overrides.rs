@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{RateLimit, Settings, SimulatedTargets, parse};
+use super::{HostName, Network, RateLimit, Settings, SimulatedTargets, parse};
 
 /// The settings that one source names; the others it leaves as they are.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -14,6 +14,7 @@ pub struct Overrides {
     /// Public base of the tags' URLs, as it is printed and encoded: `http` or `https`, without a query.
     #[arg(long, env = "TAPDESK_TAG_URL", value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^https?://[^?#]+$")]
     pub tag_url: Option<String>,
 
     /// `app_id` of every payload.
@@ -24,11 +25,13 @@ pub struct Overrides {
     /// Two-letter country of a client that nothing else tells one of.
     #[arg(long, env = "TAPDESK_DEFAULT_COUNTRY", value_name = "CODE")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^([A-Za-z]{2})?$")]
     pub default_country: Option<String>,
 
     /// Header in which a trusted proxy names the client's country.
     #[arg(long, env = "TAPDESK_COUNTRY_HEADER", value_name = "NAME")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
     pub country_header: Option<String>,
 
     /// Addresses or address blocks of proxies whose forwarding headers count.
@@ -39,6 +42,7 @@ pub struct Overrides {
         value_delimiter = ','
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Network>>)]
     pub trusted_proxies: Option<Vec<String>>,
 
     /// How many months interactions are kept.
@@ -57,7 +61,7 @@ pub struct Overrides {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_limit: Option<RateLimit>,
 
-    /// Host names by which the admin API may be addressed, beside the loopback's and the listener's.
+    /// Host names and addresses by which the admin API may be addressed, beside the loopback's and the listener's.
     #[arg(
         long,
         env = "TAPDESK_HOSTS",
@@ -65,6 +69,7 @@ pub struct Overrides {
         value_delimiter = ','
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<HostName>>)]
     pub hosts: Option<Vec<String>>,
 }
 
@@ -130,7 +135,7 @@ impl Settings {
             let hosts: Option<_> = hosts.iter().map(|host| parse::host(host)).collect();
             settings.hosts = hosts.ok_or_else(invalid(
                 "hosts",
-                "A host is a name such as admin.example, without scheme, port or path.",
+                "A host is a name such as admin.example or an address such as 2001:db8::5, without scheme, port or path.",
             ))?;
         }
         Ok(settings)

@@ -10,6 +10,9 @@ use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::Url;
 
+use crate::host;
+use crate::inlay::text::text_schema;
+
 /// An address block, as in `10.0.0.0/8`, or a single address.
 pub fn parse_network(text: &str) -> Result<IpNet, InvalidNetwork> {
     let text = text.trim();
@@ -121,6 +124,14 @@ impl utoipa::PartialSchema for RateLimit {
 
 impl utoipa::ToSchema for RateLimit {}
 
+/// How a network is written, for the OpenAPI document.
+pub(super) struct Network;
+text_schema!(Network, "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$");
+
+/// How a host is written, for the OpenAPI document.
+pub(super) struct HostName;
+text_schema!(HostName, "^([^][/:@?#\\s]+|\\[?[0-9A-Fa-f:.]+\\]?)$");
+
 /// The base of the tags' URLs, without a slash at its end.
 pub(super) fn tag_url(text: &str) -> Option<String> {
     let text = text.trim().trim_end_matches('/');
@@ -144,13 +155,9 @@ pub(super) fn header(text: &str) -> Option<String> {
     Some(name.as_str().to_owned())
 }
 
-/// A host's name in lower case, without a port.
+/// A host's name in lower case, or its address, one of IPv6 in brackets; without a port.
 pub(super) fn host(text: &str) -> Option<String> {
-    let name = text.trim().trim_end_matches('.').to_ascii_lowercase();
-    if name.contains(['/', ':', '@', '?', '#']) {
-        return None;
-    }
-    url::Host::parse(&name).ok().map(|host| host.to_string())
+    host::parse(text.trim()).map(|host| host.to_string())
 }
 
 #[cfg(test)]
@@ -180,7 +187,10 @@ mod tests {
             ("Admin.Example", Some("admin.example")),
             ("admin.example.", Some("admin.example")),
             ("192.0.2.1", Some("192.0.2.1")),
+            ("[2001:DB8::5]", Some("[2001:db8::5]")),
+            ("2001:db8::5", Some("[2001:db8::5]")),
             ("admin.example:80", None),
+            ("[2001:db8::5]:80", None),
             ("https://admin.example", None),
             ("", None),
         ] {

@@ -150,6 +150,18 @@ impl Storage for PostgresStorage {
         self.session().await?.one("SELECT 1", &[]).await.map(drop)
     }
 
+    async fn check_writable(&self) -> Result<(), StorageError> {
+        // No two nodes do it at once: a write of configuration is one at a time.
+        let write = self.begin().await?;
+        let written = write
+            .batch(
+                "INSERT INTO settings (name, value) VALUES ('writable', '');
+                 DELETE FROM settings WHERE name = 'writable'",
+            )
+            .await;
+        self.end(write, written).await
+    }
+
     async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
         self.sweep_once(keep_since).await
     }

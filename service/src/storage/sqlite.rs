@@ -210,6 +210,18 @@ impl Storage for SqliteStorage {
         self.read(|connection| Ok(connection.query_row("SELECT 1", [], |_| Ok(()))?))
     }
 
+    async fn check_writable(&self) -> Result<(), StorageError> {
+        self.write(|write| {
+            // A page that was touched is written, even if it is as it was.
+            write.connection.execute_batch(
+                "INSERT INTO settings (name, value) VALUES ('writable', '');
+                 DELETE FROM settings WHERE name = 'writable'",
+            )?;
+            Ok(())
+        })
+        .await
+    }
+
     async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
         let reads = self.payload_reads.take();
         let position = Arc::clone(&self.sweep_position);

@@ -15,12 +15,15 @@ pub struct Location {
     /// The owner's number for it.
     pub id: i64,
     /// Street and number.
+    #[schema(max_length = 200)]
     pub street: String,
     /// Designated market area.
     pub dma: i64,
     /// Latitude in degrees, -90 to 90.
+    #[schema(minimum = -90, maximum = 90)]
     pub lat: f64,
     /// Longitude in degrees, -180 to 180.
+    #[schema(minimum = -180, maximum = 180)]
     pub lon: f64,
     /// Whether the tag stays where it is.
     pub stationary: bool,
@@ -46,6 +49,7 @@ pub struct Venue {
     #[serde(rename = "type", deserialize_with = "object::one")]
     pub kind: PlaceType,
     /// Its name.
+    #[schema(max_length = 200)]
     pub name: String,
 }
 
@@ -57,6 +61,7 @@ pub struct VenueAsset {
     #[serde(rename = "type", deserialize_with = "object::one")]
     pub kind: AssetType,
     /// The owner's identifier for it.
+    #[schema(max_length = 200)]
     pub id: String,
 }
 
@@ -67,6 +72,7 @@ pub struct PlaceType {
     /// The owner's number for the kind.
     pub id: i64,
     /// Its name.
+    #[schema(max_length = 200)]
     pub name: String,
     /// 1 where things of the kind stay where they are, else 0.
     pub stationary: i64,

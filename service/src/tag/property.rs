@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 /// The class of a property. Only variables can be changed from outside
 /// (specification, section 1).
@@ -113,10 +115,34 @@ pub fn check_value(value: &str) -> Result<(), InvalidProperty> {
     }
 }
 
+/// The schema of a value. A character has one byte or more.
+pub(crate) fn value_schema() -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .max_length(Some(VALUE_MAX))
+        .pattern(Some(r"^[^\x00]*$"))
+}
+
+impl PartialSchema for Properties {
+    fn schema() -> RefOr<Schema> {
+        let key = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .pattern(Some("^[A-Za-z0-9_.-]{1,64}$"));
+        ObjectBuilder::new()
+            .schema_type(Type::Object)
+            .description(Some("The properties of one class."))
+            .property_names(Some(key))
+            .additional_properties(Some(Schema::from(value_schema())))
+            .max_properties(Some(PROPERTIES_MAX))
+            .into()
+    }
+}
+
+impl ToSchema for Properties {}
+
 /// The properties of one class.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-#[schema(value_type = BTreeMap<String, String>)]
 pub struct Properties(pub BTreeMap<PropertyKey, String>);
 
 impl Properties {

@@ -138,6 +138,38 @@ async fn on_a_full_disk_reads_and_redirects_go_on_writes_get_507_and_it_recovers
     assert_eq!(service.tap(&studio.path()).await.status, 200);
 }
 
+/// A launch on a small disk that is full when the service starts, with a
+/// database that was made while there was room.
+fn on_a_disk_that_is_full() -> Option<Launch> {
+    const MADE_AND_FILLED: &str = r#"
+        mount -t tmpfs -o size=2m,mode=700 tapdesk "$0" || exit
+        "$@" >"$0/said" & first=$!
+        until grep -q listening "$0/said"; do kill -0 "$first" || exit; sleep 0.05; done
+        kill -TERM "$first"; wait "$first"
+        cat /dev/zero >"$0/filler" 2>/dev/null
+        exec "$@""#;
+    let mut launch = on_a_small_disk()?;
+    let script = launch
+        .command
+        .iter_mut()
+        .find(|part| part.contains("mount "));
+    *script.expect("the script that mounts the disk") = MADE_AND_FILLED.to_owned();
+    Some(launch)
+}
+
+#[tokio::test]
+async fn a_service_that_starts_on_a_full_disk_knows_so_before_it_listens() {
+    let Some(launch) = on_a_disk_that_is_full() else {
+        return;
+    };
+    let service = launch.start().await;
+    let said = launch.log();
+    assert!(said.contains("the disk is full"), "{said}");
+    let create = service.admin(Method::POST, "/tags", json!({"name": "More"}));
+    assert_eq!(create.await.status, 507);
+    assert_eq!(service.tap("/t/nobody-knows").await.status, 404);
+}
+
 async fn studio(service: &ServiceProcess) -> TestTag {
     let studio = service
         .experience(json!({

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
 use crate::http::admin::body::Body;
+use crate::http::document::Binary;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::keyring::{Passphrase, SealedKey};
 use crate::service::Service;
@@ -41,7 +42,7 @@ pub(crate) struct NewBackup {
     post, path = "/backup", tag = "backup", request_body = NewBackup,
     responses(
         (
-            status = OK, description = "The backup", content_type = "application/vnd.sqlite3", body = Vec<u8>,
+            status = OK, description = "The backup", content_type = "application/vnd.sqlite3", body = inline(Binary),
             headers(("Tapdesk-Inlay-Key" = String, description = "`included` or `not-included`"))
         ),
         Conflicting, BadBody, Written, Common
@@ -77,7 +78,6 @@ pub(crate) async fn create(
             header::CONTENT_DISPOSITION,
             HeaderValue::try_from(name).map_err(|_| ApiError::Internal)?,
         ),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (CARRIES_KEY, HeaderValue::from_static(carries_key)),
     ];
     let content = ReaderStream::with_capacity(tokio::fs::File::from_std(file), 256 * 1024);

@@ -11,7 +11,8 @@ use axum::http::header::CONTENT_TYPE;
 use hyper::body::Body as _;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use utoipa::openapi::{RefOr, Schema};
+use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::{OneOfBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::http::error::ApiError;
@@ -96,16 +97,49 @@ impl Patch {
     }
 }
 
-/// The members of `T` in a merge patch, for the OpenAPI document: none is required.
+/// The members of `T` in a merge patch, for the OpenAPI document: none must be
+/// sent, and `null` resets those that `T` does not require.
 pub(super) struct Partial<T>(PhantomData<T>);
 
 impl<T: PartialSchema> PartialSchema for Partial<T> {
     fn schema() -> RefOr<Schema> {
         let mut schema = T::schema();
         if let RefOr::T(Schema::Object(object)) = &mut schema {
-            object.required.clear();
+            let required = std::mem::take(&mut object.required);
+            for (name, member) in &mut object.properties {
+                if !required.contains(name) {
+                    or_null(member);
+                }
+            }
         }
         schema
+    }
+}
+
+/// Allows `null` as well.
+fn or_null(schema: &mut RefOr<Schema>) {
+    let null = || ObjectBuilder::new().schema_type(Type::Null);
+    match schema {
+        RefOr::T(Schema::Object(object)) if object.enum_values.is_none() => {
+            nullable(&mut object.schema_type);
+        }
+        RefOr::T(Schema::Array(array)) => nullable(&mut array.schema_type),
+        RefOr::T(Schema::OneOf(choice)) => {
+            let null = null().into();
+            if !choice.items.contains(&null) {
+                choice.items.push(null);
+            }
+        }
+        other => {
+            let either = OneOfBuilder::new().item(other.clone()).item(null());
+            *other = either.into();
+        }
+    }
+}
+
+fn nullable(schema: &mut SchemaType) {
+    if let SchemaType::Type(one) = schema {
+        *schema = SchemaType::from_iter([one.clone(), Type::Null]);
     }
 }
 

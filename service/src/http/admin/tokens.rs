@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -66,6 +66,7 @@ pub(crate) struct CreatedToken {
     #[serde(flatten)]
     stored: StoredToken,
     /// The token itself. It is never shown again.
+    #[schema(min_length = 32)]
     token: String,
 }
 
@@ -79,14 +80,7 @@ pub(crate) struct CreatedToken {
 pub(crate) async fn create(
     State(service): State<Arc<Service>>,
     Body(NewToken { name }): Body<NewToken>,
-) -> Result<
-    (
-        StatusCode,
-        [(HeaderName, HeaderValue); 1],
-        Json<CreatedToken>,
-    ),
-    ApiError,
-> {
+) -> Result<(StatusCode, Json<CreatedToken>), ApiError> {
     if name.trim().is_empty() || !text_fits(&name, NAME_MAX) {
         let why = format!("A token needs a name of 1 to {NAME_MAX} characters.");
         return Err(ApiError::Invalid(why));
@@ -97,13 +91,13 @@ pub(crate) async fn create(
         stored,
         token: token.expose().to_owned(),
     };
-    let unstored = [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
-    Ok((StatusCode::CREATED, unstored, Json(created)))
+    Ok((StatusCode::CREATED, Json(created)))
 }
 
 /// Delete an admin token
 ///
-/// Whoever holds it is refused from now on.
+/// Whoever holds it is refused from now on. What it opened, such as a stream of
+/// events or a download, ends within a second.
 #[utoipa::path(
     delete, path = "/tokens/{id}", tag = "tokens", params(("id" = TokenId, Path)),
     responses((status = NO_CONTENT), NotFound, Written, Common)

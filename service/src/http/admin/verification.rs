@@ -23,7 +23,7 @@ const URL_MAX: usize = 4096;
 #[serde(deny_unknown_fields)]
 pub(crate) struct VerificationRequest {
     /// The URL of a tap.
-    #[schema(max_length = 4096)]
+    #[schema(min_length = 1, max_length = 4096)]
     url: String,
 }
 

@@ -10,8 +10,6 @@
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
-use utoipa::openapi::header::HeaderBuilder;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{IntoResponses, ToSchema as _};
 
@@ -31,13 +29,16 @@ macro_rules! groups {
 }
 
 groups! {
-    /// What every operation can answer.
+    /// What every operation of the admin API can answer.
     Common:
         ApiError::Unauthorized => "No token, or a wrong one",
         ApiError::Misdirected => "Addressed by a host name that is not ours",
         ApiError::TooMany(0) => "Too many refused requests of this client",
         ApiError::Internal => "A failure of the service; its log says what",
         ApiError::Unavailable => "The database does not answer at the moment";
+    /// What operations can answer that need a host of ours, and no token.
+    Addressed:
+        ApiError::Misdirected => "Addressed by a host name that is not ours";
     /// Operations on something addressed in the path.
     NotFound:
         ApiError::NotFound("") => "What is addressed does not exist";
@@ -61,19 +62,8 @@ groups! {
 fn document(status: StatusCode, description: &str) -> (String, RefOr<Response>) {
     let problem = Ref::from_schema_name(Problem::name());
     let content = ContentBuilder::new().schema(Some(problem)).build();
-    let mut response = ResponseBuilder::new()
+    let response = ResponseBuilder::new()
         .description(description)
         .content("application/problem+json", content);
-    if matches!(
-        status,
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
-    ) {
-        let seconds = ObjectBuilder::new().schema_type(Type::Integer).build();
-        let retry_after = HeaderBuilder::new()
-            .schema(Some(seconds))
-            .description(Some("Seconds to wait"))
-            .build();
-        response = response.header("Retry-After", retry_after);
-    }
     (status.as_str().to_owned(), response.build().into())
 }

@@ -1,6 +1,7 @@
 //! `POST /v2/interactions/data`: variables updated with a rolling key
 //! (specification 4.2).
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,16 +15,19 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::{BODY_MAX, Envelope, preflight, public_answer, too_many, wrong_method};
 use crate::http::error::public_error;
 use crate::http::origin::Address;
 use crate::object::Object;
+use crate::refusals::Operation;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
 use crate::storage::{Updated, VariableUpdate};
-use crate::tag::{InvalidProperty, PropertyClass, PropertyKey, check_value};
+use crate::tag::{InvalidProperty, PropertyClass, PropertyKey, check_value, value_schema};
 
 /// Most variables in one update.
 const KEYS_MAX: usize = 64;
@@ -43,7 +47,7 @@ const UPDATED: &str = "User Data updated";
 /// answer again until the key expires.
 #[utoipa::path(
     post, path = "/v2/interactions/data", tag = "public",
-    params(("Idempotency-Key" = Option<String>, Header, description = "Makes a retry safe: 1 to 255 characters")),
+    params(("Idempotency-Key" = Option<String>, Header, nullable = false, min_length = 1, max_length = 255, description = "Makes a retry safe: 1 to 255 characters")),
     request_body = Record,
     responses(
         (status = OK, body = Envelope<'_>),
@@ -72,10 +76,7 @@ pub(in crate::http) async fn data(
         Err(Failure::Refused(refusal)) => refusal,
     };
     let answer = public_answer(refusal.status, &Envelope::error(&refusal.message));
-    match service
-        .refusals
-        .count(address, service.settings().rate_limit)
-    {
+    match service.refused(Operation::Update, address) {
         Some(seconds) => too_many(answer, seconds),
         None => answer,
     }
@@ -181,14 +182,36 @@ async fn read(body: Body) -> Result<Bytes, Failure> {
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http) struct Record {
     /// The rolling key, Base64-encoded.
+    #[schema(pattern = "^[A-Za-z0-9+/_ -]+={0,2}$")]
     rolling_key: String,
     /// New values of existing variables.
-    #[schema(value_type = BTreeMap<String, String>)]
     data: Pairs,
 }
 
 /// An object's members as they stand, repeated ones included.
-struct Pairs(Vec<(String, Value)>);
+pub(in crate::http) struct Pairs(Vec<(String, Value)>);
+
+impl PartialSchema for Pairs {
+    fn schema() -> RefOr<Schema> {
+        let name = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .pattern(Some("^(tag:variable:)?[A-Za-z0-9_.-]{1,64}$"));
+        ObjectBuilder::new()
+            .schema_type(Type::Object)
+            .description(Some("New values by the key of their variable."))
+            .property_names(Some(name))
+            .additional_properties(Some(Schema::from(value_schema())))
+            .min_properties(Some(1))
+            .max_properties(Some(KEYS_MAX))
+            .into()
+    }
+}
+
+impl ToSchema for Pairs {
+    fn name() -> Cow<'static, str> {
+        "VariableValues".into()
+    }
+}
 
 impl<'de> Deserialize<'de> for Pairs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

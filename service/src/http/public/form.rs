@@ -9,11 +9,15 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use sha2::{Digest, Sha256};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::tap::{respond, wrong_method};
 use super::{BODY_MAX, too_many};
 use crate::http::origin::visitor;
 use crate::http::pages;
+use crate::refusals::Operation;
 use crate::service::Service;
 use crate::storage::StorageError;
 use crate::tag::{PropertyClass, PropertyKey};
@@ -35,7 +39,57 @@ pub(super) fn is_form(headers: &HeaderMap) -> bool {
     })
 }
 
-pub(super) async fn form(service: &Service, address: IpAddr, request: Request) -> Response {
+/// What a form sends, for the OpenAPI document.
+pub(in crate::http) struct FormFields;
+
+impl PartialSchema for FormFields {
+    fn schema() -> RefOr<Schema> {
+        let text = || ObjectBuilder::new().schema_type(Type::String);
+        ObjectBuilder::new()
+            .schema_type(Type::Object)
+            .property(
+                "rolling_key",
+                text()
+                    .pattern(Some("^[A-Za-z0-9+/_ -]+={0,2}$"))
+                    .description(Some("The rolling key of the page, Base64-encoded.")),
+            )
+            .required("rolling_key")
+            .additional_properties(Some(Schema::from(text().description(Some(
+                "`tag:variable:KEY`: a variable's new value. Other fields mean nothing.",
+            )))))
+            .into()
+    }
+}
+
+impl ToSchema for FormFields {}
+
+/// Send a form of a page
+///
+/// What the forms of a studio page do without JavaScript: the update operation,
+/// answered with the page as it is now. Sent again it is the same submission.
+#[utoipa::path(
+    post, path = "/t/{slug}", tag = "public",
+    params(("slug" = String, Path, description = "The tag")),
+    request_body(content = FormFields, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = OK, body = String, content_type = "text/html", description = "The page as it is now"),
+        (status = BAD_REQUEST, body = String, content_type = "text/html", description = "The page with what is wrong, or one that asks for another tap"),
+        (status = NOT_FOUND, body = String, content_type = "text/html", description = "No tag has this slug"),
+        (status = METHOD_NOT_ALLOWED, body = String, content_type = "text/html", description = "It is no form, or the tag has none"),
+        (status = REQUEST_TIMEOUT, body = String, content_type = "text/html", description = "The form took too long to arrive"),
+        (status = CONFLICT, body = String, content_type = "text/html", description = "The inlay's keys are locked"),
+        (status = GONE, body = String, content_type = "text/html", description = "The tag is archived"),
+        (status = PAYLOAD_TOO_LARGE, body = String, content_type = "text/html", description = "Over 64 KiB"),
+        (status = TOO_MANY_REQUESTS, body = String, content_type = "text/html", description = "Too many refused updates"),
+        (status = INSUFFICIENT_STORAGE, body = String, content_type = "text/html", description = "The disk is full; nothing was written"),
+        (status = SERVICE_UNAVAILABLE, body = String, content_type = "text/html", description = "The database is not available")
+    )
+)]
+pub(in crate::http) async fn form(
+    service: &Service,
+    address: IpAddr,
+    request: Request,
+) -> Response {
     let (parts, body) = request.into_parts();
     let slug = parts.uri.path().strip_prefix("/t/").unwrap_or_default();
     let visitor = visitor(&parts.headers);
@@ -82,8 +136,7 @@ pub(super) async fn form(service: &Service, address: IpAddr, request: Request) -
 
 /// A refusal, which becomes another one where there were too many.
 fn counted(service: &Service, address: IpAddr, refused: Response) -> Response {
-    let limit = service.settings().rate_limit;
-    match service.refusals.count(address, limit) {
+    match service.refused(Operation::Update, address) {
         Some(seconds) => too_many(refused, seconds),
         None => refused,
     }

@@ -6,6 +6,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use crate::http::document::Binary;
 use crate::http::pages;
 use crate::service::Service;
 use crate::tap::TapError;
@@ -17,7 +18,7 @@ use crate::tap::TapError;
     get, path = "/media/{name}", tag = "public",
     params(("name" = String, Path, description = "As the page names it")),
     responses(
-        (status = OK, content((Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/gif"))),
+        (status = OK, content((inline(Binary) = "image/png"), (inline(Binary) = "image/jpeg"), (inline(Binary) = "image/webp"), (inline(Binary) = "image/gif"))),
         (status = NOT_FOUND, body = String, content_type = "text/html", description = "There is no such image"),
         (status = SERVICE_UNAVAILABLE, body = String, content_type = "text/html", description = "The database is not available")
     )

@@ -12,6 +12,7 @@ use crate::http::document::PayloadOrNone;
 use crate::http::error::public_error;
 use crate::http::origin::Address;
 use crate::payload;
+use crate::refusals::Operation;
 use crate::service::Service;
 
 /// An invalid key's payload.
@@ -49,10 +50,7 @@ pub(in crate::http) async fn payload(
         Ok(Some(json)) => public_json(StatusCode::OK, json),
         Ok(None) => {
             let refused = public_json(StatusCode::OK, NONE);
-            match service
-                .refusals
-                .count(address, service.settings().rate_limit)
-            {
+            match service.refused(Operation::Payload, address) {
                 Some(seconds) => too_many(refused, seconds),
                 None => refused,
             }

@@ -4,14 +4,27 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
+use utoipa::ToSchema;
 
 use crate::service::Service;
 
+/// What a probe says.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "its shape is what counts")]
+struct Probe {
+    /// `ok`, `ready` or `not ready`.
+    #[schema(pattern = "^(ok|ready|not ready)$")]
+    status: String,
+    /// Of `not ready`: why, in words.
+    #[schema(nullable = false)]
+    reason: Option<String>,
+}
+
 /// Whether the process lives
-#[utoipa::path(get, path = "/health", tag = "public", responses((status = OK, body = BTreeMap<String, String>)))]
+#[utoipa::path(get, path = "/health", tag = "public", responses((status = OK, body = inline(Probe))))]
 pub(in crate::http) async fn health() -> Json<serde_json::Value> {
     Json(json!({"status": "ok"}))
 }
@@ -20,8 +33,8 @@ pub(in crate::http) async fn health() -> Json<serde_json::Value> {
 #[utoipa::path(
     get, path = "/ready", tag = "public",
     responses(
-        (status = OK, body = BTreeMap<String, String>),
-        (status = SERVICE_UNAVAILABLE, body = BTreeMap<String, String>)
+        (status = OK, body = inline(Probe)),
+        (status = SERVICE_UNAVAILABLE, body = inline(Probe))
     )
 )]
 pub(in crate::http) async fn ready(State(service): State<Arc<Service>>) -> Response {
@@ -29,11 +42,7 @@ pub(in crate::http) async fn ready(State(service): State<Arc<Service>>) -> Respo
         Ok(()) => Json(json!({"status": "ready"})).into_response(),
         Err(error) => {
             let body = Json(json!({"status": "not ready", "reason": error.to_string()}));
-            let mut response = (StatusCode::SERVICE_UNAVAILABLE, body).into_response();
-            response
-                .headers_mut()
-                .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            response
+            (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
         }
     }
 }

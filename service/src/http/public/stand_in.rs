@@ -18,6 +18,15 @@ struct StandIn<'a> {
     nonce: &'a str,
 }
 
+/// Where taps of simulated tags lead
+///
+/// The built-in stand-in for an owner's domain: a page that shows the payload
+/// of the key it is opened with, and updates a variable.
+#[utoipa::path(
+    get, path = "/stand-in", tag = "public",
+    params(("rk" = Option<String>, Query, description = "The rolling key as received")),
+    responses((status = OK, body = String, content_type = "text/html", description = "The page"))
+)]
 pub(in crate::http) async fn stand_in(State(service): State<Arc<Service>>) -> Response {
     let nonce = pages::nonce(&*service.entropy);
     match (StandIn { nonce: &nonce }).render() {

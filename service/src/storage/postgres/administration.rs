@@ -98,7 +98,9 @@ impl Administration for PostgresStorage {
     }
 
     async fn delete_token(&self, id: TokenId) -> Result<Option<()>, StorageError> {
-        let write = self.begin().await?;
+        let mut write = self.begin().await?;
+        // What the token opened is looked at again, on every node.
+        write.changes_configuration();
         let removed = write
             .run("DELETE FROM tokens WHERE id = $1", &[&id.0])
             .await;

@@ -95,6 +95,8 @@ impl Administration for SqliteStorage {
             let removed = write
                 .connection
                 .execute("DELETE FROM tokens WHERE id = ?1", [id.0])?;
+            // What the token opened is looked at again.
+            write.changes_configuration();
             Ok((removed > 0).then_some(()))
         })
         .await

@@ -1036,7 +1036,8 @@ export interface paths {
         post?: never;
         /**
          * Delete an admin token
-         * @description Whoever holds it is refused from now on.
+         * @description Whoever holds it is refused from now on. What it opened, such as a stream of
+         *     events or a download, ends within a second.
          */
         delete: operations["delete_tokens_id"];
         options?: never;
@@ -1060,6 +1061,27 @@ export interface paths {
          *     that is wrong.
          */
         post: operations["post_verification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read this document as a page
+         * @description It needs no token, but a host name by which the admin API may be addressed.
+         *     Public listeners do not serve it.
+         */
+        get: operations["get_docs"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1103,6 +1125,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the metrics
+         * @description For Prometheus, in the text format of OpenMetrics. They tell how much an owner's tags are
+         *     tapped, so they need the admin token: `authorization.credentials_file` of a scrape job.
+         */
+        get: operations["get_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get this document
+         * @description It needs no token, but a host name by which the admin API may be addressed.
+         *     Public listeners do not serve it.
+         */
+        get: operations["get_openapi_json"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ready": {
         parameters: {
             query?: never;
@@ -1112,6 +1176,27 @@ export interface paths {
         };
         /** Whether the database answers */
         get: operations["get_ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/stand-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where taps of simulated tags lead
+         * @description The built-in stand-in for an owner's domain: a page that shows the payload
+         *     of the key it is opened with, and updates a variable.
+         */
+        get: operations["get_stand_in"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1135,7 +1220,12 @@ export interface paths {
          */
         get: operations["get_t_slug"];
         put?: never;
-        post?: never;
+        /**
+         * Send a form of a page
+         * @description What the forms of a studio page do without JavaScript: the update operation,
+         *     answered with the page as it is now. Sent again it is the same submission.
+         */
+        post: operations["post_t_slug"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1211,6 +1301,17 @@ export interface components {
             advance_ms: number;
         };
         AesKey: string;
+        /** @description Assign to an experience, or with `null` to none. */
+        AssignTagBulkChange: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            action: "assign";
+            experience_id: components["schemas"]["ExperienceId"] | null;
+            /** @description Which tags. */
+            select: components["schemas"]["TagSelection"];
+        };
         /** @description What needs attention. Zero is good. */
         Attention: {
             /**
@@ -1240,97 +1341,7 @@ export interface components {
             used_up: number;
         };
         /** @description A block of a studio page. Macros may stand in every text but keys, and in a button's URL. */
-        Block: {
-            /** @description Plain text. */
-            text: string;
-            /** @enum {string} */
-            type: "heading";
-        } | {
-            /** @description Markdown; HTML in it is text like any other. */
-            text: string;
-            /** @enum {string} */
-            type: "text";
-        } | {
-            /** @description What it says. */
-            label: string;
-            /** @description How much it stands out. */
-            look?: components["schemas"]["ButtonLook"];
-            /** @enum {string} */
-            type: "button";
-            /** @description An `http`, `https`, `mailto` or `tel` URL. */
-            url: string;
-        } | {
-            /** @description What it shows. */
-            label: string;
-            /** @enum {string} */
-            type: "video";
-            /** @description An `http` or `https` URL. */
-            url: string;
-        } | {
-            /** @description More of it. */
-            text?: string;
-            /** @description What it says, in a few words. */
-            title: string;
-            /** @description Which sign and colour. */
-            tone: components["schemas"]["Tone"];
-            /** @enum {string} */
-            type: "notice";
-        } | {
-            /** @description What is counted. */
-            label: string;
-            /**
-             * Format: int32
-             * @description How many there are.
-             */
-            of: number;
-            /** @enum {string} */
-            type: "progress";
-            /**
-             * @description How many are filled: a number, or a macro of one. What is none counts as 0.
-             * @example {{tag:variable:stamps}}
-             */
-            value: string;
-        } | {
-            /** @description What it shows, for those who do not see it. Empty for an ornament. */
-            alt?: string;
-            /** @description Which. */
-            image_id: components["schemas"]["ImageId"];
-            /** @enum {string} */
-            type: "image";
-        } | {
-            /** @enum {string} */
-            type: "divider";
-        } | {
-            /** @description From top to bottom. A row whose value comes out empty is left out. */
-            rows: components["schemas"]["TableRow"][];
-            /** @enum {string} */
-            type: "table";
-        } | {
-            /** @description Its fields, each of another variable. */
-            fields: components["schemas"]["FormField"][];
-            /** @description What its button says. */
-            submit_label: string;
-            /** @enum {string} */
-            type: "form";
-        } | {
-            /** @description What it says. */
-            label: string;
-            /** @enum {string} */
-            type: "variable_button";
-            /** @description The value it gets. */
-            value: string;
-            /** @description The variable's key. */
-            variable: components["schemas"]["PropertyKey"];
-        } | {
-            /** @description What is shown then. */
-            blocks: components["schemas"]["Block"][];
-            /** @description What is shown instead. */
-            otherwise?: components["schemas"]["Block"][];
-            /** @enum {string} */
-            type: "condition";
-            /** @description When they are. */
-            when: components["schemas"]["When"];
-        };
+        Block: components["schemas"]["HeadingBlock"] | components["schemas"]["TextBlock"] | components["schemas"]["ButtonBlock"] | components["schemas"]["VideoBlock"] | components["schemas"]["NoticeBlock"] | components["schemas"]["ProgressBlock"] | components["schemas"]["ImageBlock"] | components["schemas"]["DividerBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["FormBlock"] | components["schemas"]["VariableButtonBlock"] | components["schemas"]["ConditionBlock"];
         /**
          * @description The length of a bucket.
          * @enum {string}
@@ -1340,6 +1351,20 @@ export interface components {
         BucketTaps: components["schemas"]["Taps"] & {
             /** @description When the bucket begins. */
             at: components["schemas"]["Timestamp"];
+        };
+        /** @description A button that leads elsewhere. */
+        ButtonBlock: {
+            /** @description What it says. */
+            label: string;
+            /** @description How much it stands out. */
+            look?: components["schemas"]["ButtonLook"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "button";
+            /** @description An `http`, `https`, `mailto` or `tel` URL. */
+            url: string;
         };
         /**
          * @description How much a button stands out.
@@ -1355,25 +1380,34 @@ export interface components {
             /** @description Its value before. */
             old: string;
         };
+        Choice: string;
         /** @description What the service takes for the present. */
         ClockView: {
             now: components["schemas"]["Timestamp"];
         };
-        /** @description What a version of an experience publishes. In JSON the members of [`ContentFields`]. */
-        Content: {
-            /** @enum {string} */
-            kind: "redirect";
-            /** @description Other targets, each under its conditions: the first whose conditions are met leads. */
-            rules?: components["schemas"]["Rule"][];
-            /** @description Where to, unless a rule says otherwise. */
-            target_url: string;
-        } | {
-            /** @description What stands on it, from top to bottom. */
+        /** @description Blocks that are not always shown. */
+        ConditionBlock: {
+            /** @description What is shown then. */
             blocks: components["schemas"]["Block"][];
-            /** @enum {string} */
-            kind: "studio";
-            /** @description How it looks. */
-            theme?: components["schemas"]["Theme"];
+            /** @description What is shown instead. */
+            otherwise?: components["schemas"]["Block"][];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "condition";
+            /** @description When they are. */
+            when: components["schemas"]["When"];
+        };
+        /** @description It updated variables. */
+        ConsumedKeyState: {
+            /** @description When. */
+            consumed_at: components["schemas"]["Timestamp"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            state: "consumed";
         };
         /** @description A content as the API takes it and storage keeps it: not checked yet. */
         ContentFields: {
@@ -1399,10 +1433,49 @@ export interface components {
          * @enum {string}
          */
         Corners: "soft" | "round" | "square";
+        CountryCode: string;
+        /** @description The visitor's country, as far as it is known, is one of these. */
+        CountryWhen: {
+            /** @description Codes of two letters (ISO 3166-1) such as `DE`. At least one. */
+            any_of: components["schemas"]["CountryCode"][];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "country";
+        };
+        /** @description There is a new tag. */
+        CreatedTagImportOutcome: components["schemas"]["ImportedTag"] & {
+            /** @enum {string} */
+            outcome: "created";
+        };
+        CreatedTagImportRow: components["schemas"]["CreatedTagImportOutcome"] & {
+            /**
+             * Format: int32
+             * @description Its number as a spreadsheet shows it; the header is row 1.
+             */
+            row: number;
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            outcome: "created";
+        };
         /** @description A token that was just created. */
         CreatedToken: components["schemas"]["StoredToken"] & {
             /** @description The token itself. It is never shown again. */
             token: string;
+        };
+        /** @description Delete. The slugs stay the tags' own. */
+        DeleteTagBulkChange: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            action: "delete";
+            /** @description Which tags. */
+            select: components["schemas"]["TagSelection"];
         };
         /** @description The demo data. */
         Demo: {
@@ -1459,48 +1532,25 @@ export interface components {
             what: string;
         };
         DiversificationInput: string;
+        /** @description A line. */
+        DividerBlock: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "divider";
+        };
         /** @description The envelope of the update operation (specification 4.2). */
-        Envelope: {
-            /** @description What was done. */
-            message: string;
-            /** @description Always `true`. */
-            success: boolean;
-        } | {
+        Envelope: components["schemas"]["SuccessEnvelope"] | components["schemas"]["ErrorEnvelope"];
+        /** @description It was refused. */
+        ErrorEnvelope: {
             /** @description Always `true`. */
             error: boolean;
             /** @description What is wrong. */
             message: string;
         };
         /** @description Something that happened, committed before it is told. */
-        Event: {
-            /** @description Its time. */
-            at: components["schemas"]["Timestamp"];
-            /** @enum {string} */
-            event: "interaction";
-            /** @description The interaction; its trace is at `/admin/v1/interactions/{id}`. */
-            interaction_id: components["schemas"]["InteractionId"];
-            /** @description Why. */
-            reason: components["schemas"]["Reason"];
-            /** @description Whether it is simulated. */
-            simulated: boolean;
-            /** @description The tag. */
-            tag_id: components["schemas"]["TagId"];
-            /** @description Its `tag_verified`. */
-            tag_verified?: boolean | null;
-        } | {
-            /** @description When. */
-            at: components["schemas"]["Timestamp"];
-            /** @description What changed. */
-            changes: components["schemas"]["Change"][];
-            /** @enum {string} */
-            event: "update";
-            /** @description The interaction whose key it was. */
-            interaction_id: components["schemas"]["InteractionId"];
-            /** @description Whether it is simulated. */
-            simulated: boolean;
-            /** @description The tag. */
-            tag_id: components["schemas"]["TagId"];
-        };
+        Event: components["schemas"]["InteractionEvent"] | components["schemas"]["UpdateEvent"];
         /** @description What every inlay of a sheet is expected to show. */
         Expected: {
             experience_id?: components["schemas"]["ExperienceId"] | null;
@@ -1513,28 +1563,7 @@ export interface components {
          * @description An experience as the admin API shows it. Its content is the draft; what is
          *     published is the version with the number `published_version`.
          */
-        Experience: components["schemas"]["Content"] & {
-            /** @description When it was created. */
-            created_at: components["schemas"]["Timestamp"];
-            /** @description Whether the draft differs from what is published. */
-            draft: boolean;
-            /** @description Its identifier. */
-            id: components["schemas"]["ExperienceId"];
-            /** @description What the owner calls it. */
-            name: string;
-            /**
-             * Format: int32
-             * @description The version that taps lead to; `null` where none was ever published.
-             */
-            published_version?: number | null;
-            /**
-             * Format: int64
-             * @description How many tags are assigned to it.
-             */
-            tags: number;
-            /** @description When name or draft were last changed, or a version was published. */
-            updated_at: components["schemas"]["Timestamp"];
-        };
+        Experience: components["schemas"]["RedirectExperience"] | components["schemas"]["StudioExperience"];
         /** @description An experience as one file. The identifiers of its images mean something within it alone. */
         ExperienceFile: {
             /** @description What it shows, or where it leads. */
@@ -1592,14 +1621,13 @@ export interface components {
              * @description Of a redirect: other targets, each under its conditions. The first rule whose
              *     conditions are all met leads; where none is, `target_url` does.
              */
-            rules?: components["schemas"]["Rule"][];
+            rules?: components["schemas"]["Rule"][] | null;
             /**
              * @description Of a redirect: an `http` or `https` URL; macros stand behind its host.
              * @example https://example.com/?sn={{tag:attribute:sku}}
              */
             target_url?: string | null;
-            /** @description Of a studio experience: how its page looks. */
-            theme?: components["schemas"]["Theme"];
+            theme?: components["schemas"]["Theme"] | null;
         };
         /** @description A studio experience to begin with. */
         ExperienceTemplate: {
@@ -1618,6 +1646,14 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** @description Its five minutes are over. */
+        ExpiredKeyState: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            state: "expired";
+        };
         /**
          * @description What can be entered in a field.
          * @enum {string}
@@ -1629,6 +1665,11 @@ export interface components {
             data: string;
             /** @description How the content names it. */
             id: components["schemas"]["ImageId"];
+        };
+        /** @description All that match at the moment at which the call begins. */
+        FilterTagSelection: {
+            /** @description All that match at the moment at which the call begins. */
+            filter: components["schemas"]["TagFilter"];
         };
         /** @description One thing that keeps a code from verifying. */
         Finding: {
@@ -1664,10 +1705,22 @@ export interface components {
          * @enum {string}
          */
         Font: "system" | "serif" | "rounded" | "mono";
+        /** @description A form. What is sent becomes the tag's variables. */
+        FormBlock: {
+            /** @description Its fields, each of another variable. */
+            fields: components["schemas"]["FormField"][];
+            /** @description What its button says. */
+            submit_label: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "form";
+        };
         /** @description A field of a form. */
         FormField: {
             /** @description What can be chosen. Of a choice at least one; of another kind none. */
-            choices?: string[];
+            choices?: components["schemas"]["Choice"][];
             /** @description What can be entered. */
             kind: components["schemas"]["FieldKind"];
             /** @description What it asks for. */
@@ -1676,6 +1729,28 @@ export interface components {
             required?: boolean;
             /** @description The key of the variable it is written to. */
             variable: components["schemas"]["PropertyKey"];
+        };
+        FormFields: {
+            /** @description The rolling key of the page, Base64-encoded. */
+            rolling_key: string;
+        } & {
+            [key: string]: string;
+        };
+        /** @description A heading. */
+        HeadingBlock: {
+            /** @description Plain text. */
+            text: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "heading";
+        };
+        HostName: string;
+        /** @description Ids, and ranges of them; those that do not exist are passed over. */
+        IdsTagSelection: {
+            /** @description Ids, and ranges of them; those that do not exist are passed over. */
+            ids: components["schemas"]["TagIds"][];
         };
         /** @description An image of an experience, without its bytes. It never changes. */
         Image: {
@@ -1690,6 +1765,18 @@ export interface components {
              * @description Its size in bytes.
              */
             size: number;
+        };
+        /** @description An image of the experience. */
+        ImageBlock: {
+            /** @description What it shows, for those who do not see it. Empty for an ornament. */
+            alt?: string;
+            /** @description Which. */
+            image_id: components["schemas"]["ImageId"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "image";
         };
         /**
          * Format: int64
@@ -1800,6 +1887,26 @@ export interface components {
             tech: components["schemas"]["Tech"];
             uid?: components["schemas"]["Uid"] | null;
         };
+        /** @description A tap was recorded. */
+        InteractionEvent: {
+            /** @description Its time. */
+            at: components["schemas"]["Timestamp"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            event: "interaction";
+            /** @description The interaction; its trace is at `/admin/v1/interactions/{id}`. */
+            interaction_id: components["schemas"]["InteractionId"];
+            /** @description Why. */
+            reason: components["schemas"]["Reason"];
+            /** @description Whether it is simulated. */
+            simulated: boolean;
+            /** @description The tag. */
+            tag_id: components["schemas"]["TagId"];
+            /** @description Its `tag_verified`. */
+            tag_verified?: boolean | null;
+        };
         /**
          * Format: int64
          * @description An interaction: one tap.
@@ -1812,25 +1919,35 @@ export interface components {
          */
         KeySource: "own" | "master_key";
         /** @description The state of an interaction's key (specification 3), for people. */
-        KeyState: {
-            /** @enum {string} */
-            state: "none";
-        } | {
+        KeyState: components["schemas"]["NoneKeyState"] | components["schemas"]["ValidKeyState"] | components["schemas"]["ExpiredKeyState"] | components["schemas"]["ConsumedKeyState"];
+        LanguageTag: string;
+        /** @description The page is shown in one of these languages. */
+        LanguageWhen: {
+            /** @description Language tags such as `de` or `pt-BR`. At least one. */
+            any_of: components["schemas"]["LanguageTag"][];
             /**
-             * Format: int64
-             * @description How much longer, in milliseconds.
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
-            remaining_ms: number;
+            type: "language";
+        };
+        /** @description Nothing is done, because other rows were refused. */
+        LeftOutTagImportOutcome: {
             /** @enum {string} */
-            state: "valid";
-        } | {
-            /** @enum {string} */
-            state: "expired";
-        } | {
-            /** @description When. */
-            consumed_at: components["schemas"]["Timestamp"];
-            /** @enum {string} */
-            state: "consumed";
+            outcome: "left_out";
+        };
+        LeftOutTagImportRow: components["schemas"]["LeftOutTagImportOutcome"] & {
+            /**
+             * Format: int32
+             * @description Its number as a spreadsheet shows it; the header is row 1.
+             */
+            row: number;
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            outcome: "left_out";
         };
         /**
          * @description Which of two contents a line is of.
@@ -1973,6 +2090,7 @@ export interface components {
          * @enum {string}
          */
         Mirror: "plain" | "encrypted";
+        Network: string;
         /** @description What the backup is to carry. */
         NewBackup: {
             /**
@@ -2051,11 +2169,43 @@ export interface components {
             tag?: components["schemas"]["TagFields"] | null;
             tag_id?: components["schemas"]["TagId"] | null;
         };
+        /** @description No key was issued. */
+        NoneKeyState: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            state: "none";
+        };
+        /** @description Something to be seen at once, beside a sign for its tone. */
+        NoticeBlock: {
+            /** @description More of it. */
+            text?: string;
+            /** @description What it says, in a few words. */
+            title: string;
+            /** @description Which sign and colour. */
+            tone: components["schemas"]["Tone"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "notice";
+        };
         /**
          * @description The system of a visitor's device, as far as its browser tells.
          * @enum {string}
          */
         OperatingSystem: "android" | "ios" | "windows" | "macos" | "linux" | "other";
+        /** @description The visitor's device says that it runs one of these. */
+        OperatingSystemWhen: {
+            /** @description The systems. At least one. */
+            any_of: components["schemas"]["OperatingSystem"][];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "operating_system";
+        };
         /** @description The settings that one source names; the others it leaves as they are. */
         Overrides: {
             /**
@@ -2067,8 +2217,8 @@ export interface components {
             country_header?: string | null;
             /** @description Two-letter country of a client that nothing else tells one of. */
             default_country?: string | null;
-            /** @description Host names by which the admin API may be addressed, beside the loopback's and the listener's. */
-            hosts?: string[] | null;
+            /** @description Host names and addresses by which the admin API may be addressed, beside the loopback's and the listener's. */
+            hosts?: components["schemas"]["HostName"][] | null;
             rate_limit?: components["schemas"]["RateLimit"] | null;
             /**
              * Format: int32
@@ -2079,7 +2229,7 @@ export interface components {
             /** @description Public base of the tags' URLs, as it is printed and encoded: `http` or `https`, without a query. */
             tag_url?: string | null;
             /** @description Addresses or address blocks of proxies whose forwarding headers count. */
-            trusted_proxies?: string[] | null;
+            trusted_proxies?: components["schemas"]["Network"][] | null;
         };
         /** @description A page of a list. */
         Page_Experience: {
@@ -2089,28 +2239,7 @@ export interface components {
              */
             count?: number | null;
             /** @description The items, in the list's order. */
-            items: (components["schemas"]["Content"] & {
-                /** @description When it was created. */
-                created_at: components["schemas"]["Timestamp"];
-                /** @description Whether the draft differs from what is published. */
-                draft: boolean;
-                /** @description Its identifier. */
-                id: components["schemas"]["ExperienceId"];
-                /** @description What the owner calls it. */
-                name: string;
-                /**
-                 * Format: int32
-                 * @description The version that taps lead to; `null` where none was ever published.
-                 */
-                published_version?: number | null;
-                /**
-                 * Format: int64
-                 * @description How many tags are assigned to it.
-                 */
-                tags: number;
-                /** @description When name or draft were last changed, or a version was published. */
-                updated_at: components["schemas"]["Timestamp"];
-            })[];
+            items: components["schemas"]["Experience"][];
             /** @description To be sent as `after` for the next page; `null` on the last one. */
             next?: string | null;
         };
@@ -2122,19 +2251,7 @@ export interface components {
              */
             count?: number | null;
             /** @description The items, in the list's order. */
-            items: {
-                /** @description When it was added. */
-                created_at: components["schemas"]["Timestamp"];
-                /** @description Its identifier, for the `image_id` of a block. */
-                id: components["schemas"]["ImageId"];
-                /** @description Its type. */
-                media_type: components["schemas"]["ImageType"];
-                /**
-                 * Format: int64
-                 * @description Its size in bytes.
-                 */
-                size: number;
-            }[];
+            items: components["schemas"]["Image"][];
             /** @description To be sent as `after` for the next page; `null` on the last one. */
             next?: string | null;
         };
@@ -2146,33 +2263,7 @@ export interface components {
              */
             count?: number | null;
             /** @description The items, in the list's order. */
-            items: {
-                /** @description Whether it has the all-zero factory key: its codes prove nothing. */
-                factory_keys: boolean;
-                file_key_check?: components["schemas"]["KeyCheck"] | null;
-                /** @description Its identifier; the payload's `device_id`. */
-                id: components["schemas"]["InlayId"];
-                key_source?: components["schemas"]["KeySource"] | null;
-                /**
-                 * Format: int32
-                 * @description The highest counter accepted under its keys; 0 for none.
-                 */
-                last_counter: number;
-                /** @description Where the part of the URL that its MAC covers begins. */
-                mac_from: components["schemas"]["MacFrom"];
-                master_key_id?: components["schemas"]["MasterKeyId"] | null;
-                meta_key_check?: components["schemas"]["KeyCheck"] | null;
-                mirror?: components["schemas"]["Mirror"] | null;
-                /** @description Whether it lives in the simulated world. */
-                simulated: boolean;
-                tag_id?: components["schemas"]["TagId"] | null;
-                /** @description The chip's make. */
-                technology: components["schemas"]["Technology"];
-                /** @description The chip's UID. */
-                uid: components["schemas"]["Uid"];
-                /** @description Whether its counter has reached its end: the chip makes no further codes. */
-                used_up: boolean;
-            }[];
+            items: components["schemas"]["Inlay"][];
             /** @description To be sent as `after` for the next page; `null` on the last one. */
             next?: string | null;
         };
@@ -2184,51 +2275,7 @@ export interface components {
              */
             count?: number | null;
             /** @description The items, in the list's order. */
-            items: (components["schemas"]["TagName"] & {
-                /** @description When it was. */
-                at: components["schemas"]["Timestamp"];
-                /**
-                 * Format: int32
-                 * @description The code's read counter.
-                 */
-                counter?: number | null;
-                /** @description Two-letter country of the visitor; empty where it is not known or was erased. */
-                country: string;
-                experience_id?: components["schemas"]["ExperienceId"] | null;
-                /**
-                 * Format: int32
-                 * @description The version of that experience.
-                 */
-                experience_version?: number | null;
-                /** @description Its identifier. */
-                id: components["schemas"]["InteractionId"];
-                inlay_id?: components["schemas"]["InlayId"] | null;
-                /** @description Whether the answer carried a rolling key. */
-                key_issued: boolean;
-                /**
-                 * Format: int32
-                 * @description The highest counter accepted before it; 0 for none.
-                 */
-                last_counter?: number | null;
-                /**
-                 * Format: int32
-                 * @description How many reads of the inlay before this one never reached the service.
-                 */
-                missed_reads: number;
-                /** @description Why. */
-                reason: components["schemas"]["Reason"];
-                /** @description Whether this visitor had come to the tag in the 24 hours before. */
-                returning_day: boolean;
-                /** @description Whether this visitor had come to the tag in the 30 days before. */
-                returning_month: boolean;
-                /** @description Whether it is simulated. */
-                simulated: boolean;
-                /** @description Whether the code proved a tap; `null` where it was not checked. */
-                tag_verified?: boolean | null;
-                /** @description How the visitor came: `n` NFC, `q` QR code, `u` bare URL. */
-                tech: components["schemas"]["Tech"];
-                uid?: components["schemas"]["Uid"] | null;
-            })[];
+            items: components["schemas"]["Interaction"][];
             /** @description To be sent as `after` for the next page; `null` on the last one. */
             next?: string | null;
         };
@@ -2240,22 +2287,7 @@ export interface components {
              */
             count?: number | null;
             /** @description The items, in the list's order. */
-            items: {
-                /** @description When it was created. */
-                created_at: components["schemas"]["Timestamp"];
-                /** @description Whether the meta key is diversified, too. Where not, it is the master key itself. */
-                diversify_meta: boolean;
-                /** @description Whether it is the all-zero factory key: codes of its inlays prove nothing. */
-                factory_key: boolean;
-                /** @description Its identifier. */
-                id: components["schemas"]["MasterKeyId"];
-                /** @description What it is diversified with: hex digits around `{uid}`. */
-                input: components["schemas"]["DiversificationInput"];
-                /** @description The first 3 bytes of the AES-CMAC of 16 zero bytes under it, to compare by eye. */
-                key_check: components["schemas"]["KeyCheck"];
-                /** @description What it is called. */
-                name: string;
-            }[];
+            items: components["schemas"]["MasterKey"][];
             /** @description To be sent as `after` for the next page; `null` on the last one. */
             next?: string | null;
         };
@@ -2267,20 +2299,7 @@ export interface components {
              */
             count?: number | null;
             /** @description The items, in the list's order. */
-            items: (components["schemas"]["SheetFields"] & {
-                closed_at?: components["schemas"]["Timestamp"] | null;
-                /** @description When it was created. */
-                created_at: components["schemas"]["Timestamp"];
-                /** @description What every inlay is expected to show. */
-                expected: components["schemas"]["Expected"];
-                /** @description Its identifier. */
-                id: components["schemas"]["SheetId"];
-                /**
-                 * Format: int64
-                 * @description How many rows it has.
-                 */
-                row_count: number;
-            })[];
+            items: components["schemas"]["Sheet"][];
             /** @description To be sent as `after` for the next page; `null` on the last one. */
             next?: string | null;
         };
@@ -2292,14 +2311,7 @@ export interface components {
              */
             count?: number | null;
             /** @description The items, in the list's order. */
-            items: {
-                /** @description When it was created. */
-                created_at: components["schemas"]["Timestamp"];
-                /** @description Its identifier. */
-                id: components["schemas"]["TokenId"];
-                /** @description What it is for, in its owner's words. */
-                name: string;
-            }[];
+            items: components["schemas"]["StoredToken"][];
             /** @description To be sent as `after` for the next page; `null` on the last one. */
             next?: string | null;
         };
@@ -2311,22 +2323,7 @@ export interface components {
              */
             count?: number | null;
             /** @description The items, in the list's order. */
-            items: (components["schemas"]["TagFields"] & {
-                /** @description When it was created. */
-                created_at: components["schemas"]["Timestamp"];
-                /** @description Its identifier. */
-                id: components["schemas"]["TagId"];
-                last_scan_at?: components["schemas"]["Timestamp"] | null;
-                /**
-                 * Format: int64
-                 * @description How many taps were recorded.
-                 */
-                scan_count: number;
-                /** @description Whether it lives in the simulated world. */
-                simulated: boolean;
-                /** @description When its configuration was last changed. */
-                updated_at: components["schemas"]["Timestamp"];
-            })[];
+            items: components["schemas"]["Tag"][];
             /** @description To be sent as `after` for the next page; `null` on the last one. */
             next?: string | null;
         };
@@ -2338,12 +2335,7 @@ export interface components {
              */
             count?: number | null;
             /** @description The items, in the list's order. */
-            items: {
-                /** @description Its key. */
-                key: components["schemas"]["PropertyKey"];
-                /** @description Its value. */
-                value: string;
-            }[];
+            items: components["schemas"]["TagProperty"][];
             /** @description To be sent as `after` for the next page; `null` on the last one. */
             next?: string | null;
         };
@@ -2355,17 +2347,7 @@ export interface components {
              */
             count?: number | null;
             /** @description The items, in the list's order. */
-            items: (components["schemas"]["Content"] & {
-                /** @description What the experience was called then. */
-                name: string;
-                /** @description When it was published. */
-                published_at: components["schemas"]["Timestamp"];
-                /**
-                 * Format: int32
-                 * @description Its number: 1 for the first.
-                 */
-                version: number;
-            })[];
+            items: components["schemas"]["Version"][];
             /** @description To be sent as `after` for the next page; `null` on the last one. */
             next?: string | null;
         };
@@ -2377,27 +2359,7 @@ export interface components {
              */
             count?: number | null;
             /** @description The items, in the list's order. */
-            items: {
-                /**
-                 * Format: int32
-                 * @description How often it was tapped.
-                 */
-                counter: number;
-                /** @description Its identifier in the simulator. */
-                id: components["schemas"]["VirtualInlayId"];
-                /** @description The inlay it is for the service, in `/inlays`. */
-                inlay_id: components["schemas"]["InlayId"];
-                /** @description Where the part of the URL that its MAC covers begins. */
-                mac_from: components["schemas"]["MacFrom"];
-                mirror?: components["schemas"]["Mirror"] | null;
-                /** @description Always true. */
-                simulated: boolean;
-                /** @description That tag's slug. */
-                tag?: string | null;
-                tag_id?: components["schemas"]["TagId"] | null;
-                /** @description Its UID. */
-                uid: components["schemas"]["Uid"];
-            }[];
+            items: components["schemas"]["VirtualInlay"][];
             /** @description To be sent as `after` for the next page; `null` on the last one. */
             next?: string | null;
         };
@@ -2418,7 +2380,7 @@ export interface components {
             tag_verified?: boolean | null;
             track_location: boolean;
         };
-        PayloadOrNone: components["schemas"]["Payload"] | unknown[];
+        PayloadOrNone: components["schemas"]["Payload"] | Record<string, never>[];
         /** @description The kind of a venue. */
         PlaceType: {
             /**
@@ -2465,6 +2427,26 @@ export interface components {
             /** @description The status' own name. */
             title: string;
         };
+        /** @description How far something has come: `of` marks in a row, the first of them filled. */
+        ProgressBlock: {
+            /** @description What is counted. */
+            label: string;
+            /**
+             * Format: int32
+             * @description How many there are.
+             */
+            of: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "progress";
+            /**
+             * @description How many are filled: a number, or a macro of one. What is none counts as 0.
+             * @example {{tag:variable:stamps}}
+             */
+            value: string;
+        };
         /** @description The properties of one class. */
         Properties: {
             [key: string]: string;
@@ -2486,9 +2468,7 @@ export interface components {
         /** @description Specification 2.5. */
         Record: {
             /** @description New values of existing variables. */
-            data: {
-                [key: string]: string;
-            };
+            data: components["schemas"]["VariableValues"];
             /** @description The rolling key, Base64-encoded. */
             rolling_key: string;
         };
@@ -2509,20 +2489,104 @@ export interface components {
             /** @description What changed. Empty where it was erased. */
             changes: components["schemas"]["Change"][];
         };
-        /** @description What a tap would lead to. */
-        Rehearsal: {
+        /** @description A redirect. */
+        RedirectContent: {
             /** @enum {string} */
+            kind: "redirect";
+            /** @description Other targets, each under its conditions: the first whose conditions are met leads. */
+            rules?: components["schemas"]["Rule"][];
+            /** @description Where to, unless a rule says otherwise. */
+            target_url: string;
+        };
+        RedirectExperience: components["schemas"]["RedirectContent"] & {
+            /** @description When it was created. */
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Whether the draft differs from what is published. */
+            draft: boolean;
+            /** @description Its identifier. */
+            id: components["schemas"]["ExperienceId"];
+            /** @description What the owner calls it. */
+            name: string;
+            /**
+             * Format: int32
+             * @description The version that taps lead to; `null` where none was ever published.
+             */
+            published_version?: number | null;
+            /**
+             * Format: int64
+             * @description How many tags are assigned to it.
+             */
+            tags: number;
+            /** @description When name or draft were last changed, or a version was published. */
+            updated_at: components["schemas"]["Timestamp"];
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "redirect";
+        };
+        /** @description On to the owner's page. */
+        RedirectRehearsal: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             kind: "redirect";
             /**
              * @description The final URL, with `ROLLING_KEY` where a rolling key would stand.
              *     `null` where the target is one macro that gives no URL for this tag.
              */
             location?: string | null;
-        } | {
-            /** @description The page as its visitor would get it, with `ROLLING_KEY` in its forms. */
-            html: string;
+        };
+        RedirectVersion: components["schemas"]["RedirectContent"] & {
+            /** @description What the experience was called then. */
+            name: string;
+            /** @description When it was published. */
+            published_at: components["schemas"]["Timestamp"];
+            /**
+             * Format: int32
+             * @description Its number: 1 for the first.
+             */
+            version: number;
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "redirect";
+        };
+        /** @description Nothing is done. */
+        RefusedTagImportOutcome: {
             /** @enum {string} */
-            kind: "studio";
+            outcome: "refused";
+            /** @description Why, in words. */
+            reason: string;
+        };
+        RefusedTagImportRow: components["schemas"]["RefusedTagImportOutcome"] & {
+            /**
+             * Format: int32
+             * @description Its number as a spreadsheet shows it; the header is row 1.
+             */
+            row: number;
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            outcome: "refused";
+        };
+        /** @description What a tap would lead to. */
+        Rehearsal: components["schemas"]["RedirectRehearsal"] | components["schemas"]["StudioRehearsal"];
+        /** @description Bring deleted tags back as they were. */
+        RestoreTagBulkChange: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            action: "restore";
+            /** @description Which tags. A filter selects among the deleted ones. */
+            select: components["schemas"]["TagSelection"];
         };
         /** @description Where to go back to. */
         Rollback: {
@@ -2557,6 +2621,24 @@ export interface components {
             /** @description What must be met, all of it. At least one condition. */
             when: components["schemas"]["When"][];
         };
+        /** @description The tag's scan count, this tap included, is within bounds. At least one is given. */
+        ScanCountWhen: {
+            /**
+             * Format: int64
+             * @description Lower bound, itself included.
+             */
+            at_least?: number | null;
+            /**
+             * Format: int64
+             * @description Upper bound, itself included.
+             */
+            at_most?: number | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "scan_count";
+        };
         /**
          * @description Light or dark.
          * @enum {string}
@@ -2582,18 +2664,14 @@ export interface components {
             /** @description Fixed by an argument or the environment: it cannot be changed here. */
             read_only: boolean;
             source: components["schemas"]["Source"];
-            value: number | "off";
+            value: components["schemas"]["RateLimit"];
         };
         /** @description A setting in force. */
         Setting_SimulatedTargets: {
             /** @description Fixed by an argument or the environment: it cannot be changed here. */
             read_only: boolean;
             source: components["schemas"]["Source"];
-            /**
-             * @description Where taps of simulated tags lead.
-             * @enum {string}
-             */
-            value: "stand_in" | "real";
+            value: components["schemas"]["SimulatedTargets"];
         };
         /** @description A setting in force. */
         Setting_String: {
@@ -2659,6 +2737,18 @@ export interface components {
             closed?: boolean;
             /** @description What its owner calls it. */
             name: string;
+            /**
+             * Format: int32
+             * @description How many inlays are to be tested, where that is known.
+             */
+            planned?: number | null;
+        };
+        /** @description What can be changed about a sheet. */
+        SheetFieldsPatch: {
+            /** @description A closed sheet takes no more rows, until it is opened again. */
+            closed?: boolean | null;
+            /** @description What its owner calls it. */
+            name?: string;
             /**
              * Format: int32
              * @description How many inlays are to be tested, where that is known.
@@ -2739,6 +2829,18 @@ export interface components {
          * @enum {string}
          */
         Status: "active" | "archived";
+        /** @description Set the status. */
+        StatusTagBulkChange: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            action: "status";
+            /** @description Which tags. */
+            select: components["schemas"]["TagSelection"];
+            /** @description The status. */
+            status: components["schemas"]["Status"];
+        };
         /** @description One step of a tap. */
         Step: {
             /** @description The reason, in words for people. It carries no rolling key. */
@@ -2767,6 +2869,87 @@ export interface components {
             /** @description What it is for, in its owner's words. */
             name: string;
         };
+        /** @description A page. */
+        StudioContent: {
+            /** @description What stands on it, from top to bottom. */
+            blocks: components["schemas"]["Block"][];
+            /** @enum {string} */
+            kind: "studio";
+            /** @description How it looks. */
+            theme?: components["schemas"]["Theme"];
+        };
+        StudioExperience: components["schemas"]["StudioContent"] & {
+            /** @description When it was created. */
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Whether the draft differs from what is published. */
+            draft: boolean;
+            /** @description Its identifier. */
+            id: components["schemas"]["ExperienceId"];
+            /** @description What the owner calls it. */
+            name: string;
+            /**
+             * Format: int32
+             * @description The version that taps lead to; `null` where none was ever published.
+             */
+            published_version?: number | null;
+            /**
+             * Format: int64
+             * @description How many tags are assigned to it.
+             */
+            tags: number;
+            /** @description When name or draft were last changed, or a version was published. */
+            updated_at: components["schemas"]["Timestamp"];
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "studio";
+        };
+        /** @description A page of the service. */
+        StudioRehearsal: {
+            /** @description The page as its visitor would get it, with `ROLLING_KEY` in its forms. */
+            html: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "studio";
+        };
+        StudioVersion: components["schemas"]["StudioContent"] & {
+            /** @description What the experience was called then. */
+            name: string;
+            /** @description When it was published. */
+            published_at: components["schemas"]["Timestamp"];
+            /**
+             * Format: int32
+             * @description Its number: 1 for the first.
+             */
+            version: number;
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "studio";
+        };
+        /** @description It was done. */
+        SuccessEnvelope: {
+            /** @description What was done. */
+            message: string;
+            /** @description Always `true`. */
+            success: boolean;
+        };
+        /** @description Keys and values. */
+        TableBlock: {
+            /** @description From top to bottom. A row whose value comes out empty is left out. */
+            rows: components["schemas"]["TableRow"][];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "table";
+        };
         /** @description A row of a table. */
         TableRow: {
             /** @description What it is about. */
@@ -2792,30 +2975,7 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
         };
         /** @description One change of many tags. */
-        TagBulkChange: {
-            /** @enum {string} */
-            action: "assign";
-            experience_id: components["schemas"]["ExperienceId"] | null;
-            /** @description Which tags. */
-            select: components["schemas"]["TagSelection"];
-        } | {
-            /** @enum {string} */
-            action: "status";
-            /** @description Which tags. */
-            select: components["schemas"]["TagSelection"];
-            /** @description The status. */
-            status: components["schemas"]["Status"];
-        } | {
-            /** @enum {string} */
-            action: "delete";
-            /** @description Which tags. */
-            select: components["schemas"]["TagSelection"];
-        } | {
-            /** @enum {string} */
-            action: "restore";
-            /** @description Which tags. A filter selects among the deleted ones. */
-            select: components["schemas"]["TagSelection"];
-        };
+        TagBulkChange: components["schemas"]["AssignTagBulkChange"] | components["schemas"]["StatusTagBulkChange"] | components["schemas"]["DeleteTagBulkChange"] | components["schemas"]["RestoreTagBulkChange"];
         /** @description What a bulk change did. */
         TagBulkResult: {
             /** @description How many of them are changed. The others were so already. */
@@ -2898,22 +3058,6 @@ export interface components {
         TagId: number;
         /** @description One id, or `[first, last]` for all from the first to the last. */
         TagIds: components["schemas"]["TagId"] | components["schemas"]["TagId"][];
-        /** @description What became of a row. */
-        TagImportOutcome: (components["schemas"]["ImportedTag"] & {
-            /** @enum {string} */
-            outcome: "created";
-        }) | (components["schemas"]["ImportedTag"] & {
-            /** @enum {string} */
-            outcome: "updated";
-        }) | {
-            /** @enum {string} */
-            outcome: "refused";
-            /** @description Why, in words. */
-            reason: string;
-        } | {
-            /** @enum {string} */
-            outcome: "left_out";
-        };
         /** @description What became of an import. */
         TagImportResult: {
             /** @description How many tags are new. */
@@ -2934,13 +3078,7 @@ export interface components {
             updated: number;
         };
         /** @description What became of a row. */
-        TagImportRow: components["schemas"]["TagImportOutcome"] & {
-            /**
-             * Format: int32
-             * @description Its number as a spreadsheet shows it; the header is row 1.
-             */
-            row: number;
-        };
+        TagImportRow: components["schemas"]["CreatedTagImportRow"] | components["schemas"]["UpdatedTagImportRow"] | components["schemas"]["RefusedTagImportRow"] | components["schemas"]["LeftOutTagImportRow"];
         /** @description How a tag is called. */
         TagName: {
             /** @description The last part of its URL. */
@@ -2949,6 +3087,38 @@ export interface components {
             tag_id: components["schemas"]["TagId"];
             /** @description What its owner calls it. */
             tag_name: string;
+        };
+        /** @description What the owner of a tag decides about it. */
+        TagPatch: {
+            attributes?: components["schemas"]["Properties"] | null;
+            data?: components["schemas"]["Properties"] | null;
+            /** @description A sentence for visitors. */
+            description?: string | null;
+            experience_id?: components["schemas"]["ExperienceId"] | null;
+            /** @description Whether a printed QR code of this tag is in use beside its inlay, so that a visit without a code is not a failed check. */
+            has_qr_code?: boolean | null;
+            /** @description Locale of the tag's texts, as in `en_US`. */
+            language_code?: string | null;
+            location?: components["schemas"]["Location"] | null;
+            /** @description What the owner calls it. Need not be unique. */
+            name?: string;
+            slug?: components["schemas"]["Slug"];
+            status?: components["schemas"]["Status"] | null;
+            /** @description What visitors see it called. */
+            title?: string | null;
+            /** @description Handed through to the payload. */
+            track_location?: boolean | null;
+            /** @description Whether a rolling key from a tap that did not verify may update variables. */
+            updates_require_verified?: boolean | null;
+            variables?: components["schemas"]["Properties"] | null;
+            /** @description Whether taps are verified at all. */
+            verifier_enabled?: boolean | null;
+            /** @description Settings of widgets by their name; handed through to the payload. */
+            widget_settings?: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
+            } | null;
         };
         /** @description A property of a tag. */
         TagProperty: {
@@ -2963,13 +3133,7 @@ export interface components {
             value: string;
         };
         /** @description Which tags. */
-        TagSelection: {
-            /** @description Ids, and ranges of them; those that do not exist are passed over. */
-            ids: components["schemas"]["TagIds"][];
-        } | {
-            /** @description All that match at the moment at which the call begins. */
-            filter: components["schemas"]["TagFilter"];
-        };
+        TagSelection: components["schemas"]["IdsTagSelection"] | components["schemas"]["FilterTagSelection"];
         /** @description The taps of one tag. */
         TagTaps: components["schemas"]["TagName"] & {
             /** Format: int64 */
@@ -2999,6 +3163,16 @@ export interface components {
             /** @description In the order of a gallery. */
             items: components["schemas"]["ExperienceTemplate"][];
         };
+        /** @description Rich text. */
+        TextBlock: {
+            /** @description Markdown; HTML in it is text like any other. */
+            text: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "text";
+        };
         /**
          * @description How a page looks. What is not given looks as the service has it.
          *
@@ -3023,6 +3197,16 @@ export interface components {
         };
         /** Format: date-time */
         Timestamp: string;
+        /** @description The tap is within this time. At least one end is given. */
+        TimeWhen: {
+            from?: components["schemas"]["Timestamp"] | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "time";
+            until?: components["schemas"]["Timestamp"] | null;
+        };
         /**
          * Format: int64
          * @description An admin token.
@@ -3043,6 +3227,117 @@ export interface components {
             update?: components["schemas"]["RecordedUpdate"] | null;
         };
         Uid: string;
+        /** @description A tag is changed. */
+        UpdatedTagImportOutcome: components["schemas"]["ImportedTag"] & {
+            /** @enum {string} */
+            outcome: "updated";
+        };
+        UpdatedTagImportRow: components["schemas"]["UpdatedTagImportOutcome"] & {
+            /**
+             * Format: int32
+             * @description Its number as a spreadsheet shows it; the header is row 1.
+             */
+            row: number;
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            outcome: "updated";
+        };
+        /** @description Variables were updated with a rolling key. */
+        UpdateEvent: {
+            /** @description When. */
+            at: components["schemas"]["Timestamp"];
+            /** @description What changed. */
+            changes: components["schemas"]["Change"][];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            event: "update";
+            /** @description The interaction whose key it was. */
+            interaction_id: components["schemas"]["InteractionId"];
+            /** @description Whether it is simulated. */
+            simulated: boolean;
+            /** @description The tag. */
+            tag_id: components["schemas"]["TagId"];
+        };
+        /** @description It can read the payload and update variables. */
+        ValidKeyState: {
+            /**
+             * Format: int64
+             * @description How much longer, in milliseconds.
+             */
+            remaining_ms: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            state: "valid";
+        };
+        /** @description A button that sets a variable. */
+        VariableButtonBlock: {
+            /** @description What it says. */
+            label: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "variable_button";
+            /** @description The value it gets. */
+            value: string;
+            /** @description The variable's key. */
+            variable: components["schemas"]["PropertyKey"];
+        };
+        /** @description The tag's variable has another value, or none. */
+        VariableDiffersWhen: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "variable_differs";
+            /** @description The value. */
+            value: string;
+            /** @description Its key. */
+            variable: components["schemas"]["PropertyKey"];
+        };
+        /** @description The tag's variable is empty, or the tag has none of this key. */
+        VariableEmptyWhen: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "variable_empty";
+            /** @description Its key. */
+            variable: components["schemas"]["PropertyKey"];
+        };
+        /** @description The tag's variable has this value. */
+        VariableEqualsWhen: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "variable_equals";
+            /** @description The value. */
+            value: string;
+            /** @description Its key. */
+            variable: components["schemas"]["PropertyKey"];
+        };
+        /** @description The tag's variable is not empty. */
+        VariableFilledWhen: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "variable_filled";
+            /** @description Its key. */
+            variable: components["schemas"]["PropertyKey"];
+        };
+        /** @description New values by the key of their variable. */
+        VariableValues: {
+            [key: string]: string;
+        };
         /** @description A venue. */
         Venue: {
             /**
@@ -3105,17 +3400,29 @@ export interface components {
          * @enum {string}
          */
         VerificationState: "verified" | "not_verified" | "not_checked";
-        /** @description A published version of an experience. It never changes. */
-        Version: components["schemas"]["Content"] & {
-            /** @description What the experience was called then. */
-            name: string;
-            /** @description When it was published. */
-            published_at: components["schemas"]["Timestamp"];
+        /** @description The tap came to one of these. */
+        VerificationWhen: {
+            /** @description The outcomes. At least one. */
+            any_of: components["schemas"]["VerificationState"][];
             /**
-             * Format: int32
-             * @description Its number: 1 for the first.
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
-            version: number;
+            type: "verification";
+        };
+        /** @description A published version of an experience. It never changes. */
+        Version: components["schemas"]["RedirectVersion"] | components["schemas"]["StudioVersion"];
+        /** @description A film on another site: a link to it. Nothing of it is loaded before it is followed. */
+        VideoBlock: {
+            /** @description What it shows. */
+            label: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "video";
+            /** @description An `http` or `https` URL. */
+            url: string;
         };
         /** @description A virtual inlay: an NTAG 424 DNA in software. */
         VirtualInlay: {
@@ -3184,69 +3491,7 @@ export interface components {
             url: string;
         };
         /** @description A condition: of the tag's state, of the tap, or of the visitor. */
-        When: {
-            /** @enum {string} */
-            type: "variable_equals";
-            /** @description The value. */
-            value: string;
-            /** @description Its key. */
-            variable: components["schemas"]["PropertyKey"];
-        } | {
-            /** @enum {string} */
-            type: "variable_differs";
-            /** @description The value. */
-            value: string;
-            /** @description Its key. */
-            variable: components["schemas"]["PropertyKey"];
-        } | {
-            /** @enum {string} */
-            type: "variable_empty";
-            /** @description Its key. */
-            variable: components["schemas"]["PropertyKey"];
-        } | {
-            /** @enum {string} */
-            type: "variable_filled";
-            /** @description Its key. */
-            variable: components["schemas"]["PropertyKey"];
-        } | {
-            /** @description The outcomes. At least one. */
-            any_of: components["schemas"]["VerificationState"][];
-            /** @enum {string} */
-            type: "verification";
-        } | {
-            /**
-             * Format: int64
-             * @description Lower bound, itself included.
-             */
-            at_least?: number | null;
-            /**
-             * Format: int64
-             * @description Upper bound, itself included.
-             */
-            at_most?: number | null;
-            /** @enum {string} */
-            type: "scan_count";
-        } | {
-            /** @description Language tags such as `de` or `pt-BR`. At least one. */
-            any_of: string[];
-            /** @enum {string} */
-            type: "language";
-        } | {
-            /** @description Codes of two letters (ISO 3166-1) such as `DE`. At least one. */
-            any_of: string[];
-            /** @enum {string} */
-            type: "country";
-        } | {
-            /** @description The systems. At least one. */
-            any_of: components["schemas"]["OperatingSystem"][];
-            /** @enum {string} */
-            type: "operating_system";
-        } | {
-            from?: components["schemas"]["Timestamp"] | null;
-            /** @enum {string} */
-            type: "time";
-            until?: components["schemas"]["Timestamp"] | null;
-        };
+        When: components["schemas"]["VariableEqualsWhen"] | components["schemas"]["VariableDiffersWhen"] | components["schemas"]["VariableEmptyWhen"] | components["schemas"]["VariableFilledWhen"] | components["schemas"]["VerificationWhen"] | components["schemas"]["ScanCountWhen"] | components["schemas"]["LanguageWhen"] | components["schemas"]["CountryWhen"] | components["schemas"]["OperatingSystemWhen"] | components["schemas"]["TimeWhen"];
         /** @description A sheet with its rows. */
         WholeSheet: components["schemas"]["Sheet"] & {
             /** @description What came of each inlay, in the order in which they were laid down. */
@@ -3267,17 +3512,26 @@ export interface components {
 export type Advance = components['schemas']['Advance'];
 export type AdvanceSimulated = components['schemas']['AdvanceSimulated'];
 export type AesKey = components['schemas']['AesKey'];
+export type AssignTagBulkChange = components['schemas']['AssignTagBulkChange'];
 export type Attention = components['schemas']['Attention'];
 export type Block = components['schemas']['Block'];
 export type Bucket = components['schemas']['Bucket'];
 export type BucketTaps = components['schemas']['BucketTaps'];
+export type ButtonBlock = components['schemas']['ButtonBlock'];
 export type ButtonLook = components['schemas']['ButtonLook'];
 export type Change = components['schemas']['Change'];
+export type Choice = components['schemas']['Choice'];
 export type ClockView = components['schemas']['ClockView'];
-export type Content = components['schemas']['Content'];
+export type ConditionBlock = components['schemas']['ConditionBlock'];
+export type ConsumedKeyState = components['schemas']['ConsumedKeyState'];
 export type ContentFields = components['schemas']['ContentFields'];
 export type Corners = components['schemas']['Corners'];
+export type CountryCode = components['schemas']['CountryCode'];
+export type CountryWhen = components['schemas']['CountryWhen'];
+export type CreatedTagImportOutcome = components['schemas']['CreatedTagImportOutcome'];
+export type CreatedTagImportRow = components['schemas']['CreatedTagImportRow'];
 export type CreatedToken = components['schemas']['CreatedToken'];
+export type DeleteTagBulkChange = components['schemas']['DeleteTagBulkChange'];
 export type Demo = components['schemas']['Demo'];
 export type DemoRemoved = components['schemas']['DemoRemoved'];
 export type DemoTag = components['schemas']['DemoTag'];
@@ -3285,7 +3539,9 @@ export type Device = components['schemas']['Device'];
 export type Difference = components['schemas']['Difference'];
 export type DifferenceLine = components['schemas']['DifferenceLine'];
 export type DiversificationInput = components['schemas']['DiversificationInput'];
+export type DividerBlock = components['schemas']['DividerBlock'];
 export type Envelope = components['schemas']['Envelope'];
+export type ErrorEnvelope = components['schemas']['ErrorEnvelope'];
 export type Event = components['schemas']['Event'];
 export type Expected = components['schemas']['Expected'];
 export type Experience = components['schemas']['Experience'];
@@ -3295,13 +3551,21 @@ export type ExperienceKind = components['schemas']['ExperienceKind'];
 export type ExperienceMembers = components['schemas']['ExperienceMembers'];
 export type ExperienceMembersPatch = components['schemas']['ExperienceMembersPatch'];
 export type ExperienceTemplate = components['schemas']['ExperienceTemplate'];
+export type ExpiredKeyState = components['schemas']['ExpiredKeyState'];
 export type FieldKind = components['schemas']['FieldKind'];
 export type FileImage = components['schemas']['FileImage'];
+export type FilterTagSelection = components['schemas']['FilterTagSelection'];
 export type Finding = components['schemas']['Finding'];
 export type Followed = components['schemas']['Followed'];
 export type Font = components['schemas']['Font'];
+export type FormBlock = components['schemas']['FormBlock'];
 export type FormField = components['schemas']['FormField'];
+export type FormFields = components['schemas']['FormFields'];
+export type HeadingBlock = components['schemas']['HeadingBlock'];
+export type HostName = components['schemas']['HostName'];
+export type IdsTagSelection = components['schemas']['IdsTagSelection'];
 export type Image = components['schemas']['Image'];
+export type ImageBlock = components['schemas']['ImageBlock'];
 export type ImageId = components['schemas']['ImageId'];
 export type ImageType = components['schemas']['ImageType'];
 export type ImportedTag = components['schemas']['ImportedTag'];
@@ -3309,10 +3573,15 @@ export type Inlay = components['schemas']['Inlay'];
 export type InlayId = components['schemas']['InlayId'];
 export type InlayPatch = components['schemas']['InlayPatch'];
 export type Interaction = components['schemas']['Interaction'];
+export type InteractionEvent = components['schemas']['InteractionEvent'];
 export type InteractionId = components['schemas']['InteractionId'];
 export type KeyCheck = components['schemas']['KeyCheck'];
 export type KeySource = components['schemas']['KeySource'];
 export type KeyState = components['schemas']['KeyState'];
+export type LanguageTag = components['schemas']['LanguageTag'];
+export type LanguageWhen = components['schemas']['LanguageWhen'];
+export type LeftOutTagImportOutcome = components['schemas']['LeftOutTagImportOutcome'];
+export type LeftOutTagImportRow = components['schemas']['LeftOutTagImportRow'];
 export type LineChange = components['schemas']['LineChange'];
 export type Location = components['schemas']['Location'];
 export type MacFrom = components['schemas']['MacFrom'];
@@ -3321,6 +3590,7 @@ export type MasterKeyId = components['schemas']['MasterKeyId'];
 export type MasterKeyPatch = components['schemas']['MasterKeyPatch'];
 export type Metadata = components['schemas']['Metadata'];
 export type Mirror = components['schemas']['Mirror'];
+export type Network = components['schemas']['Network'];
 export type NewBackup = components['schemas']['NewBackup'];
 export type NewExperience = components['schemas']['NewExperience'];
 export type NewInlay = components['schemas']['NewInlay'];
@@ -3328,7 +3598,10 @@ export type NewMasterKey = components['schemas']['NewMasterKey'];
 export type NewSheet = components['schemas']['NewSheet'];
 export type NewToken = components['schemas']['NewToken'];
 export type NewVirtualInlay = components['schemas']['NewVirtualInlay'];
+export type NoneKeyState = components['schemas']['NoneKeyState'];
+export type NoticeBlock = components['schemas']['NoticeBlock'];
 export type OperatingSystem = components['schemas']['OperatingSystem'];
+export type OperatingSystemWhen = components['schemas']['OperatingSystemWhen'];
 export type Overrides = components['schemas']['Overrides'];
 export type PageExperience = components['schemas']['Page_Experience'];
 export type PageImage = components['schemas']['Page_Image'];
@@ -3346,6 +3619,7 @@ export type PayloadOrNone = components['schemas']['PayloadOrNone'];
 export type PlaceType = components['schemas']['PlaceType'];
 export type PreviewedTap = components['schemas']['PreviewedTap'];
 export type Problem = components['schemas']['Problem'];
+export type ProgressBlock = components['schemas']['ProgressBlock'];
 export type Properties = components['schemas']['Properties'];
 export type PropertyKey = components['schemas']['PropertyKey'];
 export type RateLimit = components['schemas']['RateLimit'];
@@ -3354,10 +3628,18 @@ export type ReasonTaps = components['schemas']['ReasonTaps'];
 export type Record = components['schemas']['Record'];
 export type RecordedReads = components['schemas']['RecordedReads'];
 export type RecordedUpdate = components['schemas']['RecordedUpdate'];
+export type RedirectContent = components['schemas']['RedirectContent'];
+export type RedirectExperience = components['schemas']['RedirectExperience'];
+export type RedirectRehearsal = components['schemas']['RedirectRehearsal'];
+export type RedirectVersion = components['schemas']['RedirectVersion'];
+export type RefusedTagImportOutcome = components['schemas']['RefusedTagImportOutcome'];
+export type RefusedTagImportRow = components['schemas']['RefusedTagImportRow'];
 export type Rehearsal = components['schemas']['Rehearsal'];
+export type RestoreTagBulkChange = components['schemas']['RestoreTagBulkChange'];
 export type Rollback = components['schemas']['Rollback'];
 export type RowFields = components['schemas']['RowFields'];
 export type Rule = components['schemas']['Rule'];
+export type ScanCountWhen = components['schemas']['ScanCountWhen'];
 export type Scheme = components['schemas']['Scheme'];
 export type SettingI64 = components['schemas']['Setting_i64'];
 export type SettingOptionString = components['schemas']['Setting_Option_String'];
@@ -3369,6 +3651,7 @@ export type SettingVecString = components['schemas']['Setting_Vec_String'];
 export type SettingsView = components['schemas']['SettingsView'];
 export type Sheet = components['schemas']['Sheet'];
 export type SheetFields = components['schemas']['SheetFields'];
+export type SheetFieldsPatch = components['schemas']['SheetFieldsPatch'];
 export type SheetId = components['schemas']['SheetId'];
 export type SheetRow = components['schemas']['SheetRow'];
 export type SimulatedClock = components['schemas']['SimulatedClock'];
@@ -3378,10 +3661,17 @@ export type Social = components['schemas']['Social'];
 export type Source = components['schemas']['Source'];
 export type Stats = components['schemas']['Stats'];
 export type Status = components['schemas']['Status'];
+export type StatusTagBulkChange = components['schemas']['StatusTagBulkChange'];
 export type Step = components['schemas']['Step'];
 export type StepName = components['schemas']['StepName'];
 export type StepVerdict = components['schemas']['StepVerdict'];
 export type StoredToken = components['schemas']['StoredToken'];
+export type StudioContent = components['schemas']['StudioContent'];
+export type StudioExperience = components['schemas']['StudioExperience'];
+export type StudioRehearsal = components['schemas']['StudioRehearsal'];
+export type StudioVersion = components['schemas']['StudioVersion'];
+export type SuccessEnvelope = components['schemas']['SuccessEnvelope'];
+export type TableBlock = components['schemas']['TableBlock'];
 export type TableRow = components['schemas']['TableRow'];
 export type Tag = components['schemas']['Tag'];
 export type TagBulkChange = components['schemas']['TagBulkChange'];
@@ -3390,10 +3680,10 @@ export type TagFields = components['schemas']['TagFields'];
 export type TagFilter = components['schemas']['TagFilter'];
 export type TagId = components['schemas']['TagId'];
 export type TagIds = components['schemas']['TagIds'];
-export type TagImportOutcome = components['schemas']['TagImportOutcome'];
 export type TagImportResult = components['schemas']['TagImportResult'];
 export type TagImportRow = components['schemas']['TagImportRow'];
 export type TagName = components['schemas']['TagName'];
+export type TagPatch = components['schemas']['TagPatch'];
 export type TagProperty = components['schemas']['TagProperty'];
 export type TagPropertyValue = components['schemas']['TagPropertyValue'];
 export type TagSelection = components['schemas']['TagSelection'];
@@ -3402,18 +3692,32 @@ export type Taps = components['schemas']['Taps'];
 export type Tech = components['schemas']['Tech'];
 export type Technology = components['schemas']['Technology'];
 export type Templates = components['schemas']['Templates'];
+export type TextBlock = components['schemas']['TextBlock'];
 export type Theme = components['schemas']['Theme'];
 export type Timestamp = components['schemas']['Timestamp'];
+export type TimeWhen = components['schemas']['TimeWhen'];
 export type TokenId = components['schemas']['TokenId'];
 export type Tone = components['schemas']['Tone'];
 export type TracedInteraction = components['schemas']['TracedInteraction'];
 export type Uid = components['schemas']['Uid'];
+export type UpdatedTagImportOutcome = components['schemas']['UpdatedTagImportOutcome'];
+export type UpdatedTagImportRow = components['schemas']['UpdatedTagImportRow'];
+export type UpdateEvent = components['schemas']['UpdateEvent'];
+export type ValidKeyState = components['schemas']['ValidKeyState'];
+export type VariableButtonBlock = components['schemas']['VariableButtonBlock'];
+export type VariableDiffersWhen = components['schemas']['VariableDiffersWhen'];
+export type VariableEmptyWhen = components['schemas']['VariableEmptyWhen'];
+export type VariableEqualsWhen = components['schemas']['VariableEqualsWhen'];
+export type VariableFilledWhen = components['schemas']['VariableFilledWhen'];
+export type VariableValues = components['schemas']['VariableValues'];
 export type Venue = components['schemas']['Venue'];
 export type VenueAsset = components['schemas']['VenueAsset'];
 export type Verification = components['schemas']['Verification'];
 export type VerificationRequest = components['schemas']['VerificationRequest'];
 export type VerificationState = components['schemas']['VerificationState'];
+export type VerificationWhen = components['schemas']['VerificationWhen'];
 export type Version = components['schemas']['Version'];
+export type VideoBlock = components['schemas']['VideoBlock'];
 export type VirtualInlay = components['schemas']['VirtualInlay'];
 export type VirtualInlayId = components['schemas']['VirtualInlayId'];
 export type VirtualTap = components['schemas']['VirtualTap'];
@@ -3444,7 +3748,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/vnd.sqlite3": number[];
+                    "application/vnd.sqlite3": string;
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -3561,12 +3874,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description What the service takes for the present. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ClockView"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -3642,12 +3965,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description What the service takes for the present. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ClockView"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -3755,12 +4088,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description The demo data. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Demo"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -3841,12 +4184,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description What was removed. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DemoRemoved"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -3930,6 +4283,15 @@ export interface operations {
                     "text/event-stream": components["schemas"]["Event"];
                 };
             };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No token, or a wrong one */
             401: {
                 headers: {
@@ -4009,12 +4371,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A page of a list. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Page_Experience"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -4090,12 +4462,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description An experience as the admin API shows it. Its content is the draft; what is */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Experience"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -4214,12 +4596,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description An experience as the admin API shows it. Its content is the draft; what is */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Experience"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -4299,6 +4691,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description No token, or a wrong one */
             401: {
@@ -4396,12 +4797,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description An experience as the admin API shows it. Its content is the draft; what is */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Experience"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -4534,12 +4945,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description What tells two versions apart. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Difference"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -4631,12 +5052,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description An experience as one file. The identifiers of its images mean something within it alone. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ExperienceFile"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -4714,12 +5145,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A page of a list. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Page_Image"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -4802,16 +5243,26 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/octet-stream": number[];
+                "application/octet-stream": string;
             };
         };
         responses: {
+            /** @description An image of an experience, without its bytes. It never changes. */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Image"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -4931,15 +5382,25 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "image/gif": number[];
-                    "image/jpeg": number[];
-                    "image/png": number[];
-                    "image/webp": number[];
+                    "image/gif": string;
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -5020,6 +5481,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description No token, or a wrong one */
             401: {
@@ -5114,12 +5584,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description What a tap would lead to. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Rehearsal"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -5238,12 +5718,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description An experience as the admin API shows it. Its content is the draft; what is */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Experience"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -5330,12 +5820,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description An experience as the admin API shows it. Its content is the draft; what is */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Experience"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -5467,12 +5967,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A page of a list. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Page_Version"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -5557,12 +6067,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description An experience as the admin API shows it. Its content is the draft; what is */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Experience"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -5682,12 +6202,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description All templates. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Templates"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -5775,12 +6305,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A page of a list. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Page_Inlay"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -5856,12 +6396,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description An inlay. */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Inlay"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -5980,12 +6530,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description An inlay. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Inlay"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -6059,11 +6619,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description It is done; there is nothing to say */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description No token, or a wrong one */
             401: {
@@ -6149,12 +6719,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description An inlay. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Inlay"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -6303,12 +6883,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A page of a list. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Page_Interaction"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -6382,12 +6972,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A tap with its trace. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["TracedInteraction"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -6465,12 +7065,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A page of a list. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Page_MasterKey"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -6546,12 +7156,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description A key from which the keys of many inlays are diversified (NXP AN10922). */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["MasterKey"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -6670,12 +7290,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A key from which the keys of many inlays are diversified (NXP AN10922). */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["MasterKey"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -6749,11 +7379,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description It is done; there is nothing to say */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description No token, or a wrong one */
             401: {
@@ -6848,12 +7488,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description A key from which the keys of many inlays are diversified (NXP AN10922). */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["MasterKey"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -6970,12 +7620,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description The settings in force. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["SettingsView"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -7042,12 +7702,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description The settings in force. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["SettingsView"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -7171,12 +7841,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A page of a list. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Page_Sheet"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -7252,12 +7932,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description A sheet. */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Sheet"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -7367,12 +8057,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A sheet with its rows. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WholeSheet"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -7446,16 +8146,26 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/merge-patch+json": unknown;
+                "application/merge-patch+json": components["schemas"]["SheetFieldsPatch"];
             };
         };
         responses: {
+            /** @description A sheet. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Sheet"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -7574,12 +8284,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "text/csv": string;
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -7657,12 +8377,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description A row of a sheet. */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["SheetRow"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -7788,12 +8518,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description What simulated interactions take for the present. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["SimulatedClock"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -7860,12 +8600,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description What simulated interactions take for the present. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["SimulatedClock"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -7970,12 +8720,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A page of a list. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Page_VirtualInlay"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -8051,12 +8811,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description A virtual inlay: an NTAG 424 DNA in software. */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["VirtualInlay"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -8175,12 +8945,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A virtual inlay: an NTAG 424 DNA in software. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["VirtualInlay"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -8254,11 +9034,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description It is done; there is nothing to say */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description No token, or a wrong one */
             401: {
@@ -8344,12 +9134,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description A tap of a virtual inlay. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["VirtualTapped"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -8484,12 +9284,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description What a stretch of time came to. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Stats"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -8584,12 +9394,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A page of a list. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Page_Tag"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -8665,14 +9485,24 @@ export interface operations {
             };
         };
         responses: {
+            /** @description A tag as the admin API shows it. */
             201: {
                 headers: {
                     /** @description What to know about the tag that was saved, in words */
-                    "Tapdesk-Warning"?: string | null;
+                    "Tapdesk-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Tag"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -8791,12 +9621,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A tag as the admin API shows it. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Tag"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -8870,11 +9710,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description It is done; there is nothing to say */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description No token, or a wrong one */
             401: {
@@ -8956,18 +9806,28 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/merge-patch+json": unknown;
+                "application/merge-patch+json": components["schemas"]["TagPatch"];
             };
         };
         responses: {
+            /** @description A tag as the admin API shows it. */
             200: {
                 headers: {
                     /** @description What to know about the tag that was saved, in words */
-                    "Tapdesk-Warning"?: string | null;
+                    "Tapdesk-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Tag"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -9102,12 +9962,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A page of a list. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Page_TagProperty"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -9211,6 +10081,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TagProperty"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -9330,11 +10209,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description It is done; there is nothing to say */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description No token, or a wrong one */
             401: {
@@ -9432,12 +10321,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A page of a list. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Page_TagProperty"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -9541,6 +10440,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TagProperty"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -9660,11 +10568,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description It is done; there is nothing to say */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description No token, or a wrong one */
             401: {
@@ -9762,6 +10680,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No token, or a wrong one */
             401: {
                 headers: {
@@ -9849,12 +10776,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A page of a list. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Page_TagProperty"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -9958,6 +10895,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TagProperty"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -10077,11 +11023,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description It is done; there is nothing to say */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description No token, or a wrong one */
             401: {
@@ -10174,12 +11130,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description What a bulk change did. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["TagBulkResult"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -10309,12 +11275,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -10406,12 +11382,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description What became of an import. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["TagImportResult"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -10523,12 +11509,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A page of a list. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Page_StoredToken"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -10604,12 +11600,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description A token that was just created. */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["CreatedToken"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -10719,11 +11725,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description It is done; there is nothing to say */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description No token, or a wrong one */
             401: {
@@ -10807,12 +11823,22 @@ export interface operations {
             };
         };
         responses: {
+            /** @description What a tap of a URL would be decided as at this moment. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Verification"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No token, or a wrong one */
@@ -10911,6 +11937,44 @@ export interface operations {
             };
         };
     };
+    get_docs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The reference of the API */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_health: {
         parameters: {
             query?: never;
@@ -10920,14 +11984,27 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        [key: string]: string;
+                        /** @description Of `not ready`: why, in words. */
+                        reason?: string;
+                        /** @description `ok`, `ready` or `not ready`. */
+                        status: string;
                     };
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
                 };
             };
         };
@@ -10944,15 +12021,25 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "image/gif": number[];
-                    "image/jpeg": number[];
-                    "image/png": number[];
-                    "image/webp": number[];
+                    "image/gif": string;
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
                 };
             };
             /** @description There is no such image */
@@ -10967,10 +12054,130 @@ export interface operations {
             /** @description The database is not available */
             503: {
                 headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
                     "text/html": string;
+                };
+            };
+        };
+    };
+    get_metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The metrics */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/openmetrics-text; version=1.0.0; charset=utf-8": string;
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_openapi_json: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An OpenAPI document */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -10984,24 +12191,75 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        [key: string]: string;
+                        /** @description Of `not ready`: why, in words. */
+                        reason?: string;
+                        /** @description `ok`, `ready` or `not ready`. */
+                        status: string;
                     };
                 };
             };
-            503: {
+            /** @description The request names no host, or several */
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    "text/html": string;
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
                     "application/json": {
-                        [key: string]: string;
+                        /** @description Of `not ready`: why, in words. */
+                        reason?: string;
+                        /** @description `ok`, `ready` or `not ready`. */
+                        status: string;
                     };
+                };
+            };
+        };
+    };
+    get_stand_in: {
+        parameters: {
+            query?: {
+                /** @description The rolling key as received */
+                rk?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
                 };
             };
         };
@@ -11039,6 +12297,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
             /** @description No tag has this slug */
             404: {
                 headers: {
@@ -11069,6 +12336,8 @@ export interface operations {
             /** @description A prefetch, or the database is not available */
             503: {
                 headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11086,12 +12355,133 @@ export interface operations {
             };
         };
     };
+    post_t_slug: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The tag */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["FormFields"];
+            };
+        };
+        responses: {
+            /** @description The page as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The page with what is wrong, or one that asks for another tap */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description No tag has this slug */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description It is no form, or the tag has none */
+            405: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The form took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The inlay's keys are locked */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The tag is archived */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description Over 64 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description Too many refused updates */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The database is not available */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The disk is full; nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+        };
+    };
     post_v2_interactions_data: {
         parameters: {
             query?: never;
             header?: {
                 /** @description Makes a retry safe: 1 to 255 characters */
-                "Idempotency-Key"?: string | null;
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -11102,6 +12492,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description The envelope of the update operation (specification 4.2). */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11119,6 +12510,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope"];
                 };
             };
+            /** @description The envelope of the update operation (specification 4.2). */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -11136,6 +12528,7 @@ export interface operations {
                     "application/json": components["schemas"]["Envelope"];
                 };
             };
+            /** @description The envelope of the update operation (specification 4.2). */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -11147,6 +12540,8 @@ export interface operations {
             /** @description Too many refused updates */
             429: {
                 headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11156,6 +12551,8 @@ export interface operations {
             /** @description The database is not available */
             503: {
                 headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11185,6 +12582,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11193,9 +12591,20 @@ export interface operations {
                     "application/json": components["schemas"]["PayloadOrNone"];
                 };
             };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope"];
+                };
+            };
             /** @description Too many invalid keys; the body is an empty array */
             429: {
                 headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11205,6 +12614,8 @@ export interface operations {
             /** @description The database is not available */
             503: {
                 headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11225,6 +12636,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11233,9 +12645,20 @@ export interface operations {
                     "application/json": components["schemas"]["PayloadOrNone"];
                 };
             };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope"];
+                };
+            };
             /** @description Too many invalid keys; the body is an empty array */
             429: {
                 headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11245,6 +12668,8 @@ export interface operations {
             /** @description The database is not available */
             503: {
                 headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {

@@ -15,6 +15,7 @@ use crate::http::admin::body;
 use crate::http::admin::page::{Cursor, Limit, Page};
 use crate::http::admin::path::{Id, ImagePath};
 use crate::http::admin::query::Query;
+use crate::http::document::Binary;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFound, Written};
 use crate::id::{ExperienceId, ImageId};
 use crate::picture::{self, PictureError};
@@ -68,7 +69,7 @@ pub(crate) async fn images(
 #[utoipa::path(
     post, path = "/experiences/{id}/images", tag = "experiences",
     params(("id" = ExperienceId, Path)),
-    request_body(content = inline(Vec<u8>), content_type = "application/octet-stream"),
+    request_body(content = inline(Binary), content_type = "application/octet-stream"),
     responses((status = CREATED, body = Image), NotFound, BadBody, Written, Common)
 )]
 pub(crate) async fn add_image(
@@ -106,7 +107,7 @@ pub(super) async fn fit(bytes: Bytes) -> Result<(ImageType, Vec<u8>), ApiError> 
     params(("id" = ExperienceId, Path), ("image_id" = ImageId, Path)),
     responses(
         (status = OK, content(
-            (Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/webp"), (Vec<u8> = "image/gif")
+            (inline(Binary) = "image/png"), (inline(Binary) = "image/jpeg"), (inline(Binary) = "image/webp"), (inline(Binary) = "image/gif")
         )),
         NotFound, Common
     )
@@ -125,11 +126,6 @@ pub(crate) async fn image(
         (
             header::CONTENT_SECURITY_POLICY,
             "default-src 'none'; sandbox",
-        ),
-        // An image never changes; its address stays its own.
-        (
-            header::CACHE_CONTROL,
-            "private, max-age=31536000, immutable",
         ),
     ] {
         headers.insert(name, HeaderValue::from_static(value));

@@ -31,6 +31,7 @@ pub(crate) struct NewVirtualInlay {
     /// A new simulated tag.
     tag: Option<TagFields>,
     /// A new simulated tag with this name alone.
+    #[schema(min_length = 1, max_length = 200)]
     name: Option<String>,
     /// How it shows UID and counter; encrypted by default.
     mirror: Option<Mirror>,

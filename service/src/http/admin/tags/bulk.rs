@@ -2,12 +2,14 @@
 
 mod undo;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::openapi::{ArrayBuilder, OneOfBuilder, Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::filter::Filter;
 use crate::http::admin::body::Body;
@@ -68,14 +70,36 @@ pub(crate) enum Selection {
 }
 
 /// One id, or `[first, last]` for all from the first to the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "ids are numbers, or ranges as [first, last]")]
-#[schema(as = TagIds)]
 pub(crate) enum Ids {
     /// One id.
     One(TagId),
     /// From the first to the last, both included.
     Range([TagId; 2]),
+}
+
+impl PartialSchema for Ids {
+    fn schema() -> RefOr<Schema> {
+        let range = ArrayBuilder::new()
+            .items(Ref::from_schema_name(TagId::name()))
+            .min_items(Some(2))
+            .max_items(Some(2))
+            .description(Some("From the first to the last, both included."));
+        OneOfBuilder::new()
+            .item(Ref::from_schema_name(TagId::name()))
+            .item(range)
+            .description(Some(
+                "One id, or `[first, last]` for all from the first to the last.",
+            ))
+            .into()
+    }
+}
+
+impl ToSchema for Ids {
+    fn name() -> Cow<'static, str> {
+        "TagIds".into()
+    }
 }
 
 /// What a bulk change did.

@@ -27,7 +27,7 @@ pub(crate) struct NewTag(TagFields);
     post, path = "/tags", tag = "tags",
     request_body = TagFields,
     responses(
-        (status = CREATED, body = Tag, headers(("Tapdesk-Warning" = Option<String>, description = "What to know about the tag that was saved, in words"))),
+        (status = CREATED, body = Tag, headers(("Tapdesk-Warning" = String, description = "What to know about the tag that was saved, in words"))),
         Conflicting, BadBody, Written, Common
     )
 )]

@@ -35,6 +35,7 @@ pub(crate) struct Property {
 #[schema(as = TagPropertyValue)]
 pub(crate) struct NewValue {
     /// Any text without NUL characters, of at most 4096 bytes.
+    #[schema(max_length = 4096, pattern = r"^[^\x00]*$")]
     value: String,
 }
 

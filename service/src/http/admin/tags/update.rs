@@ -5,14 +5,36 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
+use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::warning;
-use crate::http::admin::body::Patch;
+use crate::http::admin::body::{Partial, Patch};
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use crate::id::TagId;
 use crate::service::Service;
-use crate::tag::{Tag, TagFields};
+use crate::tag::{Slug, Tag, TagFields};
+
+/// The members that change. A tag always has a slug: it cannot be reset.
+struct TagPatch;
+
+impl PartialSchema for TagPatch {
+    fn schema() -> RefOr<Schema> {
+        let mut patch = Partial::<TagFields>::schema();
+        if let RefOr::T(Schema::Object(patch)) = &mut patch {
+            let slug = RefOr::Ref(Ref::from_schema_name(Slug::name()));
+            patch.properties.insert("slug".to_owned(), slug);
+        }
+        patch
+    }
+}
+
+impl ToSchema for TagPatch {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        TagFields::schemas(schemas);
+    }
+}
 
 /// Change a tag
 ///
@@ -20,9 +42,9 @@ use crate::tag::{Tag, TagFields};
 /// removes or resets.
 #[utoipa::path(
     patch, path = "/tags/{id}", tag = "tags", params(("id" = TagId, Path)),
-    request_body(content = serde_json::Value, content_type = "application/merge-patch+json"),
+    request_body(content = TagPatch, content_type = "application/merge-patch+json"),
     responses(
-        (status = OK, body = Tag, headers(("Tapdesk-Warning" = Option<String>, description = "What to know about the tag that was saved, in words"))),
+        (status = OK, body = Tag, headers(("Tapdesk-Warning" = String, description = "What to know about the tag that was saved, in words"))),
         NotFound, Conflicting, BadBody, Written, Common
     )
 )]

@@ -1,0 +1,133 @@
+//! Who may call a route. One list names those that need no token; every other
+//! one needs it, wherever and however it is added to the router.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts as _, Request};
+use axum::http::Version;
+use axum::http::header::{AUTHORIZATION, HOST};
+use axum::response::{IntoResponse as _, Response};
+use url::Host;
+
+use super::Exposure;
+use super::error::{self, ApiError};
+use super::origin::Address;
+use crate::admin_token::{Grant, TokenHash};
+use crate::host;
+use crate::refusals::Operation;
+use crate::service::Service;
+
+/// Who may call a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Audience {
+    /// Everybody, by any host name.
+    Public,
+    /// Who addresses the admin API by a host name of ours: a page that rebinds
+    /// its own name to a loopback address does not.
+    Readers,
+    /// Of these, who has an admin token.
+    Administrators,
+}
+
+impl Audience {
+    /// Who may call `route`. Without one there is nothing to call, and everybody
+    /// may hear that.
+    pub(super) fn of(route: Option<&str>) -> Self {
+        match route {
+            None
+            | Some(
+                "/t/{slug}"
+                | "/v2/interactions/rk_payload"
+                | "/v2/interactions/data"
+                | "/media/{name}"
+                | "/stand-in"
+                | "/health"
+                | "/ready",
+            ) => Self::Public,
+            // The reference of the API holds no data, and browsers, which have
+            // no token, open it.
+            Some("/openapi.json" | "/docs") => Self::Readers,
+            Some(_) => Self::Administrators,
+        }
+    }
+}
+
+/// Lets a request pass that is well addressed and may call its route: with the
+/// token it came with, where it needed one.
+pub(super) async fn admit(
+    service: &Arc<Service>,
+    exposure: Exposure,
+    audience: Audience,
+    request: Request,
+) -> Result<(Request, Option<Grant>), Response> {
+    let path = request.uri().path();
+    let host = match addressed(&request) {
+        Ok(host) => host,
+        Err(error) if audience == Audience::Public => return Err(error::by_part(path, &error)),
+        Err(error) => return Err(error.into_response()),
+    };
+    if audience == Audience::Public {
+        return Ok((request, None));
+    }
+    if exposure == Exposure::PublicOnly {
+        return Err(error::by_part(path, &ApiError::NotFound("route")));
+    }
+    let host = host.and_then(host::of_authority);
+    if !host.is_some_and(|host| is_ours(service, &host)) {
+        return Err(ApiError::Misdirected.into_response());
+    }
+    if audience == Audience::Readers {
+        return Ok((request, None));
+    }
+    let token = TokenHash::of(bearer(&request).unwrap_or_default());
+    match service.admins.accept(token, &*service.storage).await {
+        Ok(Some(grant)) => return Ok((request, Some(grant))),
+        Ok(None) => {}
+        Err(error) => return Err(ApiError::from(error).into_response()),
+    }
+    let (mut parts, _) = request.into_parts();
+    let Ok(Address(address)) = Address::from_request_parts(&mut parts, service).await;
+    let error = match service.refused(Operation::Admin, address) {
+        Some(seconds) => ApiError::TooMany(seconds),
+        None => ApiError::Unauthorized,
+    };
+    Err(error.into_response())
+}
+
+/// What a request is addressed to. The target's own authority counts where it
+/// has one; of HTTP/1.1, exactly one `Host` (RFC 9112, section 3.2).
+fn addressed(request: &Request) -> Result<Option<&str>, ApiError> {
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let host = hosts.next();
+    if hosts.next().is_some() {
+        return Err(ApiError::BadlyAddressed);
+    }
+    if host.is_none() && request.version() == Version::HTTP_11 {
+        return Err(ApiError::BadlyAddressed);
+    }
+    let authority = request
+        .uri()
+        .authority()
+        .map(|authority| authority.as_str());
+    Ok(authority.or_else(|| host.and_then(|host| host.to_str().ok())))
+}
+
+fn bearer(request: &Request) -> Option<&str> {
+    let value = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+fn is_ours(service: &Service, host: &Host) -> bool {
+    let on_loopback = match host {
+        Host::Domain(name) => name == "localhost" || name.ends_with(".localhost"),
+        Host::Ipv4(address) => address.is_loopback(),
+        Host::Ipv6(address) => address.is_loopback(),
+    };
+    if on_loopback || host::address(host).is_some_and(|address| service.listens_on(address)) {
+        return true;
+    }
+    let settings = service.settings();
+    host::of_url(&settings.tag_url).as_ref() == Some(host)
+        || settings.hosts.contains(&host.to_string())
+}

@@ -1,0 +1,235 @@
+//! What generators of clients need of the document beside its truth: a name for
+//! every shape, and words for every answer.
+//!
+//! utoipa writes the choices of an enum where they stand, and the items of a
+//! list as well. A generator makes up names for these, makes the same shape
+//! several times, or gives up.
+
+use std::collections::BTreeMap;
+
+use axum::http::StatusCode;
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::schema::{AllOf, ArrayItems, Discriminator, Object, OneOf};
+use utoipa::openapi::{OpenApi, PathItem, Ref, RefOr, Response, Schema};
+
+type Schemas = BTreeMap<String, RefOr<Schema>>;
+
+/// Names what has no name, and describes what is not described.
+pub(super) fn complete(document: &mut OpenApi) {
+    let Some(components) = &mut document.components else {
+        return;
+    };
+    let schemas = &mut components.schemas;
+    name_arguments(schemas);
+    name_choices(schemas);
+    choose_between_wholes(schemas);
+    for item in document.paths.paths.values_mut() {
+        for operation in operations(item) {
+            describe_answers(operation, schemas);
+        }
+    }
+}
+
+/// The operations of a path.
+pub(super) fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    let operations = [
+        &mut item.get,
+        &mut item.post,
+        &mut item.put,
+        &mut item.patch,
+        &mut item.delete,
+    ];
+    operations.into_iter().filter_map(Option::as_mut)
+}
+
+/// Refers to `Tag` in `Page_Tag`, which has it written out.
+fn name_arguments(schemas: &mut Schemas) {
+    let known = schemas.clone();
+    for (generic, schema) in schemas {
+        let Some((_, name)) = generic.split_once('_') else {
+            continue;
+        };
+        let (Some(argument), RefOr::T(Schema::Object(object))) = (known.get(name), schema) else {
+            continue;
+        };
+        for member in object.properties.values_mut() {
+            let place = match member {
+                RefOr::T(Schema::Array(array)) => match &mut array.items {
+                    ArrayItems::RefOrSchema(item) => &mut **item,
+                    ArrayItems::False => continue,
+                },
+                member => member,
+            };
+            if place == argument {
+                *place = RefOr::Ref(Ref::from_schema_name(name));
+            }
+        }
+    }
+}
+
+/// Gives each object of a choice a name: that of `Block` with the type `heading`
+/// is `HeadingBlock`. The member that tells them apart is the discriminator.
+fn name_choices(schemas: &mut Schemas) {
+    let mut named = Schemas::new();
+    for (name, schema) in schemas.iter_mut() {
+        let RefOr::T(Schema::OneOf(choice)) = schema else {
+            continue;
+        };
+        let Some(marks) = choice.items.iter().map(mark).collect::<Option<Vec<_>>>() else {
+            continue;
+        };
+        for (item, (_, value)) in choice.items.iter_mut().zip(&marks) {
+            let own = pascal_case(value) + name;
+            let reference = RefOr::Ref(Ref::from_schema_name(&own));
+            named.insert(own, std::mem::replace(item, reference));
+        }
+        if let Some((Some(member), _)) = marks.first() {
+            let values = marks.iter().map(|(_, value)| value.as_str());
+            choice.discriminator = Some(discriminator(member, values, &choice.items));
+        }
+    }
+    schemas.extend(named);
+}
+
+/// What tells an object of a choice apart: a member that has one value, and that
+/// value; or that it has a member at all. `None` for what is no object.
+fn mark(schema: &RefOr<Schema>) -> Option<(Option<String>, String)> {
+    let constant = |object: &Object| {
+        let mut members = object.properties.iter();
+        members.find_map(|(member, schema)| match schema {
+            RefOr::T(Schema::Object(Object {
+                enum_values: Some(values),
+                ..
+            })) if values.len() == 1 => {
+                Some((Some(member.clone()), values[0].as_str()?.to_owned()))
+            }
+            _ => None,
+        })
+    };
+    match schema {
+        RefOr::T(Schema::Object(object)) => {
+            let required = || Some((None, object.required.first()?.clone()));
+            constant(object).or_else(required)
+        }
+        RefOr::T(Schema::AllOf(whole)) => whole.items.iter().find_map(|part| match part {
+            RefOr::T(Schema::Object(part)) => constant(part),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+
+fn discriminator<'a>(
+    member: &str,
+    values: impl Iterator<Item = &'a str>,
+    choices: &[RefOr<Schema>],
+) -> Discriminator {
+    let choices = choices.iter().map(|choice| match choice {
+        RefOr::Ref(choice) => choice.ref_location.clone(),
+        RefOr::T(_) => String::new(),
+    });
+    Discriminator::with_mapping(member, values.zip(choices))
+}
+
+/// Makes a choice between wholes of a whole that has a choice as its part: an
+/// `Experience` is a `RedirectExperience` or a `StudioExperience`.
+fn choose_between_wholes(schemas: &mut Schemas) {
+    let known = schemas.clone();
+    for (name, schema) in known.clone() {
+        let RefOr::T(Schema::AllOf(whole)) = schema else {
+            continue;
+        };
+        let choice = whole.items.iter().enumerate().find_map(|(at, part)| {
+            let part = referred(part)?;
+            match known.get(part) {
+                Some(RefOr::T(Schema::OneOf(choice))) => Some((at, part, choice)),
+                _ => None,
+            }
+        });
+        let Some((at, part, choice)) = choice else {
+            continue;
+        };
+        let renamed = |reference: &str| reference.replace(part, &name);
+        let mut wholes = OneOf::new();
+        for item in &choice.items {
+            let Some(of_choice) = referred(item) else {
+                continue;
+            };
+            let mut items = whole.items.clone();
+            items[at] = item.clone();
+            let own = renamed(of_choice);
+            wholes.items.push(RefOr::Ref(Ref::from_schema_name(&own)));
+            let own_whole = AllOf {
+                items,
+                ..AllOf::new()
+            };
+            schemas.insert(own, Schema::AllOf(own_whole).into());
+        }
+        wholes.discriminator = choice.discriminator.clone().map(|mut discriminator| {
+            let locations = discriminator.mapping.values_mut();
+            locations.for_each(|location| *location = renamed(location));
+            discriminator
+        });
+        wholes.description = whole.description.clone();
+        schemas.insert(name.clone(), Schema::OneOf(wholes).into());
+        // Its choices are parts of wholes now, and itself it is no body.
+        schemas.remove(part);
+    }
+}
+
+/// The name of the schema that is referred to.
+fn referred(schema: &RefOr<Schema>) -> Option<&str> {
+    match schema {
+        RefOr::Ref(reference) => reference.ref_location.rsplit('/').next(),
+        RefOr::T(_) => None,
+    }
+}
+
+/// Says of each answer that says nothing of itself what it is.
+fn describe_answers(operation: &mut Operation, schemas: &Schemas) {
+    for (status, answer) in &mut operation.responses.responses {
+        let RefOr::T(answer) = answer else { continue };
+        if answer.description.is_empty() {
+            answer.description = description(answer, schemas).unwrap_or_else(|| reason(status));
+        }
+    }
+}
+
+/// What the schema of its body says, in one line.
+fn description(answer: &Response, schemas: &Schemas) -> Option<String> {
+    let Some((_, RefOr::T(content))) = answer.content.first() else {
+        return None;
+    };
+    let RefOr::T(schema) = schemas.get(referred(content.schema.as_ref()?)?)? else {
+        return None;
+    };
+    let description = match schema {
+        Schema::Object(schema) => schema.description.as_ref(),
+        Schema::OneOf(schema) => schema.description.as_ref(),
+        Schema::AllOf(schema) => schema.description.as_ref(),
+        _ => None,
+    };
+    Some(description?.lines().next()?.to_owned())
+}
+
+fn reason(status: &str) -> String {
+    let status = status
+        .parse()
+        .ok()
+        .and_then(|code| StatusCode::from_u16(code).ok());
+    match status {
+        Some(StatusCode::NO_CONTENT) => "It is done; there is nothing to say".to_owned(),
+        Some(status) => status.canonical_reason().unwrap_or_default().to_owned(),
+        None => String::new(),
+    }
+}
+
+fn pascal_case(name: &str) -> String {
+    let words = name.split(['_', '-']);
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+        first.into_iter().chain(letters).collect::<String>()
+    };
+    words.map(capital).collect()
+}

@@ -1,0 +1,116 @@
+//! What a token opened ends with it: a request that is still at work, and an
+//! answer that is still on its way.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse as _, Response};
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+
+use super::error::ApiError;
+use crate::admin_token::Grant;
+use crate::service::Service;
+
+/// Between two looks at whether configuration was changed: several in the second
+/// within which a token's end is to show.
+const LOOK: Duration = Duration::from_millis(250);
+
+type Ended = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Waits until the token of `grant` is no longer one.
+///
+/// A token ends by a change of configuration, so the database is asked only
+/// after one, or where it is not known whether there was one. While it does not
+/// answer nothing is decided.
+async fn ended(service: Arc<Service>, grant: Grant) {
+    let mut known = grant.as_of();
+    loop {
+        tokio::time::sleep(LOOK).await;
+        let epoch = service.storage.configuration_epoch();
+        if epoch.is_some() && epoch == known {
+            continue;
+        }
+        match service.admins.still(&grant, &*service.storage).await {
+            Ok(true) => known = epoch,
+            Ok(false) => return,
+            Err(error) => tracing::debug!("a token could not be looked up: {error}"),
+        }
+    }
+}
+
+/// The answer to a request that came with the token of `grant`. If the token ends
+/// before there is one, nobody works on any more.
+pub(super) async fn answered(
+    service: &Arc<Service>,
+    grant: Grant,
+    answer: impl Future<Output = Response>,
+) -> Response {
+    if !grant.can_end() {
+        return answer.await;
+    }
+    let mut ended: Ended = Box::pin(ended(Arc::clone(service), grant));
+    let answer = tokio::select! {
+        biased;
+        answer = answer => answer,
+        () = &mut ended => return ApiError::Unauthorized.into_response(),
+    };
+    tie(answer, ended)
+}
+
+/// An answer that ends when `ended` does, if it is not complete before. A feed
+/// ends; of everything else a part must not look like the whole, so it breaks off.
+fn tie(answer: Response, ended: Ended) -> Response {
+    if answer.body().size_hint().exact().is_some() {
+        return answer;
+    }
+    let is_feed = answer
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|value| value == "text/event-stream");
+    answer.map(|body| {
+        Body::new(Tied {
+            body,
+            is_feed,
+            ended: Some(ended),
+        })
+    })
+}
+
+struct Tied {
+    body: Body,
+    is_feed: bool,
+    /// `None` once it has ended.
+    ended: Option<Ended>,
+}
+
+impl HttpBody for Tied {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let Some(ended) = &mut self.ended else {
+            return Poll::Ready(None);
+        };
+        if ended.as_mut().poll(context).is_pending() {
+            return Pin::new(&mut self.body).poll_frame(context);
+        }
+        self.ended = None;
+        let error = || Err(axum::Error::new("the token of this request is deleted"));
+        Poll::Ready((!self.is_feed).then(error))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.ended.is_none() || self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
