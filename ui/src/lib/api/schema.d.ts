@@ -2060,25 +2060,25 @@ export interface components {
         Overrides: {
             /**
              * Format: int64
-             * @description `app_id` of every payload.
+             * @description The `app_id` of every payload. Default: `1`.
              */
             app_id?: number | null;
-            /** @description Header in which a trusted proxy names the client's country. */
+            /** @description The header in which a trusted proxy names the visitor's country. */
             country_header?: string | null;
-            /** @description Two-letter country of a client that nothing else tells one of. */
+            /** @description Two-letter code used if a visitor's country is unknown. Default: empty. */
             default_country?: string | null;
-            /** @description Host names by which the admin API may be addressed, beside the loopback's and the listener's. */
+            /** @description More host names that the admin API answers, beside loopback names, the listener's address and the tag URL's host. */
             hosts?: string[] | null;
             rate_limit?: components["schemas"]["RateLimit"] | null;
             /**
              * Format: int32
-             * @description How many months interactions are kept.
+             * @description How many months interactions are kept. Default: `13`.
              */
             retention_months?: number | null;
             simulated_targets?: components["schemas"]["SimulatedTargets"] | null;
-            /** @description Public base of the tags' URLs, as it is printed and encoded: `http` or `https`, without a query. */
+            /** @description The public base of all tag URLs, as printed and encoded: `http` or `https`, without a query. Default: the listener's address and `/t`. */
             tag_url?: string | null;
-            /** @description Addresses or address blocks of proxies whose forwarding headers count. */
+            /** @description Addresses or address blocks of the proxies whose forwarding headers are trusted. */
             trusted_proxies?: string[] | null;
         };
         /** @description A page of a list. */
@@ -2590,7 +2590,7 @@ export interface components {
             read_only: boolean;
             source: components["schemas"]["Source"];
             /**
-             * @description Where taps of simulated tags lead.
+             * @description The redirect target of simulated tags.
              * @enum {string}
              */
             value: "stand_in" | "real";
@@ -2691,7 +2691,7 @@ export interface components {
             offset_ms: number;
         };
         /**
-         * @description Where taps of simulated tags lead.
+         * @description The redirect target of simulated tags.
          * @enum {string}
          */
         SimulatedTargets: "stand_in" | "real";
