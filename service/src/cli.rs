@@ -4,6 +4,8 @@ mod backup;
 mod client;
 mod demo;
 mod doctor;
+#[cfg(test)]
+mod documents;
 mod download;
 mod export;
 mod import;
