@@ -4,6 +4,7 @@
 mod api;
 mod bad_input;
 mod decisions;
+mod documents;
 mod inlay;
 mod macros;
 mod races;

@@ -4,6 +4,8 @@ mod backup;
 mod client;
 mod demo;
 mod doctor;
+#[cfg(test)]
+mod documents;
 mod download;
 mod export;
 mod import;
@@ -24,11 +26,11 @@ use tracing_subscriber::prelude::*;
 
 use crate::config;
 
-/// Carries taps of NFC tags from their one-time URL to an updated variable.
+/// Tapdesk as a headless service: verifies taps of NFC tags and updates their variables.
 #[derive(Parser)]
 #[command(name = "tapdesk-service", version)]
 struct Cli {
-    /// What to log, as in `info` or `tapdesk_service=debug`.
+    /// What to log, for example `info` or `tapdesk_service=debug`.
     #[arg(
         long,
         env = "TAPDESK_LOG",
@@ -46,25 +48,25 @@ struct Cli {
 enum Verb {
     /// Run the service.
     Serve(Box<config::Serve>),
-    /// Load tags, an experience and virtual inlays to try things with.
+    /// Load demo data: simulated tags, an experience and virtual inlays.
     Demo(demo::Options),
     /// Tap a virtual inlay.
     Tap(tap::Options),
     /// Show interactions and updates as they happen.
     Tail(tail::Options),
-    /// Make, list and revoke admin tokens.
+    /// Create, list and revoke admin tokens.
     Token(token::Options),
     /// Import tags from a CSV file.
     Import(import::Options),
-    /// Export tags into a CSV file.
+    /// Export tags to a CSV file.
     Export(export::Options),
-    /// Copy the running service's database into a file.
+    /// Back up the running service's database to a file.
     Backup(backup::Options),
-    /// Put a backup in the database's place. The service must not be running.
+    /// Restore a database from a backup. The service must not be running.
     Restore(restore::Options),
-    /// Move a whole database from SQLite to PostgreSQL, or back. Ended anywhere, it goes on there when started again.
+    /// Move a whole database from SQLite to PostgreSQL, or back. If interrupted, run it again: it resumes.
     MigrateStore(migrate_store::Options),
-    /// Look for what stands in the way, and name the way out.
+    /// Check this installation, and say how to fix what is wrong.
     Doctor(doctor::Options),
 }
 

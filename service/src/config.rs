@@ -1,5 +1,8 @@
-//! Arguments and environment, read once: an argument goes before its variable.
+//! Arguments and environment, read once: an argument overrides its variable.
 //! Secrets come from the environment or from files, never from arguments.
+//!
+//! The doc comment of an option is its help, and its row in `docs/operating.md`. What
+//! follows "Default:" is the row's last column.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
@@ -19,7 +22,7 @@ use zeroize::Zeroizing;
 /// Which installation: the database, and the admin token beside it.
 #[derive(Args, Clone, Debug)]
 pub struct Installation {
-    /// The database, as `sqlite:PATH` or `postgres://USER@HOST/DATABASE`. By default `tapdesk.db` in the user's data folder.
+    /// The database: `sqlite:PATH` or `postgres://USER@HOST/DATABASE`. Default: `tapdesk.db` in the user's data folder.
     #[arg(
         long,
         env = "TAPDESK_DATABASE",
@@ -29,7 +32,7 @@ pub struct Installation {
     )]
     database: Option<String>,
 
-    /// The file with the admin token. By default `admin.token` beside a SQLite file, else in the user's data folder.
+    /// The file with the generated admin token. Default: `admin.token` beside a SQLite file, otherwise in the user's data folder.
     #[arg(long, env = "TAPDESK_TOKEN_FILE", value_name = "FILE", global = true)]
     token_file: Option<PathBuf>,
 }
@@ -70,7 +73,7 @@ impl Installation {
 /// Where the key is that wraps inlay keys.
 #[derive(Args, Clone, Debug)]
 pub struct KeyFile {
-    /// The file with the key that wraps inlay keys. By default `inlay.key` beside a SQLite file; for PostgreSQL there is no default.
+    /// The file with the key that wraps inlay keys. Default: `inlay.key` beside a SQLite file, none for PostgreSQL.
     #[arg(long, env = "TAPDESK_KEY_FILE", value_name = "FILE")]
     key_file: Option<PathBuf>,
 }
@@ -103,7 +106,7 @@ impl KeyFile {
 /// Which passphrase. It comes from `TAPDESK_PASSPHRASE` or a file.
 #[derive(Args, Clone, Debug)]
 pub struct PassphraseFile {
-    /// A file whose content is the passphrase. Otherwise it is taken from `TAPDESK_PASSPHRASE`, where that is set.
+    /// The file with the passphrase. Default: the value of `TAPDESK_PASSPHRASE`.
     #[arg(long, env = "TAPDESK_PASSPHRASE_FILE", value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
 }
@@ -156,7 +159,7 @@ pub fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {
 /// How the service is reached, and by whom.
 #[derive(Args, Clone, Debug)]
 pub struct Listening {
-    /// The address to listen on; with port 0, a free port.
+    /// The address and port to listen on; port 0 picks a free port.
     #[arg(
         long,
         env = "TAPDESK_LISTEN",
@@ -165,7 +168,7 @@ pub struct Listening {
     )]
     pub listen: SocketAddr,
 
-    /// Serve the admin API even where the address is not a loopback one.
+    /// Serve the admin API even if the address is not a loopback address.
     #[arg(long, env = "TAPDESK_EXPOSE_ADMIN", value_parser = BoolishValueParser::new())]
     pub expose_admin: bool,
 }
@@ -182,7 +185,7 @@ pub struct Serve {
     #[command(flatten)]
     pub listening: Listening,
 
-    /// A MMDB file that knows the countries of addresses.
+    /// An MMDB file that maps visitors' addresses to countries.
     #[arg(long, env = "TAPDESK_COUNTRY_FILE", value_name = "FILE")]
     pub country_file: Option<PathBuf>,
 
@@ -191,7 +194,7 @@ pub struct Serve {
 
     #[command(
         flatten,
-        next_help_heading = "Settings (fixed here, read-only in the admin API)"
+        next_help_heading = "Settings (read-only in the admin API if set here)"
     )]
     pub settings: Fixed,
 }
@@ -199,11 +202,11 @@ pub struct Serve {
 /// Test mode.
 #[derive(Args, Clone, Debug)]
 pub struct Test {
-    /// Test mode: `/admin/v1/clock` moves the service's time forward.
+    /// Test mode: `/admin/v1/clock` can move the service's time forward.
     #[arg(long, env = "TAPDESK_TEST_CLOCK", value_parser = BoolishValueParser::new())]
     test_clock: bool,
 
-    /// Test mode: by how many milliseconds this node's own clock is wrong.
+    /// Test mode: the error of this node's own clock, in milliseconds.
     #[arg(
         long,
         env = "TAPDESK_TEST_SKEW",

@@ -37,17 +37,17 @@ pub struct Settings {
     pub hosts: Vec<String>,
 }
 
-/// Where taps of simulated tags lead.
+/// The redirect target of simulated tags.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, clap::ValueEnum,
 )]
 #[serde(rename_all = "snake_case")]
 #[value(rename_all = "snake_case")]
 pub enum SimulatedTargets {
-    /// To the built-in stand-in for the owner's domain.
+    /// The built-in stand-in for the owner's page.
     #[default]
     StandIn,
-    /// Where the experience leads.
+    /// The experience's own target.
     Real,
 }
 

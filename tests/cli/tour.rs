@@ -1,4 +1,4 @@
-//! The tour in the README, as it stands there.
+//! The tours in the documents, as they stand there.
 
 use tapdesk_tests::service::ADMIN_TOKEN;
 use tokio::process::Command;
@@ -6,20 +6,21 @@ use tokio::process::Command;
 use super::{BINARY, launch, run_at};
 
 const README: &str = include_str!("../../README.md");
+const TOUR: &str = include_str!("../../service/docs/tour.md");
 
-/// The first block of shell commands in the README.
-fn tour() -> &'static str {
-    let (_, rest) = README.split_once("```bash\n").expect("a block begins");
+/// The first block of shell commands in a document.
+fn block(document: &str) -> &str {
+    let (_, rest) = document.split_once("```bash\n").expect("a block begins");
     let (block, _) = rest.split_once("```\n").expect("the block ends");
     block
 }
 
-#[tokio::test]
-async fn the_tour_works_when_pasted_into_a_shell() {
+/// Pastes the tour of a document into a shell, and expects these to be printed, one after the other.
+async fn take(document: &str, expected: &[&str]) {
     let service = launch().start().await;
     run_at(&service, &["demo"]).await.good();
 
-    // The folder of a clone, as far as the tour looks into it.
+    // The folder of a clone, as far as the tours look into it.
     let clone = service.folder();
     let data = clone.join("data");
     std::fs::create_dir_all(clone.join("target/debug")).unwrap();
@@ -29,7 +30,7 @@ async fn the_tour_works_when_pasted_into_a_shell() {
 
     let output = Command::new("bash")
         .args(["-euo", "pipefail", "-c"])
-        .arg(tour().replace("127.0.0.1:8787", service.authority()))
+        .arg(block(document).replace("127.0.0.1:8787", service.authority()))
         .env("TAPDESK_URL", service.base())
         .current_dir(clone)
         .kill_on_drop(true)
@@ -39,7 +40,30 @@ async fn the_tour_works_when_pasted_into_a_shell() {
     assert!(output.status.success(), "{output:?}");
 
     let mut said = std::str::from_utf8(&output.stdout).unwrap();
-    for expected in [
+    for expected in expected {
+        let (_, rest) = said
+            .split_once(expected)
+            .unwrap_or_else(|| panic!("{expected} does not follow: {output:?}"));
+        said = rest;
+    }
+}
+
+#[tokio::test]
+async fn the_tour_in_the_readme_works_when_pasted_into_a_shell() {
+    let expected = [
+        "/t/demo-bottle?uid=",
+        "/stand-in?for=",
+        r#""tag_verified":true"#,
+        r#"{"success": true, "message": "User Data updated"}"#,
+    ];
+    take(README, &expected).await;
+    let lines = block(README).lines().count();
+    assert!(lines <= 13, "the tour in the README has {lines} lines");
+}
+
+#[tokio::test]
+async fn the_five_minute_tour_works_when_pasted_into_a_shell() {
+    let expected = [
         "/t/demo-bottle?uid=",
         "/stand-in?for=",
         r#""tag_verified":true"#,
@@ -48,10 +72,6 @@ async fn the_tour_works_when_pasted_into_a_shell() {
         r#""reason":"replayed""#,
         r#""slug":"bottle-41""#,
         "https://example.com/register?sn=A-1&rk=",
-    ] {
-        let (_, rest) = said
-            .split_once(expected)
-            .unwrap_or_else(|| panic!("{expected} does not follow: {output:?}"));
-        said = rest;
-    }
+    ];
+    take(TOUR, &expected).await;
 }

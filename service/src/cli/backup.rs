@@ -14,7 +14,7 @@ use crate::config::PassphraseFile;
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// The file to make. One that exists is not overwritten.
+    /// The file to create. An existing file is not overwritten.
     file: PathBuf,
 
     #[command(flatten)]

@@ -18,7 +18,7 @@ use crate::config::{self, Installation};
 /// Which service to speak to, and as whom.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Connection {
-    /// The running service. By default `http://127.0.0.1:8787`, or where `TAPDESK_LISTEN` says.
+    /// The URL of the running service. Default: the address in `TAPDESK_LISTEN`, or `http://127.0.0.1:8787`.
     #[arg(long, env = "TAPDESK_URL", value_name = "URL", global = true)]
     url: Option<String>,
 

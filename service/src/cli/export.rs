@@ -12,7 +12,7 @@ use super::download::Download;
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// The file to make, or `-` for stdout. One that exists is not overwritten.
+    /// The file to create, or `-` for stdout. An existing file is not overwritten.
     file: PathBuf,
 
     #[command(flatten)]

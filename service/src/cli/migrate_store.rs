@@ -14,11 +14,11 @@ use crate::config;
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// The database that is moved, as `sqlite:PATH` or `postgres://USER@HOST/DATABASE`. It is only read. No service may run on it.
+    /// The database to move: `sqlite:PATH` or `postgres://USER@HOST/DATABASE`. It is only read. No service may run on it.
     #[arg(long, env = "TAPDESK_FROM", value_name = "URL", hide_env_values = true)]
     from: String,
 
-    /// An empty database of the other kind, or one to which this move was begun.
+    /// An empty database of the other kind, or the one of an interrupted move.
     #[arg(long, env = "TAPDESK_TO", value_name = "URL", hide_env_values = true)]
     to: String,
 }

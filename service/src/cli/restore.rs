@@ -18,11 +18,11 @@ pub(super) struct Options {
     /// The backup.
     file: PathBuf,
 
-    /// Move a database that is there aside.
+    /// Move an existing database aside first.
     #[arg(long)]
     replace: bool,
 
-    /// Restore without the key of the inlays that the backup carries.
+    /// Restore without the inlay key in the backup.
     #[arg(long)]
     without_key: bool,
 

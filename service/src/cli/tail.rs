@@ -12,15 +12,15 @@ use super::client::{Client, Connection};
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// Each event as a line of JSON, as the API tells it.
+    /// Print each event as a line of JSON, as in the API.
     #[arg(long)]
     json: bool,
 
-    /// What is real alone.
+    /// Show only real taps.
     #[arg(long, conflicts_with = "simulated")]
     live: bool,
 
-    /// What is simulated alone.
+    /// Show only simulated taps.
     #[arg(long)]
     simulated: bool,
 

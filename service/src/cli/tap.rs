@@ -15,10 +15,10 @@ use super::client::{Client, Connection, plain_agent};
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// The last part of the tag's URL.
+    /// The tag's slug: the last part of its URL.
     slug: String,
 
-    /// How often to tap.
+    /// How many times to tap.
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     count: u32,
 

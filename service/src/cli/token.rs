@@ -19,16 +19,16 @@ pub(super) struct Options {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Make a token and print it. It is not shown again.
+    /// Create a token and print it. It is never shown again.
     Create {
         /// What the token is for.
         name: String,
     },
-    /// List the tokens, without what they are.
+    /// List the tokens by name. The tokens themselves are never shown.
     List,
-    /// Refuse a token from now on.
+    /// Revoke a token.
     Revoke {
-        /// Its number in the list.
+        /// The token's number in the list.
         id: i64,
     },
 }

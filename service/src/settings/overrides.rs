@@ -11,30 +11,30 @@ use super::{HostName, Network, RateLimit, Settings, SimulatedTargets, parse};
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Overrides {
-    /// Public base of the tags' URLs, as it is printed and encoded: `http` or `https`, without a query.
+    /// The public base of all tag URLs, as printed and encoded: `http` or `https`, without a query. Default: the listener's address and `/t`.
     #[arg(long, env = "TAPDESK_TAG_URL", value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^https?://[^?#]+$")]
     pub tag_url: Option<String>,
 
-    /// `app_id` of every payload.
+    /// The `app_id` of every payload. Default: `1`.
     #[arg(long, env = "TAPDESK_APP_ID", value_name = "NUMBER")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub app_id: Option<i64>,
 
-    /// Two-letter country of a client that nothing else tells one of.
+    /// Two-letter code used if a visitor's country is unknown. Default: empty.
     #[arg(long, env = "TAPDESK_DEFAULT_COUNTRY", value_name = "CODE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^([A-Za-z]{2})?$")]
     pub default_country: Option<String>,
 
-    /// Header in which a trusted proxy names the client's country.
+    /// The header in which a trusted proxy names the visitor's country.
     #[arg(long, env = "TAPDESK_COUNTRY_HEADER", value_name = "NAME")]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
     pub country_header: Option<String>,
 
-    /// Addresses or address blocks of proxies whose forwarding headers count.
+    /// Addresses or address blocks of the proxies whose forwarding headers are trusted.
     #[arg(
         long,
         env = "TAPDESK_TRUSTED_PROXIES",
@@ -45,23 +45,23 @@ pub struct Overrides {
     #[schema(value_type = Option<Vec<Network>>)]
     pub trusted_proxies: Option<Vec<String>>,
 
-    /// How many months interactions are kept.
+    /// How many months interactions are kept. Default: `13`.
     #[arg(long, env = "TAPDESK_RETENTION_MONTHS", value_name = "MONTHS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 1200)]
     pub retention_months: Option<u32>,
 
-    /// Where taps of simulated tags lead: to the built-in stand-in, or where the experience says.
+    /// The redirect target of simulated tags: the built-in stand-in (`stand_in`), or the experience's own (`real`). Default: `stand_in`.
     #[arg(long, env = "TAPDESK_SIMULATED_TARGETS", value_name = "WHERE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulated_targets: Option<SimulatedTargets>,
 
-    /// Refusals a minute and client before they become 429, or `off`. Each node counts its own.
+    /// How many calls of one client may be refused in a minute before it gets 429, or `off`. Each node counts on its own. Default: `60`.
     #[arg(long, env = "TAPDESK_RATE_LIMIT", value_name = "NUMBER|off")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_limit: Option<RateLimit>,
 
-    /// Host names and addresses by which the admin API may be addressed, beside the loopback's and the listener's.
+    /// More host names and addresses that the admin API answers, beside loopback names, the listener's address and the tag URL's host.
     #[arg(
         long,
         env = "TAPDESK_HOSTS",

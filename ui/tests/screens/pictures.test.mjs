@@ -1,5 +1,5 @@
 // Pictures of every screen. They are made anew into target/screenshots by every
-// run, to be looked at; with UPDATE_SCREENSHOTS=1 those of the README are
+// run, to be looked at; with UPDATE_SCREENSHOTS=1 those of the documents are
 // replaced, too, as small WebP files.
 
 import assert from "node:assert/strict";

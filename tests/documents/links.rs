@@ -1,0 +1,73 @@
+//! Links and pictures lead somewhere, and so does the map of the code.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::{documents, extension, files, root};
+
+/// Extensions by which the map's paths are told from other code.
+const SOURCES: [&str; 5] = ["rs", "sql", "json", "toml", "md"];
+
+#[test]
+fn every_relative_link_and_picture_leads_to_a_file() {
+    let documents = documents();
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for document in &documents {
+        for link in document.content().links {
+            let Some((path, anchor)) = document.target(&link) else {
+                continue;
+            };
+            seen += 1;
+            let other = documents.iter().find(|other| other.path == path);
+            let leads = match other {
+                Some(other) if !anchor.is_empty() => other.content().anchors.contains(anchor),
+                _ => anchor.is_empty() && root().join(&path).exists(),
+            };
+            if !leads {
+                wrong.push(format!("{}: {link}", document.path.display()));
+            }
+        }
+    }
+    assert!(seen > 60, "only {seen} links were found");
+    assert!(wrong.is_empty(), "these lead nowhere: {wrong:#?}");
+}
+
+#[test]
+fn every_picture_is_shown_in_a_document() {
+    let shown: BTreeSet<PathBuf> = documents()
+        .iter()
+        .flat_map(|document| {
+            let pictures = document.content().pictures;
+            let targets = pictures.iter().filter_map(|link| document.target(link));
+            targets.map(|(path, _)| path).collect::<Vec<_>>()
+        })
+        .collect();
+    let kept = files("ui/screenshots", &["webp", "png"]);
+    assert!(!kept.is_empty());
+    let unused: Vec<_> = kept.iter().filter(|path| !shown.contains(*path)).collect();
+    assert!(unused.is_empty(), "no document shows {unused:?}");
+}
+
+#[test]
+fn every_path_in_the_map_exists() {
+    let documents = documents();
+    let map = Path::new("service/docs/architecture.md");
+    let map = documents.iter().find(|one| one.path == map).expect("a map");
+    let mut seen = 0;
+    for code in map.content().code {
+        let is_file = extension(Path::new(&code)).is_some_and(|is| SOURCES.contains(&is));
+        let is_path = is_file || (code.contains('/') && !code.starts_with('/'));
+        if code.contains(char::is_whitespace) || !is_path {
+            continue;
+        }
+        seen += 1;
+        // Each part of the map has paths of its own; the invariants name modules.
+        let places = ["", "service", "service/src", "src-tauri"];
+        let exists = places
+            .iter()
+            .any(|place| root().join(place).join(&code).exists());
+        assert!(exists, "there is no {code}");
+    }
+    assert!(seen > 10, "only {seen} paths were found");
+}
