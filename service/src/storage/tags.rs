@@ -250,8 +250,13 @@ pub struct Imported {
 /// Tags named one by one, or by a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TagSelect {
-    /// From the first id to the last, both included; deleted ones, too.
-    Ranges(Vec<(TagId, TagId)>),
+    /// By their ids.
+    Ranges {
+        /// From the first id to the last, both included.
+        ranges: Vec<(TagId, TagId)>,
+        /// The deleted ones instead of the others.
+        deleted: bool,
+    },
     /// Those that match.
     Filter(TagFilter),
 }

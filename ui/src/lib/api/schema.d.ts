@@ -935,10 +935,15 @@ export interface paths {
         put?: never;
         /**
          * Change many tags
-         * @description Tags are changed a thousand at a time, so that taps go on meanwhile: each
-         *     thousand is changed as a whole or not at all, and a caller that goes away
-         *     ends the work between two of them. Where it cannot go on, `stopped` says why
-         *     and `undo` covers what is done.
+         * @description Tags are changed in short batches, so that taps go on meanwhile: each batch
+         *     is changed as a whole or not at all. If it cannot go on, `stopped` says why,
+         *     `undo` covers what is done, and `rest` what is not.
+         *
+         *     With `expected_count` nothing is changed if another number of tags is
+         *     selected: 409, `code: "count_changed"`. With `limit` the call ends after so
+         *     many tags: a caller sends the requests in `rest` one after the other, shows
+         *     `done` as progress, and stops when it likes. The `undo` of all answers
+         *     together takes everything back.
          */
         post: operations["post_tags_bulk"];
         delete?: never;
@@ -2455,6 +2460,11 @@ export interface components {
         };
         /** @description An error of the admin API, as `application/problem+json` (RFC 9457). */
         Problem: {
+            /**
+             * @description What is wrong, for programs; only where a program may have to tell it
+             *     from other problems of this status.
+             */
+            code?: string | null;
             /** @description What is wrong, and the way out, in words. */
             detail: string;
             /**
@@ -2816,13 +2826,34 @@ export interface components {
             /** @description Which tags. A filter selects among the deleted ones. */
             select: components["schemas"]["TagSelection"];
         };
+        /** @description A change of many tags, and how it is made. */
+        TagBulkRequest: components["schemas"]["TagBulkChange"] & {
+            /**
+             * Format: int64
+             * @description How many tags the caller expects to select. If it is another number, nothing is changed.
+             */
+            expected_count?: number | null;
+            /**
+             * Format: int32
+             * @description How many of the selected tags are changed by this call. `rest` has the requests for the others.
+             */
+            limit?: number | null;
+        };
         /** @description What a bulk change did. */
         TagBulkResult: {
-            /** @description How many of them are changed. The others were so already. */
+            /** @description How many of these are changed. The others were so already. */
             changed: number;
+            /** @description How many of them this call has worked through. */
+            done: number;
+            /**
+             * @description Requests to this same operation for the selected tags that are not done
+             *     yet, each of at most `limit` tags. They name the tags by their ids, as
+             *     they were selected by this call.
+             */
+            rest: components["schemas"]["TagBulkChange"][];
             /** @description How many tags were selected. */
             selected: number;
-            /** @description Where it ended before all tags were changed: why, in words. */
+            /** @description If it ended before its time: why, in words. */
             stopped?: string | null;
             /** @description Requests to this same operation that together take the change back. */
             undo: components["schemas"]["TagBulkChange"][];
@@ -2964,7 +2995,10 @@ export interface components {
         };
         /** @description Which tags. */
         TagSelection: {
-            /** @description Ids, and ranges of them; those that do not exist are passed over. */
+            /**
+             * @description Ids, and ranges of them; those that do not exist, or are deleted (for
+             *     `restore`: are not), are passed over.
+             */
             ids: components["schemas"]["TagIds"][];
         } | {
             /** @description All that match at the moment at which the call begins. */
@@ -3385,6 +3419,7 @@ export type StoredToken = components['schemas']['StoredToken'];
 export type TableRow = components['schemas']['TableRow'];
 export type Tag = components['schemas']['Tag'];
 export type TagBulkChange = components['schemas']['TagBulkChange'];
+export type TagBulkRequest = components['schemas']['TagBulkRequest'];
 export type TagBulkResult = components['schemas']['TagBulkResult'];
 export type TagFields = components['schemas']['TagFields'];
 export type TagFilter = components['schemas']['TagFilter'];
@@ -10170,7 +10205,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TagBulkChange"];
+                "application/json": components["schemas"]["TagBulkRequest"];
             };
         };
         responses: {
