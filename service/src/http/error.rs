@@ -34,6 +34,13 @@ pub enum ApiError {
     NotFound(&'static str),
     /// The request is in order, the present state is not. A sentence for people.
     Conflict(String),
+    /// A bulk change selects another number of tags than its caller expects.
+    CountChanged {
+        /// How many the caller expects.
+        expected: u64,
+        /// How many there are.
+        found: u64,
+    },
     /// The route has no such method.
     NoSuchMethod(Method),
     /// The body is too large.
@@ -64,6 +71,10 @@ pub struct Problem {
     status: u16,
     /// What is wrong, and the way out, in words.
     detail: String,
+    /// What is wrong, for programs; only where a program may have to tell it
+    /// from other problems of this status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
 }
 
 impl ApiError {
@@ -73,7 +84,7 @@ impl ApiError {
             Self::BadlyAddressed => StatusCode::BAD_REQUEST,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
-            Self::Conflict(_) => StatusCode::CONFLICT,
+            Self::Conflict(_) | Self::CountChanged { .. } => StatusCode::CONFLICT,
             Self::NoSuchMethod(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -86,6 +97,14 @@ impl ApiError {
         }
     }
 
+    /// The stable name of what is wrong (an extension member of RFC 9457).
+    const fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::CountChanged { .. } => Some("count_changed"),
+            _ => None,
+        }
+    }
+
     /// What is wrong, and the way out, in words.
     pub(super) fn detail(&self) -> String {
         match self {
@@ -95,6 +114,10 @@ impl ApiError {
                 "The admin API needs \"Authorization: Bearer TOKEN\" with a valid token.".into()
             }
             Self::NotFound(noun) => format!("There is no such {noun}."),
+            Self::CountChanged { expected, found } => format!(
+                "The selection has {found} tags now, not {expected}. Nothing was changed; \
+                 look at the list again, and repeat the change if it is still what you want."
+            ),
             Self::NoSuchMethod(method) => format!("This route has no method {method}."),
             Self::TooLarge => "The body is too large.".into(),
             Self::UnsupportedMediaType(expected) => {
@@ -119,6 +142,7 @@ impl IntoResponse for ApiError {
             title: status.canonical_reason().unwrap_or_default(),
             status: status.as_u16(),
             detail: self.detail(),
+            code: self.code(),
         };
         let mut response = (status, Json(problem)).into_response();
         let headers = response.headers_mut();

@@ -105,7 +105,7 @@ async fn what_is_so_already_is_not_changed_and_not_undone() {
     let result = bulk(&service, request).await;
     assert_eq!(
         result,
-        json!({"selected": 2, "changed": 1, "stopped": null, "undo": [
+        json!({"selected": 2, "done": 2, "changed": 1, "rest": [], "stopped": null, "undo": [
             {"action": "status", "select": {"ids": [4]}, "status": "archived"},
         ]})
     );
@@ -144,8 +144,12 @@ async fn more_tags_than_one_piece_are_changed_and_taken_back() {
     let rows = (0..2_500).fold("name\n".to_owned(), |csv, n| format!("{csv}tag {n}\n"));
     super::import(&service, "", rows).await;
     let request = json!({"action": "delete", "select": {"filter": {}}});
+    let commits = || service.service().storage.configuration_epoch().unwrap();
+    let before = commits();
     let result = bulk(&service, request).await;
     assert_eq!(result["changed"], 2_500);
+    // In between taps are recorded.
+    assert_eq!(commits() - before, 13, "batches of 200 tags");
     assert_eq!(
         result["undo"],
         json!([{"action": "restore", "select": {"ids": [[1, 2500]]}}])
@@ -207,6 +211,110 @@ async fn a_bulk_change_that_cannot_be_is_refused_and_nothing_is_changed() {
             .unwrap()
             .to_lowercase();
         assert!(detail.contains(part), "{request}: {detail}");
+    }
+    assert_eq!(names(&all(&service, "/tags", 50).await), ["one"]);
+}
+
+/// What a person saw ten times as large is not archived because the filter means something else by now.
+#[tokio::test]
+async fn a_bulk_change_of_another_number_than_expected_changes_nothing() {
+    let service = TestService::start().await;
+    ten_tags(&service).await;
+    let before = everything(&service).await;
+    let filter = json!({"filter": {"status": "active"}});
+    for (select, expected, found) in [
+        (filter.clone(), 6, 7),
+        (filter.clone(), 8, 7),
+        (json!({"ids": [1, 2, 99]}), 3, 2),
+        // Tag 10 is deleted.
+        (json!({"ids": [[9, 10]]}), 2, 1),
+    ] {
+        let request = json!({"action": "status", "status": "archived", "select": select, "expected_count": expected});
+        let answer = service.admin(Method::POST, "/tags/bulk", request).await;
+        assert_eq!(
+            answer.header("content-type"),
+            Some("application/problem+json")
+        );
+        let problem = answer.expect(409);
+        assert_eq!(problem["code"], "count_changed");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(
+            detail.contains(&format!("has {found} tags now, not {expected}")),
+            "{detail}"
+        );
+        assert_eq!(everything(&service).await, before);
+    }
+    let request =
+        json!({"action": "status", "status": "archived", "select": filter, "expected_count": 7});
+    assert_eq!(bulk(&service, request).await["changed"], 7);
+    let request = json!({"action": "restore", "select": {"filter": {}}, "expected_count": 1});
+    assert_eq!(bulk(&service, request).await["changed"], 1);
+}
+
+/// The desk shows progress between the requests, and can stop after each.
+#[tokio::test]
+async fn a_bulk_change_with_a_limit_goes_on_by_its_rest_and_is_taken_back_whole() {
+    let service = TestService::start().await;
+    let rows = (0..450).fold("name\n".to_owned(), |csv, n| format!("{csv}tag {n}\n"));
+    super::import(&service, "", rows).await;
+    // Of two former states, one tag deleted: ids are no single range.
+    bulk(
+        &service,
+        json!({"action": "status", "status": "archived", "select": {"ids": [7, [200, 220]]}}),
+    )
+    .await;
+    bulk(
+        &service,
+        json!({"action": "delete", "select": {"ids": [150]}}),
+    )
+    .await;
+    let before = everything(&service).await;
+
+    let request =
+        json!({"action": "delete", "select": {"filter": {}}, "expected_count": 449, "limit": 100});
+    let first = bulk(&service, request).await;
+    assert_eq!(first["selected"], 449);
+    assert_eq!(first["done"], 100);
+    // What matches from now on was not shown to whoever asked for the change.
+    let late = service.tag(json!({"name": "tag that came later"})).await;
+
+    let mut done = 100;
+    let mut undo = first["undo"].as_array().unwrap().clone();
+    for request in first["rest"].as_array().unwrap() {
+        let answer = bulk(&service, request.clone()).await;
+        let of_this = answer["done"].as_u64().unwrap();
+        assert!(of_this <= 100, "{answer}");
+        assert_eq!(answer["rest"], json!([]));
+        done += of_this;
+        undo.extend(answer["undo"].as_array().unwrap().clone());
+    }
+    assert_eq!(done, 449);
+    assert_eq!(
+        names(&all(&service, "/tags", 500).await),
+        ["tag that came later"]
+    );
+
+    for request in undo {
+        bulk(&service, request).await;
+    }
+    let late = format!("/tags/{}", late.id);
+    service
+        .admin(Method::DELETE, &late, Value::Null)
+        .await
+        .expect(204);
+    let [tags, deleted] = everything(&service).await;
+    assert_eq!(tags, before[0]);
+    assert_eq!(names(&deleted), ["tag 149", "tag that came later"]);
+}
+
+#[tokio::test]
+async fn a_limit_of_a_bulk_change_is_one_that_helps() {
+    let service = TestService::start().await;
+    service.tag(json!({"name": "one"})).await;
+    for limit in [json!(0), json!(99), json!(100_001), json!("all")] {
+        let request = json!({"action": "delete", "select": {"filter": {}}, "limit": limit});
+        let answer = service.admin(Method::POST, "/tags/bulk", request).await;
+        answer.expect(422);
     }
     assert_eq!(names(&all(&service, "/tags", 50).await), ["one"]);
 }

@@ -62,6 +62,7 @@ export type {
   Step,
   StoredToken,
   TagBulkChange,
+  TagBulkRequest,
   TagFilter,
   TagSelection,
   TagImportResult,

@@ -20,9 +20,27 @@ use crate::service::Service;
 use crate::storage::{TagChange, TagFilter, TagSelect};
 use crate::tag::Status;
 
-/// Tags changed by one command of the database: taps that come meanwhile wait
-/// for one such piece at the most.
-const AT_ONCE: usize = 1_000;
+/// Tags changed by one command of the database. A tap that comes meanwhile waits
+/// for one command at most: a few milliseconds.
+const AT_ONCE: usize = 200;
+/// Bounds of `limit`: below, `rest` would be larger than the work it describes;
+/// above, one call would take longer than people wait for a sign of progress.
+const LIMIT: std::ops::RangeInclusive<u32> = 100..=100_000;
+
+/// A change of many tags, and how it is made.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = TagBulkRequest)]
+pub(crate) struct BulkRequest {
+    #[serde(flatten)]
+    change: BulkChange,
+    /// How many tags the caller expects to select. If it is another number, nothing is changed.
+    #[serde(default)]
+    expected_count: Option<u64>,
+    /// How many of the selected tags are changed by this call. `rest` has the requests for the others.
+    #[serde(default)]
+    #[schema(minimum = 100, maximum = 100_000)]
+    limit: Option<u32>,
+}
 
 /// One change of many tags.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -62,7 +80,8 @@ pub(crate) enum BulkChange {
 #[serde(rename_all = "lowercase")]
 #[schema(as = TagSelection)]
 pub(crate) enum Selection {
-    /// Ids, and ranges of them; those that do not exist are passed over.
+    /// Ids, and ranges of them; those that do not exist, or are deleted (for
+    /// `restore`: are not), are passed over.
     Ids(Vec<Ids>),
     /// All that match at the moment at which the call begins.
     #[serde(deserialize_with = "object::one")]
@@ -108,11 +127,17 @@ impl ToSchema for Ids {
 pub(crate) struct BulkResult {
     /// How many tags were selected.
     selected: usize,
-    /// How many of them are changed. The others were so already.
+    /// How many of them this call has worked through.
+    done: usize,
+    /// How many of these are changed. The others were so already.
     changed: usize,
     /// Requests to this same operation that together take the change back.
     undo: Vec<BulkChange>,
-    /// Where it ended before all tags were changed: why, in words.
+    /// Requests to this same operation for the selected tags that are not done
+    /// yet, each of at most `limit` tags. They name the tags by their ids, as
+    /// they were selected by this call.
+    rest: Vec<BulkChange>,
+    /// If it ended before its time: why, in words.
     stopped: Option<String>,
 }
 
@@ -145,7 +170,10 @@ impl BulkChange {
         | Self::Delete { select }
         | Self::Restore { select }) = self;
         Ok(match select {
-            Selection::Ids(ids) => TagSelect::Ranges(ids.into_iter().map(Ids::bounds).collect()),
+            Selection::Ids(ids) => TagSelect::Ranges {
+                ranges: ids.into_iter().map(Ids::bounds).collect(),
+                deleted,
+            },
             Selection::Filter(filter) => TagSelect::Filter(TagFilter {
                 deleted,
                 ..filter.check()?
@@ -165,24 +193,41 @@ impl Ids {
 
 /// Change many tags
 ///
-/// Tags are changed a thousand at a time, so that taps go on meanwhile: each
-/// thousand is changed as a whole or not at all, and a caller that goes away
-/// ends the work between two of them. Where it cannot go on, `stopped` says why
-/// and `undo` covers what is done.
+/// Tags are changed in short batches, so that taps go on meanwhile: each batch
+/// is changed as a whole or not at all. If it cannot go on, `stopped` says why,
+/// `undo` covers what is done, and `rest` what is not.
+///
+/// With `expected_count` nothing is changed if another number of tags is
+/// selected: 409, `code: "count_changed"`. With `limit` the call ends after so
+/// many tags: a caller sends the requests in `rest` one after the other, shows
+/// `done` as progress, and stops when it likes. The `undo` of all answers
+/// together takes everything back.
 #[utoipa::path(
-    post, path = "/tags/bulk", tag = "tags", request_body = BulkChange,
+    post, path = "/tags/bulk", tag = "tags", request_body = BulkRequest,
     responses((status = OK, body = BulkResult), Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn bulk(
     State(service): State<Arc<Service>>,
-    Body(request): Body<BulkChange>,
+    Body(request): Body<BulkRequest>,
 ) -> Result<Json<BulkResult>, ApiError> {
-    let change = request.change();
-    let ids = service.storage.tag_ids(request.into_select()?).await?;
+    let limit = limit(request.limit)?;
+    let change = request.change.change();
+    let ids = service
+        .storage
+        .tag_ids(request.change.into_select()?)
+        .await?;
+    if let Some(expected) = request.expected_count
+        && expected != ids.len() as u64
+    {
+        let found = ids.len() as u64;
+        return Err(ApiError::CountChanged { expected, found });
+    }
+    // From here on the ids are fixed: what matches later is not touched.
     let mut changed = Vec::new();
     let mut stopped = None;
-    for ids in ids.chunks(AT_ONCE) {
-        match service.storage.change_tags(ids.to_vec(), change).await {
+    let mut done = 0;
+    for batch in ids[..ids.len().min(limit)].chunks(AT_ONCE) {
+        match service.storage.change_tags(batch.to_vec(), change).await {
             Ok(some) => changed.extend(some),
             Err(error) if changed.is_empty() => return Err(error.into()),
             Err(error) => {
@@ -190,11 +235,27 @@ pub(crate) async fn bulk(
                 break;
             }
         }
+        done += batch.len();
     }
     Ok(Json(BulkResult {
         selected: ids.len(),
+        done,
         changed: changed.len(),
         undo: undo::of(changed),
+        rest: undo::rest(change, &ids[done..], limit),
         stopped,
     }))
+}
+
+fn limit(limit: Option<u32>) -> Result<usize, ApiError> {
+    match limit {
+        None => Ok(usize::MAX),
+        Some(limit) if LIMIT.contains(&limit) => Ok(limit as usize),
+        Some(_) => {
+            let (least, most) = (LIMIT.start(), LIMIT.end());
+            Err(ApiError::Invalid(format!(
+                "limit is a number from {least} to {most}."
+            )))
+        }
+    }
 }

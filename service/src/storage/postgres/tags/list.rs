@@ -40,14 +40,15 @@ pub(super) async fn ids(session: &Session, select: &TagSelect) -> Result<Vec<Tag
             let sql = format!("SELECT t.id FROM {} ORDER BY t.id", select.clauses());
             session.rows_once(&sql, &select.parameters()).await?
         }
-        TagSelect::Ranges(ranges) => {
+        TagSelect::Ranges { ranges, deleted } => {
             let (first, last): (Vec<i64>, Vec<i64>) =
                 ranges.iter().map(|(first, last)| (first.0, last.0)).unzip();
             session
                 .rows(
                     "SELECT DISTINCT t.id FROM unnest($1::BIGINT[], $2::BIGINT[]) AS ranges (first, last)
-                     JOIN tags t ON t.id BETWEEN ranges.first AND ranges.last ORDER BY t.id",
-                    &[&first, &last],
+                     JOIN tags t ON t.id BETWEEN ranges.first AND ranges.last
+                     WHERE (t.deleted_at IS NOT NULL) = $3 ORDER BY t.id",
+                    &[&first, &last, deleted],
                 )
                 .await?
         }

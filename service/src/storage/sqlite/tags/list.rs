@@ -42,7 +42,11 @@ pub(super) fn ids(connection: &Connection, select: &TagSelect) -> Result<Vec<Tag
             let sql = format!("SELECT {id} FROM {} ORDER BY {id}", select.clauses());
             read_ids(connection, &sql, &select.values)
         }
-        TagSelect::Ranges(ranges) => {
+        TagSelect::Ranges { ranges, deleted } => {
+            let null = if *deleted { "NOT NULL" } else { "NULL" };
+            let sql = format!(
+                "SELECT id FROM tags WHERE id BETWEEN ?1 AND ?2 AND deleted_at IS {null} ORDER BY id"
+            );
             let mut ranges = ranges.clone();
             ranges.sort_unstable();
             let (mut ids, mut read_to) = (Vec::new(), i64::MIN);
@@ -50,8 +54,7 @@ pub(super) fn ids(connection: &Connection, select: &TagSelect) -> Result<Vec<Tag
                 // Ranges may overlap; each tag is read once.
                 let first = first.max(read_to.saturating_add(1));
                 read_to = read_to.max(last);
-                let sql = "SELECT id FROM tags WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
-                ids.extend(read_ids(connection, sql, &[first.into(), last.into()])?);
+                ids.extend(read_ids(connection, &sql, &[first.into(), last.into()])?);
             }
             Ok(ids)
         }

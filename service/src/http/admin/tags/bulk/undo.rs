@@ -1,6 +1,6 @@
-//! What takes a bulk change back: one request for each former state, its ids
-//! as ranges. A change of a million tags that were alike is taken back by a few
-//! bytes; at the worst an answer has the ids of all changed tags.
+//! What takes a bulk change back, one request for each former state, and what
+//! completes it; ids as ranges. A change of a million tags that were alike is
+//! taken back by a few bytes; at worst an answer has the ids of all its tags.
 
 use std::collections::HashMap;
 
@@ -29,6 +29,16 @@ pub(super) fn of(changed: Vec<(TagId, TagChange)>) -> Vec<BulkChange> {
         requests.extend(parts.map(|ids| BulkChange::of(back, Selection::Ids(ids.to_vec()))));
     }
     requests
+}
+
+/// The requests that make `change` to `ids`, each to at most `limit` tags. `ids` rise.
+pub(super) fn rest(change: TagChange, ids: &[TagId], limit: usize) -> Vec<BulkChange> {
+    let parts = ids.chunks(limit.min(IN_ONE_REQUEST)).map(|part| {
+        let mut ids = Vec::new();
+        part.iter().for_each(|id| add(&mut ids, *id));
+        BulkChange::of(change, Selection::Ids(ids))
+    });
+    parts.collect()
 }
 
 /// Adds the next id. Only ids without a gap become a range: a tag in a gap was not changed.
@@ -71,6 +81,21 @@ mod tests {
                 ),
             ]
         );
+    }
+
+    #[test]
+    fn the_rest_names_only_the_tags_that_were_selected() {
+        let ids = [1, 2, 3, 5, 6, 9].map(TagId);
+        let range = |first, last| Ids::Range([TagId(first), TagId(last)]);
+        let request = |ids| BulkChange::of(TagChange::Delete, Selection::Ids(ids));
+        assert_eq!(
+            rest(TagChange::Delete, &ids, 4),
+            [
+                request(vec![range(1, 3), Ids::One(TagId(5))]),
+                request(vec![Ids::One(TagId(6)), Ids::One(TagId(9))]),
+            ]
+        );
+        assert_eq!(rest(TagChange::Delete, &[], usize::MAX), []);
     }
 
     #[test]
