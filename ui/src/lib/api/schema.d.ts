@@ -253,6 +253,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/experiences/{id}/missing-variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the variables that an experience's tags lack
+         * @description Those that its published page writes (of one never published, its draft).
+         */
+        get: operations["get_experiences_id_missing_variables"];
+        put?: never;
+        /**
+         * Add the variables that an experience's tags lack
+         * @description Tags in use that lead there get each variable that its page writes and they
+         *     lack, with an empty value; what is there stays. One call does 5,000 tags, in
+         *     short batches: `more` says whether to call again.
+         */
+        post: operations["post_experiences_id_missing_variables"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/experiences/{id}/preview": {
         parameters: {
             query?: never;
@@ -353,6 +379,27 @@ export interface paths {
          *     written anew, as where each is sent by itself. At most 48 MiB.
          */
         post: operations["post_experiences_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/experiences/missing-variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List experiences whose tags lack variables
+         * @description Forms and variable buttons of a page change variables and make none: for a
+         *     tag without the variable they fail. All experiences with such tags in use.
+         */
+        get: operations["get_experiences_missing_variables"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1199,6 +1246,16 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description Tags that got what they lacked. */
+        AddedVariables: {
+            /** @description Whether others still lack some: the call is repeated for them. */
+            more: boolean;
+            /**
+             * Format: int64
+             * @description How many tags this call gave variables.
+             */
+            tags: number;
+        };
         /** @description By how much to move the clock. */
         Advance: {
             /**
@@ -1216,6 +1273,11 @@ export interface components {
             advance_ms: number;
         };
         AesKey: string;
+        /** @description All experiences with tags that lack something. */
+        AllMissingVariables: {
+            /** @description In the order of the experiences. */
+            items: components["schemas"]["MissingVariables"][];
+        };
         /** @description What needs attention. Zero is good. */
         Attention: {
             /**
@@ -1978,6 +2040,19 @@ export interface components {
          * @enum {string}
          */
         Mirror: "plain" | "encrypted";
+        /** @description Variables that a page writes and its tags lack. */
+        MissingVariables: {
+            experience_id: components["schemas"]["ExperienceId"];
+            /** @description The experience's name. */
+            experience_name: string;
+            /**
+             * Format: int64
+             * @description How many tags in use that lead there lack one or more of them.
+             */
+            tags: number;
+            /** @description The variables that are missing. */
+            variables: components["schemas"]["PropertyKey"][];
+        };
         /** @description What the backup is to carry. */
         NewBackup: {
             /**
@@ -2518,6 +2593,15 @@ export interface components {
             at: components["schemas"]["Timestamp"];
             /** @description What changed. Empty where it was erased. */
             changes: components["schemas"]["Change"][];
+        };
+        /** @description An update that was refused though its key was good. */
+        RefusedUpdate: {
+            /** @description When. */
+            at: components["schemas"]["Timestamp"];
+            /** @description Why. */
+            fault: components["schemas"]["UpdateFault"];
+            /** @description The variable that the tag lacked, if that is why. */
+            variable?: string | null;
         };
         /** @description What a tap would lead to. */
         Rehearsal: {
@@ -3072,11 +3156,17 @@ export interface components {
             /** @description Its rolling key, which is not kept itself. */
             key: components["schemas"]["KeyState"];
             payload_reads?: components["schemas"]["RecordedReads"] | null;
+            refused_update?: components["schemas"]["RefusedUpdate"] | null;
             /** @description Its way in steps, each with its verdict and the reason in words. */
             steps: components["schemas"]["Step"][];
             update?: components["schemas"]["RecordedUpdate"] | null;
         };
         Uid: string;
+        /**
+         * @description Why an update was refused though its key was good.
+         * @enum {string}
+         */
+        UpdateFault: "unknown_variable" | "not_assigned" | "not_verified";
         /** @description A venue. */
         Venue: {
             /**
@@ -3298,9 +3388,11 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type AddedVariables = components['schemas']['AddedVariables'];
 export type Advance = components['schemas']['Advance'];
 export type AdvanceSimulated = components['schemas']['AdvanceSimulated'];
 export type AesKey = components['schemas']['AesKey'];
+export type AllMissingVariables = components['schemas']['AllMissingVariables'];
 export type Attention = components['schemas']['Attention'];
 export type Block = components['schemas']['Block'];
 export type Bucket = components['schemas']['Bucket'];
@@ -3355,6 +3447,7 @@ export type MasterKeyId = components['schemas']['MasterKeyId'];
 export type MasterKeyPatch = components['schemas']['MasterKeyPatch'];
 export type Metadata = components['schemas']['Metadata'];
 export type Mirror = components['schemas']['Mirror'];
+export type MissingVariables = components['schemas']['MissingVariables'];
 export type NewBackup = components['schemas']['NewBackup'];
 export type NewExperience = components['schemas']['NewExperience'];
 export type NewInlay = components['schemas']['NewInlay'];
@@ -3388,6 +3481,7 @@ export type ReasonTaps = components['schemas']['ReasonTaps'];
 export type Record = components['schemas']['Record'];
 export type RecordedReads = components['schemas']['RecordedReads'];
 export type RecordedUpdate = components['schemas']['RecordedUpdate'];
+export type RefusedUpdate = components['schemas']['RefusedUpdate'];
 export type Rehearsal = components['schemas']['Rehearsal'];
 export type Rollback = components['schemas']['Rollback'];
 export type RowFields = components['schemas']['RowFields'];
@@ -3443,6 +3537,7 @@ export type TokenId = components['schemas']['TokenId'];
 export type Tone = components['schemas']['Tone'];
 export type TracedInteraction = components['schemas']['TracedInteraction'];
 export type Uid = components['schemas']['Uid'];
+export type UpdateFault = components['schemas']['UpdateFault'];
 export type Venue = components['schemas']['Venue'];
 export type VenueAsset = components['schemas']['VenueAsset'];
 export type Verification = components['schemas']['Verification'];
@@ -5134,6 +5229,194 @@ export interface operations {
             };
         };
     };
+    get_experiences_id_missing_variables: {
+        parameters: {
+            query?: {
+                /** @description What this tag would lack if it led there, instead of the tags that do. */
+                tag_id?: components["schemas"]["TagId"];
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["ExperienceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MissingVariables"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_experiences_id_missing_variables: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["ExperienceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedVariables"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The present state of the data does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     post_experiences_id_preview: {
         parameters: {
             query?: never;
@@ -5697,6 +5980,74 @@ export interface operations {
             /** @description The disk is full, and nothing was written */
             507: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_experiences_missing_variables: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllMissingVariables"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
