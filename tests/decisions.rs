@@ -4,6 +4,7 @@
 mod answers;
 mod bystanders;
 mod exposure;
+mod former_slugs;
 mod inlays;
 mod limits;
 mod macros;

@@ -31,6 +31,12 @@ pub struct DemoTag {
     mirror: Option<Mirror>,
 }
 
+impl DemoTag {
+    fn slug(&self) -> Slug {
+        Slug::parse(self.slug).expect("a slug of ours is one")
+    }
+}
+
 /// The tags of the demonstration.
 pub const TAGS: [DemoTag; 3] = [
     DemoTag {
@@ -115,12 +121,15 @@ pub async fn remove(service: &Service) -> Result<usize, DemoError> {
             storage.delete_inlay(inlay.id).await?;
         }
         // A deleted tag keeps its slug, which the next demonstration wants again.
-        let slug = Slug::generate(&*service.entropy);
-        let anonymous = move |mut fields: TagFields| {
-            fields.slug = slug.clone();
-            Ok(fields)
-        };
-        storage.edit_tag(tag.id, Box::new(anonymous)).await?;
+        if tag.fields.slug.as_str() == demo.slug {
+            let slug = Slug::generate(&*service.entropy);
+            let anonymous = move |mut fields: TagFields| {
+                fields.slug = slug.clone();
+                Ok(fields)
+            };
+            storage.edit_tag(tag.id, Box::new(anonymous)).await?;
+        }
+        storage.release_slug(tag.id, demo.slug()).await?;
         ids.push(tag.id);
     }
     let removed = ids.len();
@@ -155,9 +164,7 @@ async fn find(
         limit: LOOK_AT,
     };
     let found = service.storage.tags(list).await?;
-    Ok(found
-        .into_iter()
-        .find(|tag| tag.fields.slug.as_str() == demo.slug))
+    Ok(found.into_iter().find(|tag| tag.answers_to(demo.slug)))
 }
 
 /// Brings a deleted tag of the demonstration back.
@@ -241,7 +248,7 @@ fn fields(demo: &DemoTag, experience: ExperienceId) -> TagFields {
         Properties(BTreeMap::from([(key, value.to_owned())]))
     };
     TagFields {
-        slug: Slug::parse(demo.slug).expect("a slug of ours is one"),
+        slug: demo.slug(),
         experience_id: Some(experience),
         attributes: property("sku", demo.sku),
         variables: property("registered", "false"),

@@ -112,6 +112,16 @@ pub enum Conflict {
     /// Another tag has the slug.
     #[error("The slug \"{0}\" is taken by another tag.")]
     SlugTaken(String),
+    /// Another tag had the slug before, and still answers to it.
+    #[error(
+        "The slug \"{slug}\" is a former slug of the tag {tag}, and still leads there. Release it at that tag first."
+    )]
+    SlugReserved {
+        /// The slug.
+        slug: String,
+        /// The tag that had it.
+        tag: TagId,
+    },
     /// Another inlay has the UID.
     #[error("An inlay with the UID {0} exists already.")]
     UidTaken(String),

@@ -130,6 +130,8 @@ pub struct Tag {
     /// What its owner decided.
     #[serde(flatten)]
     pub fields: TagFields,
+    /// Slugs it had before, the last one first. They answer as the tag itself until they are released.
+    pub former_slugs: Vec<Slug>,
     /// Whether it lives in the simulated world.
     pub simulated: bool,
     /// How many taps were recorded.
@@ -152,6 +154,15 @@ impl Tag {
         }
     }
 
+    /// Whether its URL ends, or ended before, in `slug`.
+    pub fn answers_to(&self, slug: &str) -> bool {
+        self.fields.slug.as_str() == slug
+            || self
+                .former_slugs
+                .iter()
+                .any(|former| former.as_str() == slug)
+    }
+
     /// The language of its pages as HTML names it: `en-US`.
     pub fn language(&self) -> String {
         self.fields.language_code.replace('_', "-")
@@ -161,6 +172,11 @@ impl Tag {
 /// Why a tag cannot be saved. Each is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTag {
+    /// The slug is empty.
+    #[error(
+        "A tag needs a slug of 6 to 32 characters of a-z, 0-9 and -: what is encoded and printed leads there. Leave it out to keep the one it has."
+    )]
+    Slug,
     /// The name is empty or too long.
     #[error("A tag needs a name of 1 to {NAME_MAX} characters.")]
     Name,
@@ -234,6 +250,9 @@ impl TagFields {
 
     /// Checks what the types alone do not: lengths, characters, numbers.
     pub fn validate(&self) -> Result<(), InvalidTag> {
+        if self.slug.as_str().is_empty() {
+            return Err(InvalidTag::Slug);
+        }
         if self.name.trim().is_empty() || !text_fits(&self.name, NAME_MAX) {
             return Err(InvalidTag::Name);
         }

@@ -97,7 +97,7 @@ pub struct HeldKey {
     pub key: RollingKey,
     /// Seconds until it expires.
     pub max_age: i64,
-    /// The tag's slug: the cookie is for this path alone.
+    /// The slug that was asked for, the tag's or a former one: the cookie is for this path alone.
     pub slug: String,
 }
 
@@ -132,7 +132,7 @@ pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
         let recorded = Some((interaction.id, interaction.verdict));
         let mut visit = Visit::new(&tap.visitor, None, None);
         visit.consumed = issued.consumed.is_some();
-        let answer = repeat(service, tag, interaction, key, visit).await?;
+        let answer = repeat(service, tag, tap.slug, interaction, key, visit).await?;
         return Ok(Tapped { answer, recorded });
     }
 
@@ -183,7 +183,7 @@ pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
     let held = key.map(|key| HeldKey {
         key,
         max_age: LIFETIME_MILLIS / 1000,
-        slug: tag.slug().to_owned(),
+        slug: tap.slug.to_owned(),
     });
     let recorded = Some((id, facts.verdict));
     let visit = Visit::new(&tap.visitor, Some(facts), held);
@@ -420,10 +420,11 @@ async fn held(
     Ok(same.then_some((issued, interaction)))
 }
 
-/// The answer to an interaction once more, from the version of the experience it was made from.
+/// The answer to an interaction at `slug` once more, from the version of the experience it was made from.
 async fn repeat(
     service: &Service,
     tag: Arc<CachedTag>,
+    slug: &str,
     interaction: KeyedInteraction,
     key: RollingKey,
     mut visit: Visit<'_>,
@@ -437,7 +438,7 @@ async fn repeat(
     visit.held = Some(HeldKey {
         key,
         max_age: left.div_euclid(1000),
-        slug: tag.slug().to_owned(),
+        slug: slug.to_owned(),
     });
     let destination = experience
         .as_ref()

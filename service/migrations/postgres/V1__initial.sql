@@ -63,9 +63,17 @@ CREATE TABLE tags (
     deleted_at               BIGINT,
     -- A to Z count as a to z in the order of names, other letters stand by their code.
     name_order               TEXT COLLATE "C" GENERATED ALWAYS AS (lower(name COLLATE "C")) STORED,
-    -- Name, slug and title in one case, U+001F between them: what a search looks into.
+    -- Name, slug, title and former slugs in one case, U+001F between them: what a search looks into.
     folded                   TEXT NOT NULL
 );
+-- Slugs that a tag had before. They stay its own, and go on answering as the tag.
+CREATE TABLE former_slugs (
+    slug        TEXT COLLATE "C" PRIMARY KEY,
+    tag_id      BIGINT NOT NULL,
+    replaced_at BIGINT NOT NULL
+);
+CREATE INDEX former_slugs_tag ON former_slugs (tag_id);
+
 CREATE INDEX tags_experience ON tags (experience_id, deleted_at) WHERE experience_id IS NOT NULL;
 CREATE INDEX tags_folded ON tags USING gin (folded gin_trgm_ops);
 

@@ -39,6 +39,14 @@ CREATE TABLE tags (
     updated_at               INTEGER NOT NULL,
     deleted_at               INTEGER
 );
+-- Slugs that a tag had before. They stay its own, and go on answering as the tag.
+CREATE TABLE former_slugs (
+    slug        TEXT PRIMARY KEY,
+    tag_id      INTEGER NOT NULL,
+    replaced_at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX former_slugs_tag ON former_slugs (tag_id);
+
 CREATE INDEX tags_experience ON tags (experience_id, deleted_at) WHERE experience_id IS NOT NULL;
 
 -- Lists walk these in their order and filter by what they carry, so that a
@@ -50,7 +58,7 @@ CREATE INDEX tags_by_name ON tags (name COLLATE NOCASE, id, simulated, status, v
 CREATE INDEX tags_deleted ON tags (id, simulated, status, verifier_enabled, experience_id)
     WHERE deleted_at IS NOT NULL;
 
--- Which tags hold all three-letter pieces of a text: a search's candidates. It
+-- Which tags hold all three-letter pieces of a text (former slugs stand behind the slug): a search's candidates. It
 -- keeps no text itself; whether they hold the text is looked up in tags. The
 -- operations that write tags keep it: triggers would make every row a
 -- statement of its own, which is several times dearer here.

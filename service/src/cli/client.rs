@@ -159,17 +159,25 @@ impl Client {
         }
     }
 
-    /// The tag with this slug, simulated or not.
+    /// The tag with this slug, or that had it before, simulated or not.
     pub(super) fn tag(&self, slug: &str) -> Result<Option<Value>> {
         let q: String = form_urlencoded::byte_serialize(slug.as_bytes()).collect();
         let tags = self.list(&format!("/tags?simulated=all&q={q}"))?;
-        Ok(tags.into_iter().find(|tag| tag["slug"] == slug))
+        let answers = |tag: &Value| {
+            let mut former = tag["former_slugs"].as_array().into_iter().flatten();
+            tag["slug"] == slug || former.any(|former| former == slug)
+        };
+        Ok(tags.into_iter().find(answers))
     }
 
-    /// The virtual inlay on the tag with this slug.
+    /// The virtual inlay on the tag with this slug, or that had it before.
     pub(super) fn virtual_inlay(&self, slug: &str) -> Result<Option<Value>> {
+        let Some(tag) = self.tag(slug)? else {
+            return Ok(None);
+        };
+        let slug = &tag["slug"];
         let inlays = self.list("/simulator/inlays?")?;
-        Ok(inlays.into_iter().find(|inlay| inlay["tag"] == slug))
+        Ok(inlays.into_iter().find(|inlay| inlay["tag"] == *slug))
     }
 
     /// Scheme and host of the service, where its public operations are, too.

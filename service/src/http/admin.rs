@@ -79,6 +79,7 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
             .routes(routes!(tags::import))
             .routes(routes!(tags::export))
             .routes(routes!(tags::get, tags::update, tags::delete))
+            .routes(routes!(tags::release_slug))
             .routes(routes!(tags::variables::list))
             .routes(routes!(tags::variables::put, tags::variables::delete))
             .routes(routes!(tags::data::list))

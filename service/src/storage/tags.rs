@@ -56,7 +56,7 @@ pub trait Tags: Send + Sync {
         how: ImportHow,
     ) -> Result<Vec<Result<Imported, Conflict>>, StorageError>;
 
-    /// Applies `edit` to a tag.
+    /// Applies `edit` to a tag. A slug that is replaced stays the tag's own, as a former slug.
     async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError>;
 
     /// Makes one change to many tags, to all or to none. Answers, for each tag
@@ -68,6 +68,10 @@ pub trait Tags: Send + Sync {
         ids: Vec<TagId>,
         change: TagChange,
     ) -> Result<Vec<(TagId, TagChange)>, StorageError>;
+
+    /// Gives up a former slug: it leads nowhere then, and any tag can have it.
+    /// `None` if the tag does not exist or has no such former slug.
+    async fn release_slug(&self, tag: TagId, slug: Slug) -> Result<Option<()>, StorageError>;
 
     /// Sets a property. `None` where the tag does not exist.
     async fn put_property(
@@ -124,7 +128,7 @@ pub enum Put {
 /// Which tags; what is absent selects all. The default is every real tag that is not deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagFilter {
-    /// Part of the name, the slug or the title, in either case.
+    /// Part of the name, the slug, a former slug or the title, in either case.
     pub q: Option<String>,
     /// The experience they are assigned to.
     pub experience_id: Option<ExperienceId>,
@@ -234,9 +238,47 @@ pub struct ImportRow {
     pub slug: Option<Slug>,
     /// What it makes of a tag: of the one with its slug, or of
     /// a tag that has nothing yet, not even a name. Afterwards the tag has a slug.
+    /// A tag that had the slug before is meant, too, and keeps its present one.
     pub edit: TagEdit,
     /// A new inlay on the tag; its `tag_id` is set to the tag's.
     pub inlay: Option<NewInlay>,
+}
+
+/// Whose URL ends in a slug.
+#[derive(Clone, Copy)]
+pub(super) struct SlugOwner {
+    pub(super) tag: TagId,
+    /// Whether it is a slug the tag had before.
+    pub(super) former: bool,
+}
+
+impl SlugOwner {
+    /// Says to another tag that it cannot have the slug.
+    pub(super) fn refuses(self, slug: &Slug) -> Conflict {
+        let (slug, tag) = (slug.to_string(), self.tag);
+        if self.former {
+            Conflict::SlugReserved { slug, tag }
+        } else {
+            Conflict::SlugTaken(slug)
+        }
+    }
+}
+
+impl ImportRow {
+    /// What it makes of a tag that exists. `by_former_slug`: the tag had the
+    /// row's slug before, and keeps its present one.
+    pub(super) fn edit_of(
+        &self,
+        fields: TagFields,
+        by_former_slug: bool,
+    ) -> Result<TagFields, String> {
+        let slug = by_former_slug.then(|| fields.slug.clone());
+        let mut after = (self.edit)(fields)?;
+        if let Some(slug) = slug {
+            after.slug = slug;
+        }
+        Ok(after)
+    }
 }
 
 /// How a table of tags is stored.

@@ -1,6 +1,7 @@
 //! The last part of a tag's URL: `{tag_url}/{slug}`.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
@@ -56,6 +57,14 @@ impl Slug {
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl FromStr for Slug {
+    type Err = InvalidSlug;
+
+    fn from_str(text: &str) -> Result<Self, InvalidSlug> {
+        Self::parse(text)
     }
 }
 

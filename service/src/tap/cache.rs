@@ -73,7 +73,12 @@ impl TagCache {
                 epoch,
                 tag: Arc::clone(&tag),
             };
-            self.by_slug.insert(tag.slug().into(), kept.clone());
+            let slug = match key {
+                // It may be a former one.
+                TagKey::Slug(slug) => slug,
+                TagKey::Id(_) => tag.slug(),
+            };
+            self.by_slug.insert(slug.into(), kept.clone());
             self.by_id.insert(tag.id(), kept);
         }
         Ok(Some(tag))
@@ -102,7 +107,7 @@ impl CachedTag {
         self.tap.tag.id
     }
 
-    /// The last part of its URL.
+    /// The last part of its URL as it is now; it may have been found by a former one.
     pub fn slug(&self) -> &str {
         self.tap.tag.fields.slug.as_str()
     }

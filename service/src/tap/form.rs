@@ -87,7 +87,7 @@ pub async fn submit(service: &Service, submission: Submission<'_>) -> Result<For
     if submission.saved && visit.consumed && visit.outcome.is_none() {
         visit.outcome = Some(Outcome::Saved);
     }
-    let page = repeat(service, tag, interaction, key, visit).await?;
+    let page = repeat(service, tag, submission.slug, interaction, key, visit).await?;
     Ok(FormAnswer::Page { page, refused })
 }
 

@@ -13,7 +13,11 @@ SELECT 'bottle-' || i, 'ÄÖ ''Bottle'' ' || char(9) || '\' || char(10) || i, ch
     CASE WHEN i % 2 THEN '{"city": "\\Köln"}' END, '{}', 1700000000000 + i, 1700000000000 + i,
     CASE WHEN i % 11 = 0 THEN 1700000000000 END
 FROM n;
-INSERT INTO tags_search (rowid, name, slug, title) SELECT id, name, slug, title FROM tags;
+INSERT INTO former_slugs SELECT slug || '-before', id, 1700000000000 - id FROM tags WHERE id % 12 = 0
+UNION ALL SELECT slug || '-first', id, 1600000000000 FROM tags WHERE id % 24 = 0;
+INSERT INTO tags_search (rowid, name, slug, title)
+SELECT id, name, slug || coalesce((SELECT group_concat(' ' || f.slug, '') FROM former_slugs f WHERE f.tag_id = tags.id), ''),
+    title FROM tags;
 
 INSERT INTO properties SELECT id, class, key, value || id FROM tags, (
     SELECT 'attribute' AS class, 'sku' AS key, 'A' || char(9) AS value

@@ -85,7 +85,24 @@ impl Patch {
     ) -> Result<T, String> {
         let mut value = serde_json::to_value(target).map_err(|error| error.to_string())?;
         merge(&mut value, &self.0);
-        serde_json::from_value(value).map_err(|error| sentence(&error))
+        let patched = serde_json::from_value(value).map_err(|error| sentence(&error))?;
+        self.refuse_reset(&patched)?;
+        Ok(patched)
+    }
+
+    /// Null removes a member. One that cannot be empty would silently get a
+    /// default instead: a tag in use another URL, an archived one its status back.
+    fn refuse_reset(&self, patched: &impl serde::Serialize) -> Result<(), String> {
+        let after = serde_json::to_value(patched).map_err(|error| error.to_string())?;
+        let null = self.0.iter().filter(|(_, value)| value.is_null());
+        for (name, _) in null {
+            if after.get(name).is_some_and(|value| !is_empty(value)) {
+                return Err(format!(
+                    "{name} cannot be null. Leave it out to keep what is there."
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// The patch itself, for what goes in and does not come out. `T` tells a
@@ -116,6 +133,16 @@ impl<T: ToSchema> ToSchema for Partial<T> {
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         T::schemas(schemas);
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

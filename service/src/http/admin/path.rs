@@ -7,7 +7,8 @@ use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 
 use crate::http::error::ApiError;
-use crate::id::{ExperienceId, ImageId};
+use crate::id::{ExperienceId, ImageId, TagId};
+use crate::tag::Slug;
 
 /// The `{id}` in the path.
 pub(super) struct Id<T>(pub(super) T);
@@ -29,6 +30,18 @@ impl<S: Send + Sync> FromRequestParts<S> for ImagePath {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let values = values(parts, state).await?;
         Ok(Self(part(&values, "id")?, part(&values, "image_id")?))
+    }
+}
+
+/// The `{id}` and the `{slug}` in the path of a former slug.
+pub(super) struct TagSlug(pub(super) TagId, pub(super) Slug);
+
+impl<S: Send + Sync> FromRequestParts<S> for TagSlug {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let values = values(parts, state).await?;
+        Ok(Self(part(&values, "id")?, part(&values, "slug")?))
     }
 }
 

@@ -95,7 +95,7 @@ pub(super) const TAG_COLUMNS: &str = "t.id, t.slug, t.name, t.title, t.descripti
 /// The row of a tag's visits that stands for all clients.
 pub(super) const TAG_FROM: &str = "tags t LEFT JOIN visits v ON v.tag_id = t.id AND v.client = ''";
 
-/// A tag from its [`TAG_COLUMNS`]; its properties are empty.
+/// A tag from its [`TAG_COLUMNS`]; its properties and former slugs are empty.
 pub(super) fn tag(row: &Row) -> Result<Tag, StorageError> {
     let location: Option<&str> = column(row, 13)?;
     let scans: Option<i64> = column(row, 17)?;
@@ -122,6 +122,7 @@ pub(super) fn tag(row: &Row) -> Result<Tag, StorageError> {
             data: Properties::default(),
             variables: Properties::default(),
         },
+        former_slugs: Vec::new(),
         simulated: column(row, 12)?,
         scan_count: scans.unwrap_or_default().unsigned_abs(),
         last_scan_at: optional_time(row, 18)?,

@@ -1,6 +1,7 @@
 //! Tags and their properties, in SQL.
 
 mod change;
+mod former;
 mod import;
 mod list;
 mod missing;
@@ -11,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use futures_util::future::try_join;
+use futures_util::future::try_join3;
 
 use super::PostgresStorage;
 use super::row::{self, column};
@@ -22,8 +23,11 @@ use crate::storage::{
     Conflict, ImportHow, ImportRow, Imported, MissingVariables, Put, StorageError, TagChange,
     TagEdit, TagFilter, TagList, TagSelect, Tags,
 };
-use crate::tag::{InvalidProperty, PROPERTIES_MAX, PropertyClass, PropertyKey, Tag, TagFields};
+use crate::tag::{
+    InvalidProperty, PROPERTIES_MAX, PropertyClass, PropertyKey, Slug, Tag, TagFields,
+};
 
+pub(super) use former::tag as former_tag;
 pub(super) use save::insert;
 
 #[async_trait]
@@ -96,6 +100,12 @@ impl Tags for PostgresStorage {
     ) -> Result<Vec<(TagId, TagChange)>, StorageError> {
         let mut write = self.begin().await?;
         let outcome = change::tags(&mut write, &ids, change).await;
+        self.end(write, outcome).await
+    }
+
+    async fn release_slug(&self, tag: TagId, slug: Slug) -> Result<Option<()>, StorageError> {
+        let mut write = self.begin().await?;
+        let outcome = former::release(&mut write, tag, &slug).await;
         self.end(write, outcome).await
     }
 
@@ -210,13 +220,13 @@ async fn delete_property(
     Ok((removed > 0 && touch(write, tag).await?).then_some(()))
 }
 
-/// A tag with its properties; `None` for a deleted one.
+/// A whole tag; `None` for a deleted one.
 async fn tag(session: &Session, id: TagId) -> Result<Option<Tag>, StorageError> {
     let found = whole_tags(session, &[id.0]).await?.pop();
     Ok(found.and_then(|(tag, deleted)| (!deleted).then_some(tag)))
 }
 
-/// Tags with their properties, and whether each is deleted; in the order of `ids`.
+/// Whole tags, and whether each is deleted; in the order of `ids`.
 async fn whole_tags(session: &Session, ids: &[i64]) -> Result<Vec<(Tag, bool)>, StorageError> {
     let (columns, from) = (row::TAG_COLUMNS, row::TAG_FROM);
     let tags = format!(
@@ -224,17 +234,29 @@ async fn whole_tags(session: &Session, ids: &[i64]) -> Result<Vec<(Tag, bool)>, 
          JOIN unnest($1::BIGINT[]) WITH ORDINALITY AS wanted (id, place) ON wanted.id = t.id ORDER BY wanted.place"
     );
     let properties = "SELECT tag_id, class, key, value FROM properties WHERE tag_id = ANY ($1)";
-    let (tags, properties) = try_join(
+    let former = "SELECT tag_id, slug FROM former_slugs WHERE tag_id = ANY ($1)
+         ORDER BY replaced_at DESC, slug DESC";
+    let (tags, properties, former) = try_join3(
         session.rows(&tags, &[&ids]),
         session.rows(properties, &[&ids]),
+        session.rows(former, &[&ids]),
     )
     .await?;
+    let mut former_slugs = HashMap::<i64, Vec<Slug>>::new();
+    for found in &former {
+        let slug = Slug::parse(column(found, 1)?).map_err(|_| row::unreadable("slug"))?;
+        former_slugs
+            .entry(column(found, 0)?)
+            .or_default()
+            .push(slug);
+    }
     let mut by_tag = HashMap::<i64, Vec<_>>::new();
     for found in &properties {
         by_tag.entry(column(found, 0)?).or_default().push(found);
     }
     let whole = tags.iter().map(|found| {
         let mut tag = row::tag(found)?;
+        tag.former_slugs = former_slugs.remove(&tag.id.0).unwrap_or_default();
         for property in by_tag.get(&tag.id.0).into_iter().flatten() {
             let unreadable = || row::unreadable("property");
             let class = PropertyClass::parse(column(property, 1)?).ok_or_else(unreadable)?;

@@ -11,6 +11,7 @@ use futures_util::future::try_join;
 use super::PostgresStorage;
 use super::row::{self, column};
 use super::session::Session;
+use super::tags::former_tag;
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
@@ -119,7 +120,14 @@ async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, S
         }
     };
     let Some(found) = tags.first() else {
-        return Ok(None);
+        // Few slugs are former ones: they are looked for last.
+        return match key {
+            TagKey::Slug(slug) => match former_tag(session, slug).await? {
+                Some(id) => Box::pin(tag_tap(session, TagKey::Id(id))).await,
+                None => Ok(None),
+            },
+            TagKey::Id(_) => Ok(None),
+        };
     };
     let tag = row::tag(found)?;
     let version = row::optional_number(found, row::AFTER_TAG)?;

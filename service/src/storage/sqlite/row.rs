@@ -32,7 +32,7 @@ pub(super) const TAG_COLUMNS: &str = "t.id, t.slug, t.name, t.title, t.descripti
 /// The row of a tag's visits that stands for all clients.
 pub(super) const TAG_FROM: &str = "tags t LEFT JOIN visits v ON v.tag_id = t.id AND v.client = x''";
 
-/// A tag from its [`TAG_COLUMNS`]; its properties are empty.
+/// A tag from its [`TAG_COLUMNS`]; its properties and former slugs are empty.
 pub(super) fn tag(row: &Row<'_>) -> Result<Tag, StorageError> {
     let slug: String = row.get(1)?;
     let location: Option<String> = row.get(13)?;
@@ -62,6 +62,7 @@ pub(super) fn tag(row: &Row<'_>) -> Result<Tag, StorageError> {
             data: Properties::default(),
             variables: Properties::default(),
         },
+        former_slugs: Vec::new(),
         simulated: row.get(12)?,
         scan_count: scans.unwrap_or_default().unsigned_abs(),
         last_scan_at: row.get::<_, Option<i64>>(18)?.map(Timestamp::from_millis),

@@ -67,25 +67,24 @@ pub(super) fn newest(connection: &Connection) -> Result<TagId, StorageError> {
 
 /// Adds the tags after `newest` to the index.
 pub(super) fn add_after(connection: &Connection, newest: TagId) -> Result<(), StorageError> {
-    connection
-        .prepare_cached(
-            "INSERT INTO tags_search (rowid, name, slug, title)
-             SELECT id, name, slug, title FROM tags WHERE id > ?1",
-        )?
-        .execute([newest.0])?;
+    let sql = format!("INSERT INTO tags_search (rowid, name, slug, title) {INDEXED} WHERE id > ?1");
+    connection.prepare_cached(&sql)?.execute([newest.0])?;
     Ok(())
 }
 
 /// Puts a tag into the index as it is now.
 pub(super) fn replace(connection: &Connection, tag: TagId) -> Result<(), StorageError> {
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO tags_search (rowid, name, slug, title)
-             SELECT id, name, slug, title FROM tags WHERE id = ?1",
-        )?
-        .execute([tag.0])?;
+    let sql = format!(
+        "INSERT OR REPLACE INTO tags_search (rowid, name, slug, title) {INDEXED} WHERE id = ?1"
+    );
+    connection.prepare_cached(&sql)?.execute([tag.0])?;
     Ok(())
 }
+
+/// What the index takes of tags. Former slugs stand behind the slug.
+const INDEXED: &str = "SELECT id, name, slug || coalesce((\
+    SELECT group_concat(' ' || f.slug, '') FROM former_slugs f WHERE f.tag_id = tags.id), ''), \
+    title FROM tags";
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! Tags and their properties, in SQL.
 
 mod change;
+mod former;
 mod import;
 mod list;
 mod missing;
@@ -21,9 +22,10 @@ use crate::storage::{
     TagEdit, TagFilter, TagList, TagSelect, Tags,
 };
 use crate::tag::{
-    InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, Tag, TagFields,
+    InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, Slug, Tag, TagFields,
 };
 
+pub(super) use former::tag as former_tag;
 pub(super) use save::insert;
 
 #[async_trait]
@@ -83,6 +85,11 @@ impl Tags for SqliteStorage {
         change: TagChange,
     ) -> Result<Vec<(TagId, TagChange)>, StorageError> {
         self.write(move |write| change::tags(write, &ids, change))
+            .await
+    }
+
+    async fn release_slug(&self, tag: TagId, slug: Slug) -> Result<Option<()>, StorageError> {
+        self.write(move |write| former::release(write, tag, &slug))
             .await
     }
 
@@ -176,13 +183,13 @@ fn put_property(
     Ok(Some(Put::New))
 }
 
-/// A tag with its properties; `None` for a deleted one.
+/// A whole tag; `None` for a deleted one.
 pub(super) fn tag(connection: &Connection, id: TagId) -> Result<Option<Tag>, StorageError> {
     let found = any_tag(connection, id)?;
     Ok(found.and_then(|(tag, deleted)| (!deleted).then_some(tag)))
 }
 
-/// A tag with its properties, and whether it is deleted.
+/// A whole tag, and whether it is deleted.
 fn any_tag(connection: &Connection, id: TagId) -> Result<Option<(Tag, bool)>, StorageError> {
     let (columns, from) = (row::TAG_COLUMNS, row::TAG_FROM);
     let found = connection
@@ -198,5 +205,6 @@ fn any_tag(connection: &Connection, id: TagId) -> Result<Option<(Tag, bool)>, St
     for class in PropertyClass::ALL {
         *tag.fields.properties_mut(class) = taps::properties(connection, id, class)?;
     }
+    tag.former_slugs = former::of(connection, id)?;
     Ok(Some((tag, deleted)))
 }

@@ -11,6 +11,7 @@ use std::sync::{Arc, LazyLock};
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
+use super::tags::former_tag;
 use super::{SqliteStorage, row};
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InlayId, InteractionId, MasterKeyId, TagId};
@@ -97,7 +98,14 @@ fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, S
             .optional()?,
     };
     let Some(tag) = tag.transpose()? else {
-        return Ok(None);
+        // Few slugs are former ones: they are looked for last.
+        return match key {
+            TagKey::Slug(slug) => match former_tag(connection, slug)? {
+                Some(id) => tag_tap(connection, TagKey::Id(id)),
+                None => Ok(None),
+            },
+            TagKey::Id(_) => Ok(None),
+        };
     };
     let experience = match tag.fields.experience_id {
         Some(id) => current_version(connection, id)?,

@@ -121,6 +121,16 @@ pub static TABLES: &[Table] = &[
         ],
     )
     .numbered(),
+    // Before the tags: SQLite's index of tags has their former slugs, too.
+    Table::new(
+        "former_slugs",
+        1,
+        &[
+            column("slug", Text),
+            column("tag_id", Integer),
+            column("replaced_at", Integer),
+        ],
+    ),
     Table {
         left_out: &["name_order"],
         ..Table::new(
@@ -145,7 +155,13 @@ pub static TABLES: &[Table] = &[
                 column("created_at", Integer),
                 column("updated_at", Integer),
                 column("deleted_at", Integer),
-                derived("folded", Text, "folded(name, slug, title)"),
+                derived(
+                    "folded",
+                    Text,
+                    "folded(name, slug, title) || coalesce((
+                         SELECT group_concat(char(31) || f.slug, '' ORDER BY f.replaced_at, f.slug)
+                         FROM former_slugs f WHERE f.tag_id = tags.id), '')",
+                ),
             ],
         )
     }

@@ -835,7 +835,9 @@ export interface paths {
         /**
          * Change a tag
          * @description A merge patch (RFC 7396): members that are not sent stay as they are, `null`
-         *     removes or resets.
+         *     empties; what cannot be empty refuses it. A slug that is replaced stays the
+         *     tag's own, listed in `former_slugs`, and goes on answering as the tag, until
+         *     it is released.
          */
         patch: operations["patch_tags_id"];
         trace?: never;
@@ -905,6 +907,26 @@ export interface paths {
         post?: never;
         /** Remove a data property of a tag */
         delete: operations["delete_tags_id_data_key"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/tags/{id}/former-slugs/{slug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Release a former slug of a tag
+         * @description Inlays and prints that end in it lead nowhere then, and any tag can have it.
+         */
+        delete: operations["delete_tags_id_former_slugs_slug"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1815,7 +1837,8 @@ export interface components {
             /** @description Takes the all-zero factory key, too: its codes prove nothing. */
             allow_factory_keys?: boolean;
             file_key?: components["schemas"]["AesKey"] | null;
-            mac_from?: components["schemas"]["MacFrom"] | null;
+            /** @description Where the part of the URL that its MAC covers begins. It cannot be null: `none` is the empty input. */
+            mac_from?: components["schemas"]["MacFrom"];
             master_key_id?: components["schemas"]["MasterKeyId"] | null;
             meta_key?: components["schemas"]["AesKey"] | null;
             mirror?: components["schemas"]["Mirror"] | null;
@@ -2394,6 +2417,8 @@ export interface components {
             items: (components["schemas"]["TagFields"] & {
                 /** @description When it was created. */
                 created_at: components["schemas"]["Timestamp"];
+                /** @description Slugs it had before, the last one first. They answer as the tag itself until they are released. */
+                former_slugs: components["schemas"]["Slug"][];
                 /** @description Its identifier. */
                 id: components["schemas"]["TagId"];
                 last_scan_at?: components["schemas"]["Timestamp"] | null;
@@ -2872,6 +2897,8 @@ export interface components {
         Tag: components["schemas"]["TagFields"] & {
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
+            /** @description Slugs it had before, the last one first. They answer as the tag itself until they are released. */
+            former_slugs: components["schemas"]["Slug"][];
             /** @description Its identifier. */
             id: components["schemas"]["TagId"];
             last_scan_at?: components["schemas"]["Timestamp"] | null;
@@ -10081,6 +10108,93 @@ export interface operations {
             };
             /** @description The request does not say what it must */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_tags_id_former_slugs_slug: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["TagId"];
+                slug: components["schemas"]["Slug"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };

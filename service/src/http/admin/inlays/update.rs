@@ -30,9 +30,9 @@ pub(crate) struct InlayPatch {
     #[serde(default)]
     #[schema(value_type = Option<Mirror>)]
     mirror: Change<Mirror>,
-    /// Where the part of the URL that its MAC covers begins; null for `none`.
+    /// Where the part of the URL that its MAC covers begins. It cannot be null: `none` is the empty input.
     #[serde(default)]
-    #[schema(value_type = Option<MacFrom>)]
+    #[schema(value_type = Option<MacFrom>, nullable = false)]
     mac_from: Change<MacFrom>,
     /// Another `SDMMetaReadKey`.
     #[serde(default)]
@@ -67,6 +67,10 @@ pub(crate) async fn update(
     patch: Patch,
 ) -> Result<Json<InlayView>, ApiError> {
     let patch: InlayPatch = patch.read()?;
+    if patch.mac_from == Change::Remove {
+        let why = "mac_from cannot be null. Leave it out to keep what is there; \"none\" is the empty input.";
+        return Err(ApiError::Invalid(why.to_owned()));
+    }
     let inlay = service.storage.inlay(id).await?;
     let uid = inlay.ok_or(ApiError::NotFound("inlay"))?.uid;
     let request = KeyRequest {

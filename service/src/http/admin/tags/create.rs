@@ -46,6 +46,6 @@ pub(crate) async fn create(
         .tag(id)
         .await?
         .ok_or(ApiError::NotFound("tag"))?;
-    let warning = warning::headers(&tag.fields.slug);
+    let warning = warning::headers(&tag);
     Ok((StatusCode::CREATED, warning, Json(tag)))
 }

@@ -17,7 +17,9 @@ use crate::tag::{Tag, TagFields};
 /// Change a tag
 ///
 /// A merge patch (RFC 7396): members that are not sent stay as they are, `null`
-/// removes or resets.
+/// empties; what cannot be empty refuses it. A slug that is replaced stays the
+/// tag's own, listed in `former_slugs`, and goes on answering as the tag, until
+/// it is released.
 #[utoipa::path(
     patch, path = "/tags/{id}", tag = "tags", params(("id" = TagId, Path)),
     request_body(content = serde_json::Value, content_type = "application/merge-patch+json"),
@@ -32,17 +34,15 @@ pub(crate) async fn update(
     patch: Patch,
 ) -> Result<(HeaderMap, Json<Tag>), ApiError> {
     let sets_slug = patch.names().any(|member| member == "slug");
-    let entropy = Arc::clone(&service.entropy);
     let edit = move |before: TagFields| {
-        let mut after: TagFields = patch.apply(&before)?;
-        after.slug = after.slug.or_generate(&*entropy);
+        let after: TagFields = patch.apply(&before)?;
         after.validate().map_err(|error| error.to_string())?;
         Ok(after)
     };
     let tag = service.storage.edit_tag(id, Box::new(edit)).await?;
     let tag = tag.ok_or(ApiError::NotFound("tag"))?;
     let warning = if sets_slug {
-        warning::headers(&tag.fields.slug)
+        warning::headers(&tag)
     } else {
         HeaderMap::new()
     };

@@ -6,13 +6,11 @@
 use std::sync::Arc;
 
 use super::save::{self, Taken};
-use crate::id::TagId;
 use crate::inventory::{InlayFields, NewInlay};
 use crate::storage::postgres::inlays;
-use crate::storage::postgres::row::column;
 use crate::storage::postgres::transaction::Write;
 use crate::storage::{Conflict, ImportHow, ImportRow, Imported, Keep, Put, StorageError};
-use crate::tag::{Slug, TagFields};
+use crate::tag::TagFields;
 
 /// Stores the rows, or says what would become of them.
 pub(super) async fn rows(
@@ -49,7 +47,10 @@ pub(super) async fn rows(
 
 async fn row(write: &mut Write, row: &ImportRow, upsert: bool) -> Result<Imported, StorageError> {
     let owner = match &row.slug {
-        Some(slug) => owner(write, slug).await?,
+        Some(slug) => {
+            let owners = save::owners(write, &[slug.as_str()]).await?;
+            owners.into_values().next().map(|owner| (owner, slug))
+        }
         None => None,
     };
     let (tag, slug, put) = match owner {
@@ -58,14 +59,13 @@ async fn row(write: &mut Write, row: &ImportRow, upsert: bool) -> Result<Importe
             let tag = save::insert(write, &fields, false).await??;
             (tag, fields.slug, Put::New)
         }
-        Some(id) => {
+        Some((owner, slug)) => {
+            let id = owner.tag;
             let before = save::locked(write, id).await?;
             let before = before.filter(|tag| upsert && !tag.simulated);
-            let Some(before) = before else {
-                let slug = row.slug.as_ref().map(ToString::to_string);
-                return Err(Conflict::SlugTaken(slug.unwrap_or_default()).into());
-            };
-            let after = (row.edit)(before.fields.clone()).map_err(Conflict::Invalid)?;
+            let before = before.ok_or_else(|| owner.refuses(slug))?;
+            let after = row.edit_of(before.fields.clone(), owner.former);
+            let after = after.map_err(Conflict::Invalid)?;
             Taken::look(write, [&after].into_iter())
                 .await?
                 .take(&after, Some(id))?;
@@ -92,11 +92,4 @@ async fn row(write: &mut Write, row: &ImportRow, upsert: bool) -> Result<Importe
         put,
         inlay,
     })
-}
-
-async fn owner(write: &Write, slug: &Slug) -> Result<Option<TagId>, StorageError> {
-    let found = write
-        .row("SELECT id FROM tags WHERE slug = $1", &[&slug.as_str()])
-        .await?;
-    found.map(|found| column(&found, 0).map(TagId)).transpose()
 }

@@ -3,9 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::former::{self, SEARCHED};
 use crate::id::{ExperienceId, TagId};
 use crate::storage::postgres::row::{self, column, fold};
 use crate::storage::postgres::transaction::Write;
+use crate::storage::tags::SlugOwner;
 use crate::storage::{Conflict, StorageError, TagEdit};
 use crate::tag::{PropertyClass, Tag, TagFields};
 
@@ -67,9 +69,31 @@ pub(super) async fn locked(write: &Write, id: TagId) -> Result<Option<Tag>, Stor
     super::tag(write, id).await
 }
 
+/// Whose URLs end in these slugs, or ended in them before; deleted tags', too.
+pub(super) async fn owners(
+    write: &Write,
+    slugs: &[&str],
+) -> Result<HashMap<String, SlugOwner>, StorageError> {
+    let found = write
+        .rows(
+            "SELECT slug, id, FALSE FROM tags WHERE slug = ANY ($1)
+             UNION ALL SELECT slug, tag_id, TRUE FROM former_slugs WHERE slug = ANY ($1)",
+            &[&slugs],
+        )
+        .await?;
+    let owners = found.iter().map(|found| {
+        let owner = SlugOwner {
+            tag: TagId(column(found, 1)?),
+            former: column(found, 2)?,
+        };
+        Ok((column(found, 0)?, owner))
+    });
+    owners.collect()
+}
+
 /// The rules between tags and the rest of the database: what is taken, and what exists.
 pub(super) struct Taken {
-    slugs: HashMap<String, TagId>,
+    slugs: HashMap<String, SlugOwner>,
     experiences: HashSet<ExperienceId>,
 }
 
@@ -80,13 +104,7 @@ impl Taken {
         tags: impl Iterator<Item = &TagFields> + Clone,
     ) -> Result<Self, StorageError> {
         let slugs: Vec<&str> = tags.clone().map(|tag| tag.slug.as_str()).collect();
-        let slugs = write
-            .rows("SELECT slug, id FROM tags WHERE slug = ANY ($1)", &[&slugs])
-            .await?;
-        let slugs = slugs
-            .iter()
-            .map(|found| Ok((column(found, 0)?, TagId(column(found, 1)?))));
-        let slugs = slugs.collect::<Result<_, StorageError>>()?;
+        let slugs = owners(write, &slugs).await?;
         let wanted: HashSet<_> = tags.filter_map(|tag| tag.experience_id).collect();
         let mut experiences = HashSet::new();
         for id in wanted {
@@ -100,8 +118,8 @@ impl Taken {
     /// Lets `tag` have its slug, or says what it breaks. `itself` has it already.
     pub(super) fn take(&mut self, tag: &TagFields, itself: Option<TagId>) -> Result<(), Conflict> {
         let owner = self.slugs.get(tag.slug.as_str());
-        if owner.is_some_and(|owner| itself != Some(*owner)) {
-            return Err(Conflict::SlugTaken(tag.slug.to_string()));
+        if let Some(owner) = owner.filter(|owner| itself != Some(owner.tag)) {
+            return Err(owner.refuses(&tag.slug));
         }
         if let Some(experience) = tag.experience_id
             && !self.experiences.contains(&experience)
@@ -109,8 +127,11 @@ impl Taken {
             return Err(missing(experience));
         }
         // Its id follows; until then it is nobody's who is asked for.
-        self.slugs
-            .insert(tag.slug.to_string(), itself.unwrap_or(TagId(0)));
+        let owner = SlugOwner {
+            tag: itself.unwrap_or(TagId(0)),
+            former: false,
+        };
+        self.slugs.insert(tag.slug.to_string(), owner);
         Ok(())
     }
 }
@@ -203,12 +224,14 @@ pub(super) async fn update_row(
     before: &TagFields,
     after: &TagFields,
 ) -> Result<(), StorageError> {
+    former::replace(write, id, &before.slug, &after.slug).await?;
     write
         .run(
-            "UPDATE tags SET slug = $2, name = $3, title = $4, description = $5, language_code = $6, status = $7,
+            &format!("UPDATE tags SET slug = $2, name = $3, title = $4, description = $5, language_code = $6, status = $7,
                  experience_id = $8, verifier_enabled = $9, updates_require_verified = $10, track_location = $11,
-                 has_qr_code = $12, location = $13, widget_settings = $14, folded = $15, updated_at = $16
-             WHERE id = $1",
+                 has_qr_code = $12, location = $13, widget_settings = $14,
+                 folded = $15::TEXT || {SEARCHED}, updated_at = $16
+             WHERE id = $1"),
             &[
                 &id.0,
                 &after.slug.as_str(),
@@ -273,8 +296,8 @@ async fn insert_properties(
     Ok(())
 }
 
-/// What a search looks into.
-fn folded(tag: &TagFields) -> String {
+/// What a search looks into, but for former slugs.
+pub(super) fn folded(tag: &TagFields) -> String {
     [tag.name.as_str(), tag.slug.as_str(), tag.title.as_str()]
         .map(fold)
         .join("\u{1f}")

@@ -5,10 +5,7 @@
 
 use std::sync::Arc;
 
-use rusqlite::OptionalExtension as _;
-
-use super::save;
-use crate::id::TagId;
+use super::{former, save};
 use crate::inventory::{InlayFields, NewInlay};
 use crate::storage::sqlite::writer::Write;
 use crate::storage::sqlite::{inlays, search};
@@ -59,11 +56,7 @@ pub(super) fn rows(
 
 fn row(write: &mut Write<'_>, row: &ImportRow, upsert: bool) -> Result<Imported, StorageError> {
     let owner = match &row.slug {
-        Some(slug) => write
-            .connection
-            .prepare_cached("SELECT id FROM tags WHERE slug = ?1")?
-            .query_row([slug.as_str()], |row| row.get(0).map(TagId))
-            .optional()?,
+        Some(slug) => former::owner(write.connection, slug)?.map(|owner| (owner, slug)),
         None => None,
     };
     let (tag, slug, put) = match owner {
@@ -72,14 +65,13 @@ fn row(write: &mut Write<'_>, row: &ImportRow, upsert: bool) -> Result<Imported,
             let tag = save::insert_row(write, &fields, false)??;
             (tag, fields.slug, Put::New)
         }
-        Some(id) => {
+        Some((owner, slug)) => {
+            let id = owner.tag;
             let before = super::tag(write.connection, id)?;
             let before = before.filter(|tag| upsert && !tag.simulated);
-            let Some(before) = before else {
-                let slug = row.slug.as_ref().map(ToString::to_string);
-                return Err(Conflict::SlugTaken(slug.unwrap_or_default()).into());
-            };
-            let after = save::edit_row(write, id, &before.fields, &row.edit)?;
+            let before = before.ok_or_else(|| owner.refuses(slug))?;
+            let edit = |fields| row.edit_of(fields, owner.former);
+            let after = save::edit_row(write, id, &before.fields, &edit)?;
             (id, after.slug, Put::Set)
         }
     };

@@ -2,8 +2,9 @@
 //! FTS5 flushes to its tables at every savepoint and every statement of a
 //! trigger, so row by row it costs several times as much.
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::Connection;
 
+use super::former;
 use crate::id::{ExperienceId, TagId};
 use crate::storage::sqlite::writer::Write;
 use crate::storage::sqlite::{row, search};
@@ -99,10 +100,11 @@ pub(super) fn edit_row(
     write: &mut Write<'_>,
     id: TagId,
     before: &TagFields,
-    edit: &TagEdit,
+    edit: &dyn Fn(TagFields) -> Result<TagFields, String>,
 ) -> Result<TagFields, StorageError> {
     let fields = edit(before.clone()).map_err(Conflict::Invalid)?;
     check(write.connection, &fields, Some(id))??;
+    former::replace(write, id, &before.slug, &fields.slug)?;
     write
         .connection
         .prepare_cached(
@@ -148,12 +150,9 @@ fn check(
     tag: &TagFields,
     itself: Option<TagId>,
 ) -> Result<Result<(), Conflict>, StorageError> {
-    let owner = connection
-        .prepare_cached("SELECT id FROM tags WHERE slug = ?1")?
-        .query_row([tag.slug.as_str()], |row| row.get::<_, i64>(0))
-        .optional()?;
-    if owner.is_some_and(|owner| itself.is_none_or(|id| id.0 != owner)) {
-        return Ok(Err(Conflict::SlugTaken(tag.slug.to_string())));
+    let owner = former::owner(connection, &tag.slug)?;
+    if let Some(owner) = owner.filter(|owner| itself != Some(owner.tag)) {
+        return Ok(Err(owner.refuses(&tag.slug)));
     }
     check_experience(connection, tag.experience_id)
 }

@@ -105,9 +105,11 @@ impl Select {
         }
         if let Some(q) = &filter.q {
             let folded = select.bind(search::fold(q));
-            select
-                .conditions
-                .push(format!("holds({folded}, t.name, t.slug, t.title)"));
+            // The list of former slugs is short, and made once.
+            select.conditions.push(format!(
+                "(holds({folded}, t.name, t.slug, t.title)
+                  OR t.id IN (SELECT f.tag_id FROM former_slugs f WHERE holds({folded}, f.slug)))"
+            ));
         }
         select
     }

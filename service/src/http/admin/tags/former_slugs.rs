@@ -1,0 +1,29 @@
+//! `/admin/v1/tags/{id}/former-slugs/{slug}`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use crate::http::admin::path::TagSlug;
+use crate::http::error::{ApiError, Common, NotFound, Written};
+use crate::id::TagId;
+use crate::service::Service;
+use crate::tag::Slug;
+
+/// Release a former slug of a tag
+///
+/// Inlays and prints that end in it lead nowhere then, and any tag can have it.
+#[utoipa::path(
+    delete, path = "/tags/{id}/former-slugs/{slug}", tag = "tags",
+    params(("id" = TagId, Path), ("slug" = Slug, Path)),
+    responses((status = NO_CONTENT), NotFound, Written, Common)
+)]
+pub(crate) async fn release_slug(
+    State(service): State<Arc<Service>>,
+    TagSlug(tag, slug): TagSlug,
+) -> Result<StatusCode, ApiError> {
+    let released = service.storage.release_slug(tag, slug).await?;
+    released.ok_or(ApiError::NotFound("former slug of this tag"))?;
+    Ok(StatusCode::NO_CONTENT)
+}
