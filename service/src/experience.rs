@@ -21,6 +21,7 @@ mod stored;
 mod tests;
 mod theme;
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,7 @@ pub use theme::{Corners, Font, Scheme, Theme};
 use crate::id::ImageId;
 use crate::macros::{Target, TargetError};
 use crate::object;
+use crate::tag::PropertyKey;
 
 /// Most blocks of a page, those within conditions included.
 pub const BLOCKS_MAX: usize = 200;
@@ -233,6 +235,15 @@ impl Content {
                 images.extend(theme.logo);
                 images
             }
+        }
+    }
+
+    /// The variables that visitors write on its page. A tag that leads there needs
+    /// each of them: an update changes variables and makes none.
+    pub fn written_variables(&self) -> BTreeSet<PropertyKey> {
+        match self {
+            Self::Redirect { .. } => BTreeSet::new(),
+            Self::Studio { blocks, .. } => block::written_variables(blocks),
         }
     }
 

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub use history::{
-    Interaction, NamedInlay, RecordedReads, RecordedUpdate, TagName, TracedInteraction,
+    Interaction, NamedInlay, RecordedReads, RecordedRefusal, RecordedUpdate, TagName,
+    TracedInteraction, UpdateFault,
 };
 pub use reason::{Reason, Verification};
 

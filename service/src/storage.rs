@@ -10,6 +10,7 @@ mod experiences;
 mod inlays;
 mod interactions;
 mod payload_reads;
+mod refused_updates;
 mod sheets;
 mod tags;
 mod taps;
@@ -31,8 +32,8 @@ pub use interactions::{
 };
 pub use sheets::{SheetEdit, Sheets};
 pub use tags::{
-    ImportHow, ImportRow, Imported, Keep, Put, TagChange, TagEdit, TagFilter, TagList, TagOrder,
-    TagPlace, TagSelect, Tags,
+    ImportHow, ImportRow, Imported, Keep, MissingVariables, Put, TagChange, TagEdit, TagFilter,
+    TagList, TagOrder, TagPlace, TagSelect, Tags,
 };
 pub use taps::{
     BoundInlay, PublishedExperience, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,

@@ -11,16 +11,26 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, ORIGIN, REFERER};
 use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
+use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use tapdesk_service::Service;
 use tapdesk_service::admin_token::AdminToken;
 use tokio::sync::mpsc;
 use tower::ServiceExt as _;
 
+use crate::download::Pieces;
+
 pub use remote::{RemoteService, address};
 
 /// Largest answer that is handed to the page.
 const ANSWER_MAX: usize = 1024 * 1024 * 1024;
+
+/// Pieces of a file that wait to be written.
+const PIECES: usize = 4;
+/// Largest refusal that is read.
+const REFUSAL_MAX: usize = 64 * 1024;
+/// What is said of a file that ends before its time.
+const BROKEN_OFF: &str = "The file did not arrive whole. Nothing was saved.";
 
 /// A service to speak to.
 #[derive(Clone)]
@@ -59,6 +69,20 @@ impl Backend {
         }
     }
 
+    /// A file of the service as it arrives. With a `body` it is asked for by a
+    /// POST. An `Err`, also one in the middle, is a sentence for people.
+    pub async fn file(&self, path: &str, body: Option<Value>) -> Result<Pieces, String> {
+        let request = file_request(path, body)?;
+        match self {
+            Self::Embedded(embedded) => embedded.file(request).await,
+            Self::Remote(remote) => {
+                let remote = Arc::clone(remote);
+                let opened = tokio::task::spawn_blocking(move || remote.file(request)).await;
+                opened.map_err(|_| "The call could not be made.".to_owned())?
+            }
+        }
+    }
+
     /// What happens in the service from now on, until the receiver is dropped or
     /// the service ends.
     pub fn events(&self) -> mpsc::Receiver<Value> {
@@ -70,7 +94,7 @@ impl Backend {
 }
 
 impl Embedded {
-    async fn request(&self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
+    async fn answer(&self, request: Request<Vec<u8>>) -> Response<Body> {
         let (mut parts, body) = request.into_parts();
         parts.headers = forwarded(&parts.headers, &parts.uri, &self.token);
         parts
@@ -79,7 +103,33 @@ impl Embedded {
         parts.uri = local_part(&parts.uri);
         let request = Request::from_parts(parts, Body::from(body));
         let Ok(response) = self.router.clone().oneshot(request).await;
-        let (parts, body) = response.into_parts();
+        response
+    }
+
+    async fn file(&self, request: Request<Vec<u8>>) -> Result<Pieces, String> {
+        let response = self.answer(request).await;
+        if !response.status().is_success() {
+            let status = response.status();
+            let body = to_bytes(response.into_body(), REFUSAL_MAX).await;
+            return Err(in_words(status, &body.unwrap_or_default()));
+        }
+        let (sender, pieces) = mpsc::channel(PIECES);
+        let mut body = response.into_body().into_data_stream();
+        tokio::spawn(async move {
+            while let Some(piece) = body.next().await {
+                let piece = piece
+                    .map(|piece| piece.to_vec())
+                    .map_err(|_| BROKEN_OFF.to_owned());
+                if sender.send(piece).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(pieces)
+    }
+
+    async fn request(&self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
+        let (parts, body) = self.answer(request).await.into_parts();
         match to_bytes(body, ANSWER_MAX).await {
             Ok(body) => Response::from_parts(parts, body.into()),
             Err(_) => problem(
@@ -87,6 +137,26 @@ impl Embedded {
                 "The answer is too large to be shown.",
             ),
         }
+    }
+}
+
+/// The request for a file.
+fn file_request(path: &str, body: Option<Value>) -> Result<Request<Vec<u8>>, String> {
+    let request = match body {
+        None => Request::get(path).body(Vec::new()),
+        Some(body) => Request::post(path)
+            .header(CONTENT_TYPE, "application/json")
+            .body(body.to_string().into_bytes()),
+    };
+    request.map_err(|_| "There is no such file.".to_owned())
+}
+
+/// Why there is no file, in the service's words.
+fn in_words(status: StatusCode, body: &[u8]) -> String {
+    let problem: Value = serde_json::from_slice(body).unwrap_or_default();
+    match problem["detail"].as_str() {
+        Some(detail) => detail.to_owned(),
+        None => format!("The service answered {}.", status.as_u16()),
     }
 }
 

@@ -16,6 +16,7 @@ use tauri::{AppHandle, State};
 use url::Url;
 use zeroize::Zeroizing;
 
+use crate::download::{self, Downloads, Far};
 use crate::events::{self, Subscriptions};
 use crate::files;
 use crate::reader::board::Table;
@@ -144,6 +145,38 @@ pub async fn open_external(url: String) -> Result<(), String> {
 #[tauri::command]
 pub async fn save_file(app: AppHandle, request: tauri::ipc::Request<'_>) -> Result<bool, String> {
     files::save(&app, &request).await
+}
+
+/// Fetches a file of the service and saves it where the person says, as it
+/// arrives; `false` if nothing was saved. With a `body` it is a POST.
+#[tauri::command]
+pub async fn download(
+    app: AppHandle,
+    shell: SharedShell<'_>,
+    downloads: State<'_, Downloads>,
+    id: String,
+    name: String,
+    path: String,
+    body: Option<Value>,
+    channel: Channel<Far>,
+) -> Result<bool, String> {
+    let backend = shell.backend().await.ok_or("The service does not run.")?;
+    let Some(place) = files::choose_place(&app, &name).await else {
+        return Ok(false);
+    };
+    let stopped = downloads.begin(id.clone());
+    let saved = match backend.file(&path, body).await {
+        Ok(pieces) => download::write(&place, pieces, stopped, &channel).await,
+        Err(why) => Err(why),
+    };
+    downloads.end(&id);
+    saved
+}
+
+/// Stops a download.
+#[tauri::command]
+pub fn stop_download(downloads: State<'_, Downloads>, id: String) {
+    downloads.end(&id);
 }
 
 /// Tells what lies on the readers now, and after every change.

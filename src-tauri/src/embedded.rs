@@ -1,6 +1,7 @@
 //! The service in this process: from the owner's choices to a running listener,
 //! and back to a closed database.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tapdesk_service::entropy::OsEntropy;
@@ -22,8 +23,8 @@ use crate::state::{KeyStore, KeyStoreKind};
 pub struct Embedded {
     /// How the screens reach it.
     pub door: backend::Embedded,
-    /// Its port.
-    pub port: u16,
+    /// Where it listens.
+    pub address: SocketAddr,
     /// Where the key that wraps inlay keys is kept.
     pub key_store: KeyStore,
     listening: JoinHandle<()>,
@@ -42,6 +43,7 @@ impl Embedded {
             port: wish.fixed.unwrap_or_default(),
             error,
             free: None,
+            from_outside: wish.at.is_some(),
         };
         let address = listener.local_addr().map_err(refused)?;
         let (wrapping_key, key_store) = wrapping_key(folders, keychain);
@@ -54,7 +56,7 @@ impl Embedded {
             admin_token: TokenSource::File(folders.token_file()),
             layers: Layers {
                 defaults: Settings {
-                    tag_url: tag_url(address.port(), wish.phones),
+                    tag_url: tag_url(address),
                     ..Settings::default()
                 },
                 ..Layers::default()
@@ -79,7 +81,7 @@ impl Embedded {
                 token: admin_token,
                 service,
             },
-            port: address.port(),
+            address,
             key_store,
             listening,
             stop,
@@ -110,11 +112,9 @@ async fn listen(listener: TcpListener, service: Arc<Service>, stopped: oneshot::
 }
 
 /// Base of the tags' URLs where the owner chose none.
-fn tag_url(port: u16, phones: bool) -> String {
-    let on_network = phones
-        .then(|| listener::network_addresses(port).into_iter().next())
-        .flatten();
-    let origin = on_network.unwrap_or_else(|| listener::local_address(port));
+fn tag_url(address: SocketAddr) -> String {
+    let on_network = listener::others_addresses(address).into_iter().next();
+    let origin = on_network.unwrap_or_else(|| listener::local_address(address));
     format!("{origin}/t")
 }
 

@@ -20,15 +20,20 @@ pub async fn save(app: &AppHandle, request: &Request<'_>) -> Result<bool, String
     let InvokeBody::Raw(bytes) = request.body() else {
         return Err("A file is saved from bytes.".to_owned());
     };
-    let (chosen, choice) = oneshot::channel();
-    dialog(app)
-        .set_file_name(proposed_name(request.headers()))
-        .save_file(move |path| drop(chosen.send(path)));
-    let Some(path) = chosen_path(choice).await else {
+    let Some(path) = choose_place(app, &proposed_name(request.headers())).await else {
         return Ok(false);
     };
     write(&path, bytes).await?;
     Ok(true)
+}
+
+/// Where the person wants a file of this name, if anywhere.
+pub async fn choose_place(app: &AppHandle, name: &str) -> Option<PathBuf> {
+    let (chosen, choice) = oneshot::channel();
+    dialog(app)
+        .set_file_name(last_part(name))
+        .save_file(move |path| drop(chosen.send(path)));
+    chosen_path(choice).await
 }
 
 /// A backup that the person chooses.
@@ -57,16 +62,17 @@ async fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
     tokio::fs::write(path, bytes).await.map_err(refused)
 }
 
-/// The last part of the proposed name: the person decides about the folder.
+/// The name that the page proposes.
 fn proposed_name(headers: &HeaderMap) -> String {
     let encoded = headers.get(FILE_NAME).and_then(|name| name.to_str().ok());
     let name = percent_decode_str(encoded.unwrap_or_default()).decode_utf8_lossy();
+    last_part(&name).to_owned()
+}
+
+/// The last part of a proposed name: the person decides about the folder.
+fn last_part(name: &str) -> &str {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    if last.is_empty() {
-        "tapdesk".to_owned()
-    } else {
-        last.to_owned()
-    }
+    if last.is_empty() { "tapdesk" } else { last }
 }
 
 #[cfg(test)]

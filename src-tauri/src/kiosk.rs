@@ -34,9 +34,11 @@ use tokio::sync::{mpsc, watch};
 use self::attend::Attendant;
 use self::places::Places;
 use self::screen::Screen;
+use self::settings::KioskSettings;
 use crate::folders::Folders;
 use crate::reader::monitor::Monitor;
 use crate::shell::Shell;
+use crate::state::Ready;
 use crate::tray;
 use crate::window::{self as owner, MAIN};
 
@@ -51,6 +53,21 @@ pub struct View {
     pub has_reader: bool,
     /// Rises with each tag that was laid down, for sound and light.
     pub tags: u64,
+    /// Rises each time the owner asks for the PIN during a visit.
+    pub asked: u64,
+    /// Why there is no kiosk, if there is none.
+    pub problem: Option<Problem>,
+}
+
+/// What keeps the kiosk from starting, as its screen says it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// What is missing.
+    pub title: String,
+    /// What the owner can do.
+    pub text: String,
+    /// Whether a button ends the program: there is no PIN that could.
+    pub can_close: bool,
 }
 
 /// A visit.
@@ -83,6 +100,8 @@ pub enum Event {
     Input,
     /// The visitor is done.
     Done,
+    /// The Escape key was held: the owner wants the PIN.
+    OwnerAsks,
     /// A link on the page led where the kiosk does not.
     LedElsewhere,
     /// The page could not be opened.
@@ -117,7 +136,7 @@ impl Kiosk {
         Self {
             view: watch::Sender::new(View::default()),
             tally: Mutex::new(tally::Tally::load(&pictures::folder(&folders.database))),
-            tries: Mutex::default(),
+            tries: Mutex::new(pin::Tries::load(&pictures::folder(&folders.database))),
             running: Mutex::default(),
             folders: folders.clone(),
         }
@@ -154,8 +173,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// As commands are handed it.
 pub type SharedKiosk = Arc<Kiosk>;
 
-/// Shows the kiosk in place of the owner's window. An `Err` is a sentence for people.
-pub async fn start(app: &AppHandle) -> Result<(), String> {
+/// Shows the kiosk in place of the owner's window.
+pub async fn start(app: &AppHandle) -> Result<(), Problem> {
     let kiosk = Arc::clone(&app.state::<SharedKiosk>());
     if kiosk.is_running() {
         return Ok(());
@@ -163,9 +182,32 @@ pub async fn start(app: &AppHandle) -> Result<(), String> {
     let shell = Arc::clone(&app.state::<Arc<Shell>>());
     let settings = shell.kiosk();
     if settings.pin.is_none() {
-        return Err("Set a PIN first: it is the one way out of the kiosk.".to_owned());
+        return Err(Problem {
+            title: "This kiosk has no PIN yet.".to_owned(),
+            text: "The PIN is the one way out of the kiosk, so it does not start without one. \
+                   Close Tapdesk, start it without --kiosk, and set the PIN under Settings, Kiosk."
+                .to_owned(),
+            can_close: true,
+        });
     }
-    let ready = shell.ready().await.map_err(|problem| problem.to_string())?;
+    let ready = shell.ready().await.map_err(|problem| Problem {
+        title: problem.title,
+        text: problem.text,
+        can_close: false,
+    })?;
+    show(app, &kiosk, &settings, &ready).map_err(|text| Problem {
+        title: "The kiosk does not start.".to_owned(),
+        text,
+        can_close: false,
+    })
+}
+
+fn show(
+    app: &AppHandle,
+    kiosk: &SharedKiosk,
+    settings: &KioskSettings,
+    ready: &Ready,
+) -> Result<(), String> {
     let places = Places {
         address: ready
             .address
@@ -176,7 +218,7 @@ pub async fn start(app: &AppHandle) -> Result<(), String> {
     };
     let (events, heard) = mpsc::unbounded_channel();
     let attendant = Attendant {
-        kiosk: Arc::clone(&kiosk),
+        kiosk: Arc::clone(kiosk),
         display: Screen(app.clone()),
         places,
         idle_seconds: settings.chosen.idle_seconds,
@@ -199,6 +241,19 @@ pub async fn start(app: &AppHandle) -> Result<(), String> {
         _awake: tokio::task::spawn_blocking(awake::stay),
     });
     tracing::info!("the kiosk is shown");
+    Ok(())
+}
+
+/// Says on the kiosk's screen why there is no kiosk.
+pub fn explain(app: &AppHandle, why: Problem) -> tauri::Result<()> {
+    let shell = app.state::<Arc<Shell>>();
+    app.state::<SharedKiosk>()
+        .view
+        .send_modify(|view| view.problem = Some(why));
+    if app.get_webview_window(window::LABEL).is_none() {
+        window::open(app, &shell.kiosk().chosen)?;
+    }
+    tray::hide(app);
     Ok(())
 }
 

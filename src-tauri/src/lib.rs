@@ -12,8 +12,10 @@
 //! design: an admin token in the page, remote content in the window, a way to
 //! the service that the service does not offer to scripts as well.
 
+mod arguments;
 pub mod backend;
 mod commands;
+mod download;
 pub mod embedded;
 mod events;
 mod files;
@@ -39,11 +41,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use clap::Parser as _;
 use tapdesk_service::clock::SystemClock;
 use tauri::{App, AppHandle, Builder};
 use tauri_plugin_window_state::StateFlags;
 use tokio::runtime::Runtime;
 
+use crate::arguments::Arguments;
+use crate::download::Downloads;
 use crate::events::Subscriptions;
 use crate::folders::Folders;
 use crate::keychain::Keychain;
@@ -60,28 +65,31 @@ const STOP_TIME: Duration = Duration::from_secs(15);
 /// Runs the desktop until it is closed. What keeps it from running is one
 /// sentence on stderr.
 pub fn run() -> ExitCode {
+    // First: what is only asked for help touches nothing.
+    let arguments = Arguments::parse();
     logging::start();
-    if asked_for("--doctor") {
+    if arguments.doctor {
         return doctor();
     }
-    try_run().unwrap_or_else(|error| {
+    try_run(&arguments).unwrap_or_else(|error| {
         eprintln!("tapdesk: {error:#}");
         ExitCode::FAILURE
     })
 }
 
-fn try_run() -> Result<ExitCode> {
+fn try_run(arguments: &Arguments) -> Result<ExitCode> {
     let runtime = Runtime::new().context("The system does not let Tapdesk start its threads")?;
     let folders = Folders::of_user()?;
     let keychain = Keychain::of_system(&folders);
     let kiosk = Arc::new(Kiosk::new(&folders));
-    let shell = Arc::new(Shell::new(folders, keychain));
+    let shell = Arc::new(Shell::new(folders, keychain, arguments.listen));
     if !session::has_display() {
         return Ok(runtime.block_on(headless::run(&shell)));
     }
     tauri::async_runtime::set(runtime.handle().clone());
     let readers = readers();
-    let app = build(&shell, kiosk, readers).context("The window cannot be opened")?;
+    let app =
+        build(&shell, kiosk, readers, arguments.kiosk).context("The window cannot be opened")?;
     let code = app.run_return(|_, _| {});
     let stopped = runtime.block_on(async { tokio::time::timeout(STOP_TIME, shell.stop()).await });
     if stopped.is_err() {
@@ -110,7 +118,12 @@ fn doctor() -> ExitCode {
     ExitCode::from(u8::from(has_problem))
 }
 
-fn build(shell: &Arc<Shell>, kiosk: Arc<Kiosk>, readers: Option<Monitor>) -> tauri::Result<App> {
+fn build(
+    shell: &Arc<Shell>,
+    kiosk: Arc<Kiosk>,
+    readers: Option<Monitor>,
+    as_kiosk: bool,
+) -> tauri::Result<App> {
     let on_screen = StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED;
     let starting = Arc::clone(shell);
     let mut builder = Builder::default();
@@ -131,6 +144,7 @@ fn build(shell: &Arc<Shell>, kiosk: Arc<Kiosk>, readers: Option<Monitor>) -> tau
         .manage(Arc::clone(shell))
         .manage(Subscriptions::default())
         .manage(Unsaved::default())
+        .manage(Downloads::default())
         .manage(readers)
         .manage(kiosk)
         .register_asynchronous_uri_scheme_protocol(scheme::SCHEME, scheme::handle)
@@ -149,6 +163,8 @@ fn build(shell: &Arc<Shell>, kiosk: Arc<Kiosk>, readers: Option<Monitor>) -> tau
             commands::set_unsaved,
             commands::open_external,
             commands::save_file,
+            commands::download,
+            commands::stop_download,
             commands::watch_readers,
             commands::exercise,
             commands::reader_doctor,
@@ -156,6 +172,7 @@ fn build(shell: &Arc<Shell>, kiosk: Arc<Kiosk>, readers: Option<Monitor>) -> tau
             kiosk::commands::kiosk_watch,
             kiosk::commands::kiosk_done,
             kiosk::commands::kiosk_unlock,
+            kiosk::commands::kiosk_close,
             kiosk::commands::kiosk_settings,
             kiosk::commands::kiosk_choose,
             kiosk::commands::kiosk_set_pin,
@@ -165,34 +182,30 @@ fn build(shell: &Arc<Shell>, kiosk: Arc<Kiosk>, readers: Option<Monitor>) -> tau
         ])
         .setup(move |app| {
             tauri::async_runtime::spawn(async move { starting.start().await });
-            show(app.handle())?;
+            show(app.handle(), as_kiosk)?;
             tauri::async_runtime::spawn(end_when_asked(app.handle().clone()));
             Ok(())
         })
         .build(tauri::generate_context!())
 }
 
-/// Shows the owner's window, or the kiosk where that was asked for.
-fn show(app: &AppHandle) -> tauri::Result<()> {
-    if asked_for("--kiosk") {
-        let app = app.clone();
-        tauri::async_runtime::spawn(async move {
-            if let Err(why) = kiosk::start(&app).await {
-                tracing::error!("the kiosk does not start: {why}");
-                if let Err(error) = kiosk::show_owner(&app) {
-                    tracing::error!("the window cannot be opened: {error}");
-                }
-            }
-        });
-        return Ok(());
+/// Shows the owner's window, or the kiosk if that was asked for. A kiosk that
+/// cannot start says so: the owner's window never opens on an exhibit's screen.
+fn show(app: &AppHandle, as_kiosk: bool) -> tauri::Result<()> {
+    if !as_kiosk {
+        return kiosk::show_owner(app);
     }
-    kiosk::show_owner(app)
-}
-
-fn asked_for(argument: &str) -> bool {
-    std::env::args_os()
-        .nth(1)
-        .is_some_and(|first| first == argument)
+    let app = app.clone();
+    tauri::async_runtime::spawn(async move {
+        if let Err(why) = kiosk::start(&app).await {
+            tracing::error!("the kiosk does not start: {}", why.text);
+            if let Err(error) = kiosk::explain(&app, why) {
+                tracing::error!("the window cannot be opened: {error}");
+                app.exit(1);
+            }
+        }
+    });
+    Ok(())
 }
 
 /// Ends the desktop when the system asks for it. The service is stopped once the

@@ -1,7 +1,7 @@
 //! The TCP listener of the embedded service: which port, and who reaches what.
 
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
@@ -19,6 +19,8 @@ const LOOK_AHEAD: u16 = 20;
 /// How the service is to listen.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wish {
+    /// Where it is to listen, fixed from outside: by an argument or the environment.
+    pub at: Option<SocketAddr>,
     /// The port that the owner fixed.
     pub fixed: Option<u16>,
     /// The port of the last start.
@@ -36,11 +38,22 @@ pub struct BindError {
     pub error: io::Error,
     /// A port that is free.
     pub free: Option<u16>,
+    /// Whether the port is fixed from outside, where alone it can be changed.
+    pub from_outside: bool,
 }
 
-/// Listens as wished: on the fixed port or not at all, else on the last port or
+/// Listens as wished: where it is fixed or not at all, else on the last port or
 /// the next free one.
 pub async fn bind(wish: Wish) -> Result<TcpListener, BindError> {
+    if let Some(address) = wish.at {
+        let refused = |error| BindError {
+            port: address.port(),
+            error,
+            free: None,
+            from_outside: true,
+        };
+        return TcpListener::bind(address).await.map_err(refused);
+    }
     let address = interface(wish.phones);
     let first = wish.fixed.or(wish.last).unwrap_or(FIRST_PORT);
     match TcpListener::bind((address, first)).await {
@@ -50,6 +63,7 @@ pub async fn bind(wish: Wish) -> Result<TcpListener, BindError> {
                 port: first,
                 error,
                 free: None,
+                from_outside: false,
             };
             next_free(address, first).await.map_err(refused)
         }
@@ -60,6 +74,7 @@ pub async fn bind(wish: Wish) -> Result<TcpListener, BindError> {
                 port: first,
                 error,
                 free: free.map(|address| address.port()),
+                from_outside: false,
             })
         }
     }
@@ -99,14 +114,33 @@ pub fn routes(service: &Arc<Service>) -> Router {
     })
 }
 
-/// The address by which this machine reaches the listener.
-pub fn local_address(port: u16) -> String {
-    format!("http://{}", SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
+/// The address by which this machine reaches a listener at `address`.
+pub fn local_address(address: SocketAddr) -> String {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    url(SocketAddr::new(ip, address.port()))
+}
+
+/// Addresses by which others on this network reach a listener at `address`; none
+/// if it listens to this machine alone.
+pub fn others_addresses(address: SocketAddr) -> Vec<String> {
+    match address.ip().to_canonical() {
+        ip if ip.is_loopback() => Vec::new(),
+        ip if ip.is_unspecified() => network_addresses(address.port()),
+        _ => vec![url(address)],
+    }
+}
+
+fn url(address: SocketAddr) -> String {
+    format!("http://{address}")
 }
 
 /// Addresses by which phones on this network reach the listener, the one of the
 /// default route first.
-pub fn network_addresses(port: u16) -> Vec<String> {
+fn network_addresses(port: u16) -> Vec<String> {
     let main = local_ip_address::local_ip().ok();
     let others = local_ip_address::list_afinet_netifas().unwrap_or_default();
     let mut addresses = Vec::new();
@@ -119,8 +153,8 @@ pub fn network_addresses(port: u16) -> Vec<String> {
             addresses.push(address);
         }
     }
-    let url = |address: Ipv4Addr| format!("http://{}", SocketAddr::from((address, port)));
-    addresses.into_iter().map(url).collect()
+    let at = |ip: Ipv4Addr| url(SocketAddr::from((ip, port)));
+    addresses.into_iter().map(at).collect()
 }
 
 #[cfg(test)]
@@ -150,6 +184,43 @@ mod tests {
             ..Wish::default()
         };
         assert_eq!(bind(wish).await.unwrap().local_addr().unwrap().port(), free);
+    }
+
+    #[tokio::test]
+    async fn where_it_is_fixed_from_outside_it_listens_or_not_at_all() {
+        let (_other, port) = taken().await;
+        let at = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let wish = Wish {
+            at: Some(at),
+            phones: true,
+            ..Wish::default()
+        };
+        let refused = bind(wish).await.unwrap_err();
+        assert_eq!((refused.port, refused.free), (port, None));
+        assert!(refused.from_outside);
+        let wish = Wish {
+            at: Some((Ipv4Addr::LOCALHOST, 0).into()),
+            ..wish
+        };
+        let address = bind(wish).await.unwrap().local_addr().unwrap();
+        assert!(address.ip().is_loopback(), "the choices do not widen it");
+    }
+
+    #[test]
+    fn a_listener_is_reached_by_what_it_listens_to() {
+        for (at, here, others) in [
+            ("127.0.0.1:8787", "http://127.0.0.1:8787", Some(0)),
+            ("0.0.0.0:8787", "http://127.0.0.1:8787", None),
+            ("[::]:8787", "http://[::1]:8787", None),
+            ("[::1]:8787", "http://[::1]:8787", Some(0)),
+            ("192.0.2.7:8787", "http://192.0.2.7:8787", Some(1)),
+        ] {
+            let at: SocketAddr = at.parse().unwrap();
+            assert_eq!(local_address(at), here);
+            let found = others_addresses(at);
+            // How many a machine has is its own affair.
+            assert!(others.is_none_or(|others| found.len() == others), "{at}");
+        }
     }
 
     #[tokio::test]

@@ -68,11 +68,17 @@ impl StartProblem {
     }
 }
 
-fn port(BindError { port, error, free }: &BindError) -> StartProblem {
-    let instead = free.map_or_else(
-        || "Choose another port.".to_owned(),
-        |free| format!("Use {free} instead, or end the other program and try again."),
-    );
+fn port(refused: &BindError) -> StartProblem {
+    let BindError {
+        port, error, free, ..
+    } = refused;
+    let instead = match free {
+        Some(free) => format!("Use {free} instead, or end the other program and try again."),
+        None if refused.from_outside => "It is named by --listen or TAPDESK_LISTEN. \
+             Name another one there, or end the other program and try again."
+            .to_owned(),
+        None => "Choose another port.".to_owned(),
+    };
     let problem = match error.kind() {
         ErrorKind::AddrInUse => StartProblem::new(
             ProblemKind::PortInUse,

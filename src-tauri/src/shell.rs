@@ -1,6 +1,7 @@
 //! What the window stands on: the embedded service, the owner's choices, and
 //! the connection that the screens show. Knows nothing of windows.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -29,6 +30,8 @@ pub struct Shell {
     folders: Folders,
     keychain: Keychain,
     preferences: Mutex<Preferences>,
+    /// Where to listen, fixed from outside.
+    listen: Option<SocketAddr>,
     /// Held for writing while the service starts or stops: calls wait for it.
     embedded: tokio::sync::RwLock<Option<Embedded>>,
     /// The service that the screens show instead of the embedded one.
@@ -37,13 +40,15 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// A shell whose service is yet to be started.
-    pub fn new(folders: Folders, keychain: Keychain) -> Self {
+    /// A shell whose service is yet to be started. `listen` is where it is to
+    /// listen, if that is fixed from outside.
+    pub fn new(folders: Folders, keychain: Keychain, listen: Option<SocketAddr>) -> Self {
         let preferences = Preferences::load(&folders.preferences);
         Self {
             folders,
             keychain,
             preferences: Mutex::new(preferences),
+            listen,
             embedded: tokio::sync::RwLock::default(),
             remote: RwLock::default(),
             state: watch::Sender::new(ShellState::Starting),
@@ -131,6 +136,13 @@ impl Shell {
     }
 
     async fn listen_as(&self, choice: impl FnOnce(&mut Preferences)) -> Result<(), String> {
+        if self.listen.is_some() {
+            return Err(
+                "Where Tapdesk listens is fixed by --listen or TAPDESK_LISTEN, \
+                 and is changed there alone."
+                    .to_owned(),
+            );
+        }
         let mut running = self.embedded.write().await;
         let before = self.preferences().clone();
         self.choose(choice);
@@ -196,14 +208,17 @@ impl Shell {
         let wish = {
             let preferences = self.preferences();
             Wish {
+                at: self.listen,
                 fixed: preferences.port,
                 last: preferences.last_port,
                 phones: preferences.phones,
             }
         };
         let embedded = Embedded::start(&self.folders, &self.keychain, wish).await?;
-        let port = embedded.port;
-        self.choose(|preferences| preferences.last_port = Some(port));
+        if self.listen.is_none() {
+            let port = embedded.address.port();
+            self.choose(|preferences| preferences.last_port = Some(port));
+        }
         *running = Some(embedded);
         Ok(())
     }
@@ -295,7 +310,7 @@ impl Shell {
 
     fn as_ready(&self, embedded: &Embedded) -> Ready {
         let preferences = self.preferences();
-        let address = listener::local_address(embedded.port);
+        let address = listener::local_address(embedded.address);
         let here = Connection {
             id: EMBEDDED.to_owned(),
             name: "This computer".to_owned(),
@@ -310,11 +325,8 @@ impl Shell {
             connections: std::iter::once(here).chain(others).collect(),
             address,
             tag_url: embedded.door.service.settings().tag_url.clone(),
-            lan: if preferences.phones {
-                listener::network_addresses(embedded.port)
-            } else {
-                Vec::new()
-            },
+            lan: listener::others_addresses(embedded.address),
+            listen_fixed: self.listen.is_some(),
             port_fixed: preferences.port,
             key_store: embedded.key_store.clone(),
             database: self.folders.database.display().to_string(),

@@ -71,6 +71,8 @@ pub struct Ready {
     /// Addresses by which phones on this network reach the embedded service;
     /// empty while it listens on loopback alone.
     pub lan: Vec<String>,
+    /// Whether an argument or the environment says where it listens: the choices do not.
+    pub listen_fixed: bool,
     /// The port that the owner fixed.
     pub port_fixed: Option<u16>,
     /// Where the key that wraps inlay keys is kept.

@@ -390,3 +390,62 @@ async fn traces_of_another_tag_stay_and_those_of_a_deleted_one_can_be_erased() {
         .await
         .expect(404);
 }
+
+#[tokio::test]
+async fn a_refused_update_says_why_before_and_after_a_restart() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let tap = service.tap(&tag.path()).await;
+    assert_eq!(traced(&service, 1).await["refused_update"], Value::Null);
+    service
+        .update(tap.key(), json!({"nickname": "Jo"}))
+        .await
+        .expect(400);
+    let refused =
+        json!({"at": "2026-01-01T12:00:00Z", "fault": "unknown_variable", "variable": "nickname"});
+    let failed = [
+        "update".to_owned(),
+        "failed".to_owned(),
+        "refused: the tag has no variable nickname. Add it to the tag's properties".to_owned(),
+    ];
+    assert_eq!(traced(&service, 1).await["refused_update"], refused);
+    assert_eq!(steps(&service, 1).await.last(), Some(&failed));
+    let service = service.restart(1_000).await;
+    assert_eq!(traced(&service, 1).await["refused_update"], refused);
+
+    // Put right, the same key does it.
+    service
+        .admin(
+            Method::PUT,
+            &format!("/tags/{}/variables/nickname", tag.id),
+            json!({"value": ""}),
+        )
+        .await
+        .expect(201);
+    service
+        .update(tap.key(), json!({"nickname": "Jo"}))
+        .await
+        .expect(200);
+    let last = steps(&service, 1).await.pop().expect("an update");
+    assert_eq!(last[1..], ["ok", "nickname: empty → Jo"]);
+}
+
+#[tokio::test]
+async fn a_wrong_or_used_key_is_no_fault_of_the_tag() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let tap = service.tap(&tag.path()).await;
+    service
+        .update(tap.key(), json!({"registered": "true"}))
+        .await
+        .expect(200);
+    service
+        .update(tap.key(), json!({"registered": "again"}))
+        .await
+        .expect(400);
+    service
+        .update("AAAA", json!({"nickname": "Jo"}))
+        .await
+        .expect(400);
+    assert_eq!(traced(&service, 1).await["refused_update"], Value::Null);
+}

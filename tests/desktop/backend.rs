@@ -105,6 +105,47 @@ async fn taps_are_heard_as_they_happen() {
     shell.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_of_the_service_arrives_piece_by_piece_or_not_with_its_reason() {
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    for number in 0..600 {
+        make_tag(&shell, &format!("Bottle {number}")).await;
+    }
+    let backend = shell.backend().await.unwrap();
+    let (pieces, text) = file(&backend, "/admin/v1/tags/export", None).await.unwrap();
+    assert!(pieces > 1, "500 tags are a piece");
+    assert_eq!(
+        text.lines().count(),
+        601,
+        "the names of the columns, and the tags"
+    );
+    let refused = file(&backend, "/admin/v1/tags/export?simulated=true", None).await;
+    assert_eq!(refused.unwrap_err(), "Simulated tags are not exported.");
+    let short = json!({"passphrase": "short"});
+    let refused = file(&backend, "/admin/v1/backup", Some(short)).await;
+    assert!(
+        refused.unwrap_err().contains("passphrase"),
+        "a POST with a body"
+    );
+    shell.stop().await;
+}
+
+/// A whole file: in how many pieces it came, and its text.
+pub async fn file(
+    backend: &Backend,
+    path: &str,
+    body: Option<Value>,
+) -> Result<(usize, String), String> {
+    let mut arriving = backend.file(path, body).await?;
+    let (mut pieces, mut bytes) = (0, Vec::new());
+    while let Some(piece) = arriving.recv().await {
+        pieces += 1;
+        bytes.extend(piece?);
+    }
+    Ok((pieces, String::from_utf8(bytes).unwrap()))
+}
+
 /// Taps the tag through the backend.
 pub async fn tap(backend: &Backend, id: i64) {
     let path = format!("/admin/v1/tags/{id}");

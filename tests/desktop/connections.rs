@@ -6,7 +6,7 @@ use tapdesk_tests::{TestService, eventually};
 use tokio::sync::Mutex;
 use zeroize::Zeroizing;
 
-use crate::backend::tap;
+use crate::backend::{file, tap};
 use crate::installation::{Installation, call, make_tag, ready, tag_names};
 
 fn token(text: &str) -> Zeroizing<String> {
@@ -38,6 +38,11 @@ async fn a_remote_service_is_shown_in_place_of_the_embedded_one_until_another_is
     assert_eq!(status, 422, "refusals arrive as they are: {tag}");
     let (status, _) = call(&shell, Method::DELETE, "/admin/v1/tags/999", Value::Null).await;
     assert_eq!(status, 404);
+    let backend = shell.backend().await.unwrap();
+    let (_, text) = file(&backend, "/admin/v1/tags/export", None).await.unwrap();
+    assert!(text.contains("In the shop"), "{text}");
+    let refused = file(&backend, "/admin/v1/tags/export?simulated=true", None).await;
+    assert_eq!(refused.unwrap_err(), "Simulated tags are not exported.");
 
     shell.connect("embedded").await.unwrap();
     assert_eq!(tag_names(&shell).await, ["Here"]);

@@ -1,5 +1,6 @@
 //! A shell of the test's own, in its own folder, on a system without a keychain.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,12 +61,17 @@ impl Installation {
 
     /// A shell whose service was started, or could not be.
     pub async fn start(&self) -> Arc<Shell> {
+        self.start_at(None).await
+    }
+
+    /// The same, listening where that is fixed from outside.
+    pub async fn start_at(&self, listen: Option<SocketAddr>) -> Arc<Shell> {
         if !self.folders().preferences.exists() {
             // Tests at the same time would look for the same first port.
             self.prefer(|preferences| preferences.last_port = Some(0));
         }
         let keychain = Keychain::new(NoKeychain, Duration::from_secs(30));
-        let shell = Arc::new(Shell::new(self.folders(), keychain));
+        let shell = Arc::new(Shell::new(self.folders(), keychain, listen));
         shell.start().await;
         shell
     }

@@ -7,6 +7,8 @@ mod unruly;
 use std::fs;
 use std::process::Command;
 
+use fantoccini::Locator;
+use fantoccini::key::Key;
 use serde_json::{Value, json};
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::eventually;
@@ -21,6 +23,9 @@ use screen_saver::ScreenSaver;
 const PIN: &str = "258025";
 const ATTRACT: &str = "//h1[normalize-space()='Lay your tag here']";
 const DONE: &str = "//button[normalize-space()='Done']";
+
+/// The display's usual number of the Escape key.
+const ESCAPE: u8 = 9;
 
 /// The colour of the exhibit.
 const VASE: [u8; 3] = [205, 133, 63];
@@ -346,11 +351,101 @@ async fn the_owner_leaves_the_kiosk_with_the_pin_and_finds_the_own_window() {
 }
 
 #[tokio::test]
-async fn without_a_pin_no_kiosk_starts() {
+async fn without_a_pin_the_exhibits_screen_says_so_and_shows_no_administration() {
     let desk = Desk::new();
     let window = desk.open_with(&["--kiosk"]).await;
-    window.see("//nav[@aria-label='Screens']").await;
-    assert!(desk.log().contains("Set a PIN first"), "{}", desk.log());
+    window
+        .see("//h1[normalize-space()='This kiosk has no PIN yet.']")
+        .await;
+    desk.hands().leave_picture("kiosk-no-pin");
+    assert_eq!(desk.close("Tapdesk"), 0, "the owner's window is not there");
+    assert_eq!(desk.hands().windows().len(), 1);
+    for command in ["shell_state", "start_afresh", "kiosk_set_pin"] {
+        let answer = window.value_of(&invoke(command, &json!({}))).await;
+        let refused = answer["failed"].as_str().unwrap_or_default();
+        assert!(refused.contains("not allowed"), "{command}: {answer}");
+    }
+    // Without a PIN none is right.
+    let unlocked = invoke("kiosk_unlock", &json!({"pin": ""}));
+    assert_eq!(window.value_of(&unlocked).await["outcome"], "wrong");
+    window.click_named("Close Tapdesk").await;
+    window.gone().await;
+}
+
+#[tokio::test]
+async fn a_kiosk_whose_service_cannot_start_shows_no_administration() {
+    let (hall, _) = Hall::set_up(60).await;
+    fs::write(hall.desk.database(), "a letter to grandmother").unwrap();
+    let window = hall.desk.open_with(&["--kiosk"]).await;
+    window
+        .see("//h1[normalize-space()='The file is not a Tapdesk database.']")
+        .await;
+    assert_eq!(
+        hall.desk.close("Tapdesk"),
+        0,
+        "the owner's window is not there"
+    );
+    assert_eq!(
+        window.find_all(Locator::Css("button")).await.unwrap().len(),
+        0
+    );
+    // Only the PIN leads to the ways out.
+    window.hold_escape().await;
+    window.see("//*[@role='dialog']").await;
+    window.keys(PIN).await;
+    window.key(Key::Enter).await;
+    eventually("the owner's window is there", async || {
+        (hall.desk.hands().titled("Tapdesk") == 1).then_some(())
+    })
+    .await;
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn the_escape_key_held_in_a_visit_leads_to_the_pin() {
+    let (hall, card) = Hall::set_up(60).await;
+    let window = hall.open().await;
+    let laid = hall.desk.readers().lay_down(card);
+    hall.exhibit.next_visit().await;
+    window.see(DONE).await;
+    eventually("the vase is shown", async || {
+        hall.desk.hands().see_colour(VASE).then_some(())
+    })
+    .await;
+    let hands = hall.desk.hands();
+    hands.focus();
+    hands.hold(ESCAPE);
+    window.see("//*[@role='dialog']").await;
+    hands.release(ESCAPE);
+    hall.leave_picture(&window, "kiosk-escape-in-a-visit").await;
+    eventually("nothing of the page is shown", async || {
+        (!hands.see_colour(VASE)).then_some(())
+    })
+    .await;
+    assert!(!hall.desk.log().contains("the kiosk was left"));
+    laid.take_away();
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn wrong_pins_are_counted_over_a_restart() {
+    let (hall, _) = Hall::set_up(60).await;
+    let window = hall.open().await;
+    let try_pin = async |window: &Window, pin: &str| {
+        let unlock = invoke("kiosk_unlock", &json!({"pin": pin}));
+        window.value_of(&unlock).await["outcome"].clone()
+    };
+    for outcome in ["wrong", "wrong", "wait"] {
+        assert_eq!(try_pin(&window, "000000").await, outcome);
+    }
+    window.kill().await;
+    let window = hall.open().await;
+    // However long the start took, the next wrong one waits longer than the first ones did.
+    eventually("the wait is over", async || {
+        let unlock = invoke("kiosk_unlock", &json!({"pin": "1"}));
+        (window.value_of(&unlock).await["seconds"] == 10).then_some(())
+    })
+    .await;
     window.quit().await;
 }
 

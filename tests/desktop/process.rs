@@ -115,6 +115,61 @@ fn a_session_bus_that_never_answers_does_not_keep_it_from_starting() {
     end(child);
 }
 
+#[test]
+fn what_only_asks_starts_no_service_on_the_users_data() {
+    for (argument, status, words) in [
+        ("--help", Some(0), "--kiosk"),
+        ("-h", Some(0), "TAPDESK_DATABASE"),
+        ("--version", Some(0), env!("CARGO_PKG_VERSION")),
+        ("--kisok", Some(2), "--kisok"),
+        ("serve", Some(2), "serve"),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let output = program(home.path()).arg(argument).output().unwrap();
+        assert_eq!(output.status.code(), status, "{argument}");
+        let said = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap());
+        assert!(said.concat().contains(words), "{argument}: {said:?}");
+        let left = std::fs::read_dir(home.path()).unwrap().count();
+        assert_eq!(left, 0, "{argument} made something");
+    }
+}
+
+#[tokio::test]
+async fn it_listens_where_the_environment_says_and_keeps_the_port_for_no_other_start() {
+    let home = home();
+    let mut command = program(home.path());
+    let mut child = command
+        .env("TAPDESK_LISTEN", "127.0.0.2:0")
+        .spawn()
+        .unwrap();
+    let (_, address) = address(&mut child);
+    assert!(address.starts_with("http://127.0.0.2:"), "{address}");
+    let client = Client::new(address, "");
+    let health = client.get("/health").send().await.unwrap();
+    assert!(health.status().is_success());
+    end(child);
+    let kept = std::fs::read_to_string(home.path().join(".config/tapdesk/desktop.json")).unwrap();
+    assert_eq!(kept, r#"{"last_port": 0}"#, "its choices are as they were");
+}
+
+#[test]
+fn an_address_of_the_environment_that_is_none_or_taken_is_said() {
+    let home = home();
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = other.local_addr().unwrap().to_string();
+    for (listen, words) in [
+        ("somewhere", "TAPDESK_LISTEN"),
+        (taken.as_str(), "Name another one there"),
+    ] {
+        let mut command = program(home.path());
+        let output = command.env("TAPDESK_LISTEN", listen).output().unwrap();
+        assert!(!output.status.success());
+        let said = String::from_utf8(output.stderr).unwrap();
+        let said = said.replace("--listen", "TAPDESK_LISTEN");
+        assert!(said.contains(words), "{said}");
+    }
+}
+
 /// What `tapdesk --doctor` says, and whether it is content.
 fn doctor(socket: &Path) -> (String, bool) {
     let home = home();

@@ -210,6 +210,30 @@ async fn a_key_that_inlays_need_and_that_is_gone_or_another_is_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn where_it_listens_is_changed_where_it_is_fixed_alone() {
+    let installation = Installation::new();
+    let (other, port) = taken_port();
+    drop(other);
+    let at = (Ipv4Addr::LOCALHOST, port).into();
+    let shell = installation.start_at(Some(at)).await;
+    let before = ready(&shell);
+    assert!(before.listen_fixed);
+    assert_eq!(before.address, format!("http://127.0.0.1:{port}"));
+    for refused in [
+        shell.fix_port(Some(0)).await,
+        shell.fix_port(None).await,
+        shell.allow_phones(true).await,
+    ] {
+        assert!(refused.unwrap_err().contains("TAPDESK_LISTEN"));
+    }
+    assert_eq!(ready(&shell), before);
+    shell.stop().await;
+    let shell = installation.ready().await;
+    assert!(!ready(&shell).listen_fixed);
+    shell.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn phones_reach_taps_alone_and_this_machine_the_admin_api_as_well() {
     let installation = Installation::new();
     let shell = installation.ready().await;

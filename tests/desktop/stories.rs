@@ -101,7 +101,7 @@ async fn a_tag_of_ones_own_is_made_tapped_and_seen_in_the_feed() {
     window.press("//nav//a[normalize-space()='Tags']").await;
     window.click_named("Create the first tag").await;
     window.fill("Name", "Bottle 41").await;
-    window.fill("Address", "bottle-41").await;
+    window.fill("Slug", "bottle-41").await;
     window.click_named("Create").await;
     window.click_named("Properties").await;
     let variables = "//section[h3[starts-with(., 'Variables')]]";

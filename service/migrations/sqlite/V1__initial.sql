@@ -202,6 +202,15 @@ CREATE TABLE updates (
     changes        TEXT NOT NULL    -- JSON
 );
 
+-- The last update with each key that was refused though the key was good, for
+-- the trace; written behind.
+CREATE TABLE refused_updates (
+    interaction_id INTEGER PRIMARY KEY,
+    at             INTEGER NOT NULL,
+    fault          TEXT NOT NULL,   -- unknown_variable, not_assigned, not_verified
+    variable       TEXT             -- the one that the tag lacked
+);
+
 -- Payload reads, for the trace; written behind.
 CREATE TABLE payload_reads (
     interaction_id INTEGER PRIMARY KEY,

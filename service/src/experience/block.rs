@@ -337,6 +337,25 @@ pub(super) fn languages(blocks: &[Block]) -> Vec<&str> {
     named.collect()
 }
 
+/// The variables that visitors write on the page.
+pub(super) fn written_variables(blocks: &[Block]) -> BTreeSet<PropertyKey> {
+    let written = blocks.iter().flat_map(|block| {
+        let mut own = block
+            .inner()
+            .flat_map(written_variables)
+            .collect::<Vec<_>>();
+        match block {
+            Block::Form { fields, .. } => {
+                own.extend(fields.iter().map(|field| field.variable.clone()));
+            }
+            Block::VariableButton { variable, .. } => own.push(variable.clone()),
+            _ => {}
+        }
+        own
+    });
+    written.collect()
+}
+
 impl Block {
     /// The blocks within, in lists of neighbours.
     fn inner(&self) -> impl Iterator<Item = &[Self]> {

@@ -59,6 +59,11 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
                 experiences::delete
             ))
             .routes(routes!(experiences::list_templates))
+            .routes(routes!(experiences::list_missing_variables))
+            .routes(routes!(
+                experiences::missing_variables,
+                experiences::add_missing_variables
+            ))
             .routes(routes!(experiences::import_file))
             .routes(routes!(experiences::export_file))
             .routes(routes!(experiences::compare))

@@ -64,6 +64,8 @@ pub struct TracedInteraction {
     pub experience: Option<PublishedExperience>,
     /// The update made with its key.
     pub update: Option<RecordedUpdate>,
+    /// The last update with its key that was refused though the key was good.
+    pub refused_update: Option<RecordedRefusal>,
     /// The reads of its payload.
     pub payload_reads: Option<RecordedReads>,
 }
@@ -84,6 +86,48 @@ pub struct RecordedUpdate {
     pub at: Timestamp,
     /// What changed. Empty where it was erased.
     pub changes: Vec<Change>,
+}
+
+/// An update that was refused though its key was good.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = RefusedUpdate)]
+pub struct RecordedRefusal {
+    /// When.
+    pub at: Timestamp,
+    /// Why.
+    pub fault: UpdateFault,
+    /// The variable that the tag lacked, if that is why.
+    pub variable: Option<String>,
+}
+
+/// Why an update was refused though its key was good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UpdateFault {
+    /// The tag has no such variable: an update changes variables and makes none.
+    UnknownVariable,
+    /// The tag is deleted, or leads to no experience any more.
+    NotAssigned,
+    /// The tag asks for a verified tap.
+    NotVerified,
+}
+
+impl UpdateFault {
+    /// The name in storage.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::UnknownVariable => "unknown_variable",
+            Self::NotAssigned => "not_assigned",
+            Self::NotVerified => "not_verified",
+        }
+    }
+
+    /// The fault of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::UnknownVariable, Self::NotAssigned, Self::NotVerified]
+            .into_iter()
+            .find(|fault| fault.as_str() == name)
+    }
 }
 
 /// Reads of a payload.

@@ -169,8 +169,9 @@ impl Storage for PostgresStorage {
     async fn close(&self) {
         self.taps.stop().await;
         self.updates.stop().await;
-        // Reads of payloads are for the trace alone; a failure here loses nothing else.
+        // Both are for the trace alone; a failure here loses nothing else.
         let _ = self.store_payload_reads().await;
+        let _ = self.store_refused_updates().await;
         self.tasks.iter().for_each(AbortHandle::abort);
         self.pool.close();
     }

@@ -40,6 +40,7 @@ pub use restore::{Restore, move_aside};
 pub use transfer::SqliteEnd;
 
 use super::payload_reads::PayloadReads;
+use super::refused_updates::RefusedUpdates;
 use super::{Storage, StorageError};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
@@ -60,6 +61,7 @@ pub struct SqliteStorage {
     events: broadcast::Sender<Event>,
     next_interaction: AtomicI64,
     payload_reads: PayloadReads,
+    refused_updates: RefusedUpdates,
     /// The tag from which the next round of housekeeping looks for old visitors.
     sweep_position: Arc<AtomicI64>,
     /// Simulated time is ahead of the clock by this, in milliseconds.
@@ -90,6 +92,7 @@ impl SqliteStorage {
             events,
             next_interaction,
             payload_reads: PayloadReads::default(),
+            refused_updates: RefusedUpdates::default(),
             sweep_position: Arc::new(AtomicI64::new(1)),
             simulated_offset: AtomicI64::new(0),
             closed: AtomicBool::new(false),
@@ -224,16 +227,24 @@ impl Storage for SqliteStorage {
 
     async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
         let reads = self.payload_reads.take();
+        let refused = self.refused_updates.take();
         let position = Arc::clone(&self.sweep_position);
-        self.write(move |write| sweep::run(write, keep_since, &reads, &position))
-            .await
+        self.write(move |write| {
+            sweep::store_refused_updates(write, &refused)?;
+            sweep::run(write, keep_since, &reads, &position)
+        })
+        .await
     }
 
     async fn close(&self) {
         let reads = self.payload_reads.take();
-        // Reads of payloads are for the trace alone; a failure here loses nothing else.
+        let refused = self.refused_updates.take();
+        // Both are for the trace alone; a failure here loses nothing else.
         let _ = self
-            .write(move |write| sweep::store_payload_reads(write, &reads))
+            .write(move |write| {
+                sweep::store_refused_updates(write, &refused)?;
+                sweep::store_payload_reads(write, &reads)
+            })
             .await;
         self.closed.store(true, Ordering::Release);
         self.readers.close();

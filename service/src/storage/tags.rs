@@ -82,6 +82,22 @@ pub trait Tags: Send + Sync {
         value: String,
     ) -> Result<Option<Put>, StorageError>;
 
+    /// Which of these variables tags in use that lead to the experience lack.
+    async fn missing_variables(
+        &self,
+        experience: ExperienceId,
+        keys: Vec<PropertyKey>,
+    ) -> Result<MissingVariables, StorageError>;
+
+    /// Gives at most `limit` of these tags the variables that they lack, with
+    /// empty values; all of them or none. Answers how many tags those are.
+    async fn add_missing_variables(
+        &self,
+        experience: ExperienceId,
+        keys: Vec<PropertyKey>,
+        limit: usize,
+    ) -> Result<u64, StorageError>;
+
     /// Removes a property. `None` where tag or key does not exist.
     async fn delete_property(
         &self,
@@ -89,6 +105,15 @@ pub trait Tags: Send + Sync {
         class: PropertyClass,
         key: PropertyKey,
     ) -> Result<Option<()>, StorageError>;
+}
+
+/// Variables that tags lack.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MissingVariables {
+    /// Those that at least one tag lacks.
+    pub keys: Vec<PropertyKey>,
+    /// How many tags lack one or more of them.
+    pub tags: u64,
 }
 
 /// Whether what was put is new.

@@ -50,6 +50,10 @@ pub trait Taps: Send + Sync {
     /// commits: a crash may lose it, and nobody waits for it.
     fn note_payload_read(&self, id: InteractionId, at: Timestamp);
 
+    /// Notes that an update with a good key was refused at `at`, for the trace; as
+    /// a payload's read is.
+    fn note_refused_update(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal);
+
     /// Consumes a key and writes its variables, or does neither.
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError>;
 }

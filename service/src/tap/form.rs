@@ -117,6 +117,9 @@ async fn save(
         Updated::Done(_) | Updated::Repeated => Outcome::Saved,
         Updated::Refused(refusal) => {
             tracing::debug!(interaction = %id, ?refusal, "a form was refused");
+            service
+                .storage
+                .note_refused_update(id, service.clock.now(), &refusal);
             match refusal {
                 UpdateRefusal::InvalidKey | UpdateRefusal::Consumed => Outcome::Used,
                 UpdateRefusal::NotVerified => Outcome::Unverified,

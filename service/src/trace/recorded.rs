@@ -3,7 +3,8 @@
 use super::{Step, StepName, StepVerdict, verdict_steps};
 use crate::experience::Content;
 use crate::interaction::{
-    Change, Interaction, NamedInlay, RecordedReads, RecordedUpdate, TracedInteraction,
+    Change, Interaction, NamedInlay, RecordedReads, RecordedRefusal, RecordedUpdate,
+    TracedInteraction, UpdateFault,
 };
 use crate::rolling_key::KeyState;
 use crate::storage::PublishedExperience;
@@ -32,7 +33,7 @@ pub fn of(traced: &TracedInteraction, key: KeyState) -> Vec<Step> {
         key_step(key, interaction),
         redirect_step(traced.experience.as_ref(), interaction),
         payload_step(traced.payload_reads, key, interaction),
-        update_step(traced.update.as_ref(), key),
+        update_step(traced.update.as_ref(), traced.refused_update.as_ref(), key),
     ]
 }
 
@@ -119,7 +120,16 @@ fn payload_step(reads: Option<RecordedReads>, key: KeyState, interaction: &Inter
     Step::new(StepName::Payload, step, detail)
 }
 
-fn update_step(update: Option<&RecordedUpdate>, key: KeyState) -> Step {
+fn update_step(
+    update: Option<&RecordedUpdate>,
+    refused: Option<&RecordedRefusal>,
+    key: KeyState,
+) -> Step {
+    if update.is_none()
+        && let Some(refused) = refused
+    {
+        return Step::new(StepName::Update, StepVerdict::Failed, why_refused(refused));
+    }
     let (step, detail) = match (update, key) {
         (Some(update), _) if update.changes.is_empty() => (
             StepVerdict::Ok,
@@ -137,6 +147,25 @@ fn update_step(update: Option<&RecordedUpdate>, key: KeyState) -> Step {
         (None, _) => (StepVerdict::NotChecked, "none".to_owned()),
     };
     Step::new(StepName::Update, step, detail)
+}
+
+fn why_refused(
+    RecordedRefusal {
+        fault, variable, ..
+    }: &RecordedRefusal,
+) -> String {
+    match (fault, variable) {
+        (UpdateFault::UnknownVariable, Some(variable)) => {
+            format!("refused: the tag has no variable {variable}. Add it to the tag's properties")
+        }
+        (UpdateFault::UnknownVariable, None) => "refused: the tag lacks a variable".to_owned(),
+        (UpdateFault::NotAssigned, _) => {
+            "refused: the tag is deleted, or leads to no experience any more".to_owned()
+        }
+        (UpdateFault::NotVerified, _) => {
+            "refused: only verified taps may update this tag's variables".to_owned()
+        }
+    }
 }
 
 fn change(Change { key, old, new }: &Change) -> String {
@@ -207,6 +236,7 @@ mod tests {
                 }),
             }),
             update: None,
+            refused_update: None,
             payload_reads: None,
         }
     }

@@ -1,22 +1,29 @@
 //! A service elsewhere, over HTTP with its admin token.
 
 use std::fmt;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _};
+use std::thread;
 use std::time::Duration;
 
 use axum::http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
 use axum::http::{Request, Response, StatusCode};
 use tapdesk_service::admin_token::AdminToken;
+use tokio::sync::mpsc;
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Body};
 use url::{Host, Url};
 
-use super::{ANSWER_MAX, forwarded, local_part, problem};
+use super::{
+    ANSWER_MAX, BROKEN_OFF, PIECES, REFUSAL_MAX, forwarded, in_words, local_part, problem,
+};
+use crate::download::Pieces;
 
 /// How long a service may take to be connected to.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 /// How long it may take to begin an answer.
 const ANSWER_TIME: Duration = Duration::from_mins(2);
+/// Bytes of a file that are read at once.
+const PIECE: usize = 64 * 1024;
 /// How long an event stream may be silent. The service breaks the silence every 15 seconds.
 const SILENCE: Duration = Duration::from_mins(1);
 
@@ -80,6 +87,40 @@ impl RemoteService {
             Ok(response) => whole(response),
             Err(error) => unreachable(&self.base, &error),
         }
+    }
+
+    /// A file as it arrives.
+    pub(super) fn file(&self, request: Request<Vec<u8>>) -> Result<Pieces, String> {
+        let base = &self.base;
+        let response = self
+            .send(request)
+            .map_err(|error| format!("The service at {base} does not answer ({error})."))?;
+        let status = response.status();
+        if !status.is_success() {
+            let body = response.into_body().into_with_config();
+            let body = body.limit(REFUSAL_MAX as u64).read_to_vec();
+            return Err(in_words(status, &body.unwrap_or_default()));
+        }
+        let (sender, pieces) = mpsc::channel(PIECES);
+        let mut body = response.into_body().into_reader();
+        let reader = thread::Builder::new().name("download".to_owned());
+        let started = reader.spawn(move || {
+            let mut piece = vec![0; PIECE];
+            loop {
+                let piece = match body.read(&mut piece) {
+                    Ok(0) => return,
+                    Ok(length) => Ok(piece[..length].to_vec()),
+                    Err(_) => Err(BROKEN_OFF.to_owned()),
+                };
+                let is_last = piece.is_err();
+                // Nobody waits for a file that was stopped.
+                if sender.blocking_send(piece).is_err() || is_last {
+                    return;
+                }
+            }
+        });
+        started.map_err(|error| format!("The file cannot be read: {error}."))?;
+        Ok(pieces)
     }
 
     fn send(&self, request: Request<Vec<u8>>) -> Result<Response<Body>, ureq::Error> {

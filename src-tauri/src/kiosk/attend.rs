@@ -102,6 +102,10 @@ impl<D: Display> Attendant<D> {
                 self.count(|day| day.done += 1);
                 self.finish(None);
             }
+            Event::OwnerAsks if visiting => {
+                self.finish(None);
+                self.kiosk.view.send_modify(|view| view.asked += 1);
+            }
             // The visitor stays on the page with the link.
             Event::LedElsewhere if visiting => {
                 self.note(Notice::Elsewhere);
@@ -112,6 +116,7 @@ impl<D: Display> Attendant<D> {
             Event::PageFailed if visiting => self.give_up(Notice::Failed),
             Event::PageBroke if visiting => self.give_up(Notice::Broke),
             Event::Done
+            | Event::OwnerAsks
             | Event::LedElsewhere
             | Event::PageFailed
             | Event::PageBroke

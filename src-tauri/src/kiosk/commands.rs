@@ -1,4 +1,4 @@
-//! What pages may ask of the kiosk. The first four are for the kiosk's own
+//! What pages may ask of the kiosk. The first five are for the kiosk's own
 //! window, the others for the owner's; the capabilities tell them apart.
 
 #![expect(
@@ -118,22 +118,29 @@ pub async fn kiosk_unlock(
     pin: String,
 ) -> Result<Unlocked, String> {
     let now = SystemClock::start().now();
-    if let Some(seconds) = lock(&kiosk.tries).wait(now) {
+    if let Err(seconds) = lock(&kiosk.tries).begin(now) {
         return Ok(Unlocked::Wait { seconds });
     }
     let known = shell.kiosk().pin;
     let is_right = tokio::task::spawn_blocking(move || known.is_some_and(|known| known.is(&pin)));
     if !is_right.await.map_err(|error| error.to_string())? {
-        let mut tries = lock(&kiosk.tries);
-        tries.was_wrong(now);
-        return Ok(match tries.wait(now) {
+        return Ok(match lock(&kiosk.tries).wait(now) {
             Some(seconds) => Unlocked::Wait { seconds },
             None => Unlocked::Wrong,
         });
     }
-    *lock(&kiosk.tries) = super::pin::Tries::default();
+    lock(&kiosk.tries).was_right();
     super::leave(&app).map_err(|error| error.to_string())?;
     Ok(Unlocked::Right)
+}
+
+/// Ends the program, if the kiosk says that it may: it could not start, and has no PIN.
+#[tauri::command]
+pub fn kiosk_close(app: AppHandle, kiosk: State<'_, SharedKiosk>) {
+    let view = kiosk.view.borrow().clone();
+    if view.problem.is_some_and(|problem| problem.can_close) {
+        app.exit(0);
+    }
 }
 
 /// What the owner's screen shows.
@@ -211,5 +218,6 @@ pub async fn kiosk_remove_picture(
 /// Shows the kiosk in place of the owner's window.
 #[tauri::command]
 pub async fn kiosk_start(app: AppHandle) -> Result<(), String> {
-    super::start(&app).await
+    let started = super::start(&app).await;
+    started.map_err(|why| format!("{} {}", why.title, why.text))
 }

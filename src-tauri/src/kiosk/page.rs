@@ -5,6 +5,10 @@
 //! Everything by which a page could leave its place is closed here: other
 //! hosts, other windows, dialogs, downloads, files, printing, menus, permissions.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
 use gtk::glib;
 use gtk::prelude::*;
 use tauri::WebviewWindow;
@@ -218,8 +222,16 @@ fn host(url: &str) -> String {
 /// Tells of every touch, click, movement and key.
 fn watch_input(page: &WebView, events: &Events) {
     let events = events.clone();
+    let escape = Rc::new(Held::default());
     page.connect_event(move |_, event| {
         use gtk::gdk::EventType;
+        let is_escape = || event.keyval() == Some(*gtk::gdk::keys::constants::Escape);
+        match event.event_type() {
+            EventType::KeyPress if is_escape() => escape.begin(&events),
+            EventType::KeyRelease if is_escape() => escape.end(),
+            EventType::FocusChange => escape.end(),
+            _ => {}
+        }
         if matches!(
             event.event_type(),
             EventType::ButtonPress
@@ -233,4 +245,38 @@ fn watch_input(page: &WebView, events: &Events) {
         }
         glib::Propagation::Proceed
     });
+}
+
+/// For how long the owner holds the Escape key: as on the attract page.
+const HELD_TIME: Duration = Duration::from_secs(3);
+
+/// The Escape key on a visitor's page, as long as it is held.
+#[derive(Default)]
+struct Held(RefCell<Option<glib::SourceId>>);
+
+impl Held {
+    /// A key that is held repeats its press.
+    fn begin(self: &Rc<Self>, events: &Events) {
+        let mut timer = self.0.borrow_mut();
+        if timer.is_some() {
+            return;
+        }
+        let (held, events) = (Rc::clone(self), events.clone());
+        *timer = Some(glib::timeout_add_local_once(HELD_TIME, move || {
+            held.0.take();
+            tell(&events, Event::OwnerAsks);
+        }));
+    }
+
+    fn end(&self) {
+        if let Some(timer) = self.0.take() {
+            timer.remove();
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.end();
+    }
 }

@@ -1,5 +1,8 @@
 //! The PIN, which is the one way out of the kiosk.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -63,30 +66,68 @@ fn hash(pin: &str, salt: &[u8]) -> [u8; 32] {
     hash
 }
 
-/// Tries with a wrong PIN, which are slowed down.
-#[derive(Default)]
+/// Tries with a wrong PIN, which are slowed down. They are on disk: a restart,
+/// which a visitor can bring about by the plug, forgets none.
 pub struct Tries {
+    file: PathBuf,
+    counted: Counted,
+}
+
+/// What is kept of the tries.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Counted {
     wrong: u32,
     /// Until when nothing is tried, in milliseconds of the Unix epoch.
     until: i64,
 }
 
 impl Tries {
-    /// How long the next try has to wait at `now`, in seconds; `None` where it may be made.
+    /// The tries in the folder of the kiosk. A file that cannot be understood counts as none.
+    pub fn load(folder: &Path) -> Self {
+        let file = folder.join("tries.json");
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        let counted = serde_json::from_str(&text).unwrap_or_default();
+        Self { file, counted }
+    }
+
+    /// Begins a try at `now`: it counts as wrong until it turns out to be right,
+    /// so that neither tries at the same time nor a restart in its middle are
+    /// free. An `Err` is the number of seconds for which nothing is tried.
+    pub fn begin(&mut self, now: Timestamp) -> Result<(), u64> {
+        if let Some(seconds) = self.wait(now) {
+            return Err(seconds);
+        }
+        self.counted.wrong = self.counted.wrong.saturating_add(1);
+        if let Some(doublings) = self.counted.wrong.checked_sub(FREE) {
+            let wait = FIRST_WAIT << doublings.min(6);
+            self.counted.until = now.millis() + wait.min(LONGEST_WAIT);
+        }
+        self.keep();
+        Ok(())
+    }
+
+    /// The PIN was right.
+    pub fn was_right(&mut self) {
+        self.counted = Counted::default();
+        self.keep();
+    }
+
+    /// How long the next try has to wait at `now`, in seconds; `None` if it may be made.
     pub fn wait(&self, now: Timestamp) -> Option<u64> {
-        let left = self.until - now.millis();
+        let left = self.counted.until - now.millis();
         // A clock that was set back makes nobody wait for longer than the longest wait.
         (1..=LONGEST_WAIT)
             .contains(&left)
             .then(|| u64::try_from(left).unwrap_or_default().div_ceil(1000))
     }
 
-    /// Notes a wrong try.
-    pub fn was_wrong(&mut self, now: Timestamp) {
-        self.wrong = self.wrong.saturating_add(1);
-        if let Some(doublings) = self.wrong.checked_sub(FREE) {
-            let wait = FIRST_WAIT << doublings.min(6);
-            self.until = now.millis() + wait.min(LONGEST_WAIT);
+    /// That it cannot be written down keeps nobody from the PIN.
+    fn keep(&self) {
+        let text = serde_json::to_string(&self.counted).unwrap_or_default();
+        let folder = self.file.parent().unwrap_or(Path::new("."));
+        if let Err(error) = fs::create_dir_all(folder).and_then(|()| fs::write(&self.file, text)) {
+            tracing::warn!("{} cannot be written: {error}", self.file.display());
         }
     }
 }
@@ -117,18 +158,46 @@ mod tests {
 
     #[test]
     fn wrong_tries_wait_longer_and_longer_and_never_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
         let at = Timestamp::from_millis;
-        let mut tries = Tries::default();
-        tries.was_wrong(at(0));
-        tries.was_wrong(at(0));
-        assert_eq!(tries.wait(at(0)), None);
+        let mut tries = Tries::load(folder.path());
         let mut waits = Vec::new();
-        for _ in 0..9 {
-            tries.was_wrong(at(0));
-            waits.push(tries.wait(at(0)).unwrap());
+        let mut now = 0;
+        for _ in 0..11 {
+            tries.begin(at(now)).unwrap();
+            let wait = tries.wait(at(now)).unwrap_or_default();
+            waits.push(wait);
+            now += i64::try_from(wait).unwrap() * 1000;
         }
-        assert_eq!(waits, [5, 10, 20, 40, 80, 160, 300, 300, 300]);
-        assert_eq!(tries.wait(at(300_000)), None);
-        assert_eq!(tries.wait(at(-900_000)), None, "the clock was set back");
+        assert_eq!(waits, [0, 0, 5, 10, 20, 40, 80, 160, 300, 300, 300]);
+        assert_eq!(tries.wait(at(now)), None);
+        assert_eq!(
+            tries.wait(at(now - 900_000)),
+            None,
+            "the clock was set back"
+        );
+    }
+
+    #[test]
+    fn tries_survive_a_restart_and_the_right_pin_forgets_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = Timestamp::from_millis(1_000_000);
+        for _ in 0..3 {
+            Tries::load(folder.path()).begin(now).unwrap();
+        }
+        let mut tries = Tries::load(folder.path());
+        assert_eq!(tries.begin(now), Err(5));
+        tries.was_right();
+        assert_eq!(Tries::load(folder.path()).begin(now), Ok(()));
+    }
+
+    #[test]
+    fn tries_at_the_same_time_count_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = Timestamp::from_millis(1_000_000);
+        let mut tries = Tries::load(folder.path());
+        // None of them was found wrong yet.
+        let begun = (0..10).filter(|_| tries.begin(now).is_ok()).count();
+        assert_eq!(begun, 3);
     }
 }

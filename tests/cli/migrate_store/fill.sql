@@ -55,6 +55,8 @@ INSERT INTO rolling_keys SELECT id, randomblob(32), randomblob(32), at, CASE WHE
     CASE WHEN id % 2 THEN randomblob(32) END FROM interactions WHERE id > :interactions - 2000 AND key_issued;
 INSERT INTO updates SELECT id, at, '[{"key": "registered", "old": "\\", "new": "' || char(9) || '"}]'
 FROM interactions WHERE id % 20 = 0;
+INSERT INTO refused_updates SELECT id, at, 'unknown_variable', CASE WHEN id % 2 THEN 'owner' END
+FROM interactions WHERE id % 25 = 0;
 INSERT INTO payload_reads SELECT id, at, id % 9 FROM interactions WHERE id % 10 = 0;
 INSERT INTO visits SELECT tag_id, x'', count(*), max(at), max(id) FROM interactions GROUP BY tag_id;
 INSERT INTO visits SELECT tag_id, client, 1, at, id FROM interactions WHERE client IS NOT NULL AND id % 5 = 0;

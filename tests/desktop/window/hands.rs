@@ -71,6 +71,18 @@ impl Hands {
         self.sync();
     }
 
+    /// Holds a key down until it is released.
+    pub fn hold(&self, key: u8) {
+        self.input(KEY_PRESS, key, 0, 0);
+        self.sync();
+    }
+
+    /// Releases a key that is held.
+    pub fn release(&self, key: u8) {
+        self.input(KEY_RELEASE, key, 0, 0);
+        self.sync();
+    }
+
     /// Clicks a place with this button.
     pub fn click(&self, x: i16, y: i16, button: u8) {
         self.input(MOTION, 0, x, y);
@@ -115,8 +127,7 @@ impl Hands {
     /// Asks every window of this title to close, as a window manager does; how many there are.
     pub fn close(&self, title: &str) -> usize {
         let (protocols, delete) = (self.atom("WM_PROTOCOLS"), self.atom("WM_DELETE_WINDOW"));
-        let mut windows = self.windows();
-        windows.retain(|window| self.title(*window).as_deref() == Some(title.as_bytes()));
+        let windows = self.of_title(title);
         for window in &windows {
             let message = ClientMessageEvent::new(32, *window, protocols, [delete, 0, 0, 0, 0]);
             self.x
@@ -126,6 +137,17 @@ impl Hands {
         }
         self.sync();
         windows.len()
+    }
+
+    /// How many windows of this title are shown.
+    pub fn titled(&self, title: &str) -> usize {
+        self.of_title(title).len()
+    }
+
+    fn of_title(&self, title: &str) -> Vec<Window> {
+        let mut windows = self.windows();
+        windows.retain(|window| self.title(*window).as_deref() == Some(title.as_bytes()));
+        windows
     }
 
     /// The title of a window, which may be gone by now.

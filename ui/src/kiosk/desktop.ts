@@ -27,6 +27,18 @@ export interface View {
   has_reader: boolean;
   /** Rises with each tag that was laid down. */
   tags: number;
+  /** Rises each time the owner asks for the PIN during a visit. */
+  asked: number;
+  /** Why there is no kiosk, if there is none. */
+  problem: Problem | null;
+}
+
+/** What keeps the kiosk from starting. */
+export interface Problem {
+  title: string;
+  text: string;
+  /** Whether a button ends the program: there is no PIN that could. */
+  can_close: boolean;
 }
 
 export type Unlocked = { outcome: "right" } | { outcome: "wrong" } | { outcome: "wait"; seconds: number };
@@ -49,6 +61,8 @@ export function onView(heard: (view: View) => void): void {
 /** The visitor is done. */
 export const done = (): Promise<void> => (example ? Promise.resolve() : invoke<void>("kiosk_done"));
 
+/** Ends the program, if the kiosk could not start and has no PIN. */
+export const close = (): Promise<void> => (example ? Promise.resolve() : invoke<void>("kiosk_close"));
 /** Leaves the kiosk, if this is the PIN. */
 export const unlock = (pin: string): Promise<Unlocked> =>
   example ? Promise.resolve({ outcome: "wrong" }) : invoke<Unlocked>("kiosk_unlock", { pin });

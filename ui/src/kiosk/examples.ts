@@ -14,7 +14,7 @@ const attract: Attract = {
 const picture = encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 9" preserveAspectRatio="xMidYMid slice"><path fill="#fff" d="M0 0h16v9H0z"/></svg>',
 );
-const view: View = { visit: null, notice: null, has_reader: true, tags: 0 };
+const view: View = { visit: null, notice: null, has_reader: true, tags: 0, asked: 0, problem: null };
 
 export const examples: Record<string, { attract: Attract; view: View; asking?: boolean }> = {
   attract: { attract, view },
@@ -24,5 +24,16 @@ export const examples: Record<string, { attract: Attract; view: View; asking?: b
   "no-reader": { attract, view: { ...view, has_reader: false } },
   notice: { attract, view: { ...view, notice: "unread" } },
   visit: { attract, view: { ...view, visit: { seconds_left: 9 } } },
+  "no-pin": {
+    attract,
+    view: {
+      ...view,
+      problem: {
+        title: "This kiosk has no PIN yet.",
+        text: "The PIN is the one way out of the kiosk, so it does not start without one. Close Tapdesk, start it without --kiosk, and set the PIN under Settings, Kiosk.",
+        can_close: true,
+      },
+    },
+  },
   pin: { attract, view, asking: true },
 };

@@ -37,6 +37,8 @@ export interface Ready {
   tag_url: string;
   /** Addresses by which phones on this network reach it; empty while it listens on loopback alone. */
   lan: string[];
+  /** Whether an argument or the environment says where it listens. */
+  listen_fixed: boolean;
   port_fixed: number | null;
   /** Where the key that wraps inlay keys is kept. */
   key_store: { kind: "keychain" | "file" | "locked"; text: string };
@@ -142,6 +144,7 @@ export async function shellState(): Promise<ShellState> {
     address: location.origin,
     tag_url: `${location.origin}/t`,
     lan: [],
+    listen_fixed: false,
     port_fixed: null,
     key_store: { kind: "file", text: "" },
     database: "",
@@ -186,6 +189,30 @@ export async function saveFile(name: string, bytes: Uint8Array<ArrayBuffer>): Pr
   link.click();
   URL.revokeObjectURL(link.href);
   return true;
+}
+
+/** How much of a file has arrived. */
+export interface Downloaded {
+  bytes: number;
+  /** Lines, those within quotes not counted. */
+  rows: number;
+}
+
+/** Saves a file of the service as it arrives; nothing in a browser, which has no shell. */
+export function downloadFile(
+  name: string,
+  path: string,
+  body: unknown,
+  heard: (far: Downloaded) => void,
+): { saved: Promise<boolean>; stop: () => void } | null {
+  if (!inDesktop) return null;
+  const id = crypto.randomUUID();
+  const channel = new Channel<Downloaded>();
+  channel.onmessage = heard;
+  return {
+    saved: invoke<boolean>("download", { id, name, path, body, channel }),
+    stop: () => void invoke("stop_download", { id }),
+  };
 }
 
 /** Hears of every event until the returned function is called. */

@@ -10,6 +10,9 @@ export const count = (value: number) => numbers.format(value);
 /** A count with its noun: "1 tag", "1,204 tags". */
 export const counted = (value: number, one: string, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 
+/** The verb or word that agrees with a count: "leads" for one, "lead" for others. */
+export const agreeing = (value: number, one: string, many: string) => (value === 1 ? one : many);
+
 /** The exact moment, for a hover. */
 export const moment = (at: string) => exact.format(new Date(at));
 

@@ -10,6 +10,7 @@ class Live {
   /** How many taps there were, of real and of simulated tags. */
   taps = $state({ real: 0, simulated: 0 });
   #listening: (() => void) | null = null;
+  #hearing = new Set<(event: LiveEvent) => unknown>();
 
   start(): void {
     this.#listening ??= onLiveEvent((event) => this.#take(event));
@@ -23,9 +24,16 @@ class Live {
     this.start();
   }
 
+  /** Calls `heard` with each event until the returned function is called. */
+  hear(heard: (event: LiveEvent) => unknown): () => void {
+    this.#hearing.add(heard);
+    return () => void this.#hearing.delete(heard);
+  }
+
   #take(event: LiveEvent): void {
     this.events = [event, ...this.events].slice(0, KEPT);
     if (event.event === "interaction") this.taps[event.simulated ? "simulated" : "real"]++;
+    for (const heard of this.#hearing) heard(event);
   }
 }
 

@@ -12,10 +12,10 @@ class Notices {
   shown = $state<Notice[]>([]);
   #next = 1;
 
-  /** Says that something was done. */
-  done(text: string, undo?: () => Promise<void>): void {
+  /** Says that something was done; what `stays` is shown until it is closed. */
+  done(text: string, undo?: () => Promise<void>, stays = false): void {
     const id = this.#show({ text, failed: false, undo });
-    setTimeout(() => this.dismiss(id), undo ? 10_000 : 5_000);
+    if (!stays) setTimeout(() => this.dismiss(id), undo ? 10_000 : 5_000);
   }
 
   /** Says that something failed. */

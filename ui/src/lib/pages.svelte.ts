@@ -33,6 +33,8 @@ export class Pages<T extends { id: number }> {
 
   /** Starts the list anew. */
   async load(query: Query, counted = true): Promise<void> {
+    // The number of what another question found is no answer to this one.
+    if (JSON.stringify(query) !== JSON.stringify(this.#query)) this.count = null;
     this.#query = query;
     this.#counted = counted;
     const asked = ++this.#asked;
@@ -44,6 +46,12 @@ export class Pages<T extends { id: number }> {
     else this.count = null;
     // Filters may leave a page empty though others are not.
     while (this.#items.length === 0 && this.more && asked === this.#asked) await this.loadMore();
+  }
+
+  /** Says at once that another question is asked, before its answer is fetched. */
+  forget(): void {
+    this.#asked++;
+    this.count = null;
   }
 
   /** Adds the next page. */

@@ -29,7 +29,7 @@ const answers = {
 export const kioskHost = (page) =>
   page.addInitScript((answers) => {
     const callbacks = [];
-    const host = { tried: [], show: () => undefined };
+    const host = { tried: [], closed: false, show: () => undefined };
     const here = { id: "embedded", name: "This computer", kind: "embedded", url: location.origin };
     const ready = {
       phase: "ready",
@@ -39,6 +39,7 @@ export const kioskHost = (page) =>
       address: location.origin,
       tag_url: `${location.origin}/t`,
       lan: ["http://192.0.2.7:8787"],
+      listen_fixed: false,
       port_fixed: null,
       key_store: { kind: "file", text: "" },
       database: "",
@@ -48,9 +49,10 @@ export const kioskHost = (page) =>
       if (command === "kiosk_watch") {
         let index = 0;
         host.show = (view) => callbacks[channel.id]({ index: index++, message: view });
-        host.show({ visit: null, notice: null, has_reader: true, tags: 0 });
+        host.show({ visit: null, notice: null, has_reader: true, tags: 0, asked: 0, problem: null });
       }
       if (command === "kiosk_unlock") host.tried.push(pin);
+      if (command === "kiosk_close") host.closed = true;
       return answers[command];
     }
     globalThis.isTauri = true;

@@ -43,14 +43,24 @@ group("Interactions", {
       await page.show("interactions");
       await page.getByRole("combobox", { name: "Taps of the tag" }).fill(posters[0].name);
       await page.getByRole("option", { name: new RegExp(posters[0].slug) }).click();
-      await page.waitForFunction(
-        (name) => [...document.querySelectorAll("a.row .tag")].every((one) => one.textContent === name),
-        posters[0].name,
-      );
+      await page.waitForFunction((name) => {
+        const shown = [...document.querySelectorAll("a.row .tag")].map((one) => one.textContent);
+        return shown.length > 0 && shown.every((one) => one === name);
+      }, posters[0].name);
       await page.getByLabel("State").selectOption("verified");
       await page.getByText("No tap matches").waitFor();
       await page.getByRole("button", { name: "Show all taps" }).click();
       await page.getByRole("list", { name: "Interactions" }).waitFor();
+    },
+    "show a form that failed, and why": async (page, { api }) => {
+      const fields = [{ label: "Your name", kind: "text", variable: "nickname", required: true }];
+      const blocks = [{ type: "form", fields, submit_label: "Send" }];
+      const { id } = await api.post("/experiences", { name: "Ask for a nickname", kind: "studio", blocks });
+      const tag = await api.post("/tags", { name: "Without a nickname", experience_id: id });
+      const rk = await api.form(tag.slug);
+      assert.equal(await api.update(rk, { nickname: "Jo" }), 400);
+      await page.show(`interactions/${(await newest(api)).id}`);
+      await page.getByText("refused: the tag has no variable nickname").waitFor();
     },
     "show what an update with their key did, and carry no key of others' taps": async (page, { api }) => {
       const { items } = await api.get("/interactions?limit=5");

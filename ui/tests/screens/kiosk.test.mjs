@@ -19,6 +19,7 @@ group("Kiosk", {
     "a notice": example("notice", "That tag could not be read."),
     "on a bright picture": example("picture", "Lay your tag here"),
     "a visit's strip": example("visit", "This page closes in 9 seconds"),
+    "no PIN": example("no-pin", "This kiosk has no PIN yet."),
     "the pad for the PIN": example("pin", "Cancel"),
     // What is told of the host here stays for the rest of the page's life, so it comes last.
     "its settings": async (page) => {
@@ -49,12 +50,35 @@ group("Kiosk", {
       await page.keyboard.down("Escape");
       await page.getByRole("dialog").waitFor();
       await page.keyboard.up("Escape");
-      const view = { visit: { seconds_left: 60 }, notice: null, has_reader: true, tags: 1 };
+      const view = { visit: { seconds_left: 60 }, notice: null, has_reader: true, tags: 1, asked: 0, problem: null };
       await page.evaluate((now) => globalThis.host.show(now), view);
       await page.getByRole("button", { name: "Done" }).waitFor();
       await page.evaluate((now) => globalThis.host.show(now), { ...view, visit: null });
       await page.getByText("Lay your tag here").waitFor();
       assert.equal(await page.getByRole("dialog").count(), 0);
+    },
+    "the Escape key held in a visit leads to the pad for the PIN": async (page, { ui }) => {
+      await kioskHost(page);
+      await page.goto(`${ui.url}kiosk.html`);
+      await page.getByText("Lay your tag here").waitFor();
+      const view = { visit: { seconds_left: 60 }, notice: null, has_reader: true, tags: 1, asked: 0, problem: null };
+      await page.evaluate((now) => globalThis.host.show(now), view);
+      await page.getByRole("button", { name: "Done" }).waitFor();
+      await page.evaluate((now) => globalThis.host.show(now), { ...view, visit: null, asked: 1 });
+      await page.getByRole("dialog", { name: "PIN" }).waitFor();
+    },
+    "a kiosk that cannot start says why, and ends where it has no PIN": async (page, { ui }) => {
+      await kioskHost(page);
+      await page.goto(`${ui.url}kiosk.html`);
+      await page.getByText("Lay your tag here").waitFor();
+      const problem = { title: "The database is damaged.", text: "Restore a backup.", can_close: false };
+      const view = { visit: null, notice: null, has_reader: false, tags: 0, asked: 0, problem };
+      await page.evaluate((now) => globalThis.host.show(now), view);
+      await page.getByRole("alert").getByText("Restore a backup.").waitFor();
+      assert.equal(await page.getByRole("button").count(), 0);
+      await page.evaluate((now) => globalThis.host.show(now), { ...view, problem: { ...problem, can_close: true } });
+      await page.getByRole("button", { name: "Close Tapdesk" }).click();
+      assert.equal(await page.evaluate(() => globalThis.host.closed), true);
     },
     "the hosts of the owner's experiences are added at once": async (page) => {
       await kioskHost(page);

@@ -83,6 +83,78 @@ group("Tags", {
       await page.getByText("Undone.").waitFor();
       assert.equal(await count(api, "status=archived"), before);
     },
+    "are selected by the number that the list shows now, not the one before": async (page, { api }) => {
+      await page.show("tags");
+      const all = await count(api, "");
+      await select(page, "Bottle 48");
+      await page.getByRole("button", { name: `Select all ${all}` }).waitFor();
+      // The number of the next question is late.
+      let answer;
+      const late = new Promise((held) => (answer = held));
+      await page.route("**/admin/v1/tags?*count=true*", async (route) => {
+        await late;
+        await route.continue();
+      });
+      await page.getByLabel("Search tags").fill("guitar");
+      await page.getByText("Bottle 48").waitFor({ state: "hidden" });
+      await select(page, "Guitar 46");
+      assert.equal(await page.getByRole("button", { name: /Select all/ }).count(), 0);
+      answer();
+      await page.getByRole("button", { name: `Select all ${await count(api, "q=guitar")}` }).waitFor();
+    },
+    "of another number than was shown are left as they are": async (page, { api }) => {
+      await page.show("tags?q=watch");
+      await select(page, "Watch 45");
+      await page.getByRole("button", { name: /Select all/ }).click();
+      const archived = await count(api, "status=archived");
+      const { id } = await api.post("/tags", { name: "Watch, one more" });
+      await page.getByRole("button", { name: "Archive" }).click();
+      await page.getByRole("alert").getByText(/Nothing was changed/).waitFor();
+      assert.equal(await count(api, "status=archived"), archived);
+      await api.patch(`/tags/${id}`, { name: "Another thing" });
+    },
+    "beyond some hundreds ask with their number, show how far it is, stop, and are taken back": async (page, { api }) => {
+      const rows = Array.from({ length: 320 }, (_, index) => `Many ${index},many-${String(index).padStart(4, "0")}`);
+      await api.csv("/tags/import", `name,slug\n${rows.join("\n")}\n`);
+      const archived = () => count(api, "q=many-&status=archived");
+      // Small pieces, and the second one is late.
+      let go;
+      const late = new Promise((held) => (go = held));
+      let pieces = 0;
+      await page.route("**/admin/v1/tags/bulk", async (route) => {
+        if (++pieces === 2) await late;
+        await route.continue({ postData: JSON.stringify({ ...route.request().postDataJSON(), limit: 100 }) });
+      });
+      await page.show("tags?q=many-&sort=name");
+      await select(page, "Many 0");
+      await page.getByRole("button", { name: "Select all 320" }).click();
+      await page.getByRole("button", { name: "Archive" }).click();
+      await page.getByRole("dialog", { name: "Archive 320 tags?" }).getByRole("button", { name: "Archive 320 tags" }).click();
+      await page.getByText("Archiving tags: 100 of 320").waitFor();
+      await page.getByRole("button", { name: "Stop" }).click();
+      go();
+      await page.getByText("200 tags archived.").waitFor();
+      await page.getByRole("alert").getByText("It was stopped here.").waitFor();
+      assert.equal(await archived(), 200);
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByText("Undone.").waitFor();
+      assert.equal(await archived(), 0);
+      await api.post("/tags/bulk", { action: "delete", select: { filter: { q: "many-" } } });
+    },
+    "leave their buttons free of notices": async (page) => {
+      const apart = async (button) => {
+        const [one, other] = await Promise.all([button.boundingBox(), page.locator(".notice").last().boundingBox()]);
+        assert.ok(other.y >= one.y + one.height, `${JSON.stringify(one)} is under ${JSON.stringify(other)}`);
+      };
+      await page.show("tags");
+      await select(page, "Bottle 48", "Lamp 47");
+      await page.getByRole("button", { name: "Archive" }).click();
+      await page.getByText("2 tags archived.").waitFor();
+      await select(page, "Bottle 48");
+      await apart(page.getByRole("button", { name: "Delete" }));
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByText("Undone.").waitFor();
+    },
     "are deleted, and brought back from among the deleted": async (page, { api }) => {
       await page.show("tags?q=guitar");
       const before = await count(api, "q=guitar");
@@ -94,8 +166,8 @@ group("Tags", {
       await page.getByLabel("Status").selectOption("deleted");
       await select(page, "Guitar 46");
       await page.getByRole("button", { name: /Select all/ }).click();
-      await page.getByRole("button", { name: "Bring back" }).click();
-      await page.getByText(/brought back/).waitFor();
+      await page.getByRole("button", { name: "Restore" }).click();
+      await page.getByText(/restored/).waitFor();
       assert.equal(await count(api, "q=guitar"), before);
     },
     "are imported by columns that were named, with a result for each row": async (page, { api }) => {
@@ -123,6 +195,7 @@ group("Tags", {
       await page.getByText("Watch 45").waitFor();
       const saved = page.waitForEvent("download");
       await page.getByRole("button", { name: "Export…" }).click();
+      await page.getByText(/^\d+ tags exported\.$/).waitFor();
       const text = await readFile(await (await saved).path(), "utf8");
       assert.match(text, /Watch 45/);
       assert.doesNotMatch(text, /Bottle/);
@@ -152,9 +225,81 @@ group("A tag", {
       await page.getByRole("heading", { name }).waitFor();
       assert.equal((await api.get(`/tags/${id}`)).name, name);
     },
-    "refuses an address that another has, in words where it happens": async (page, { tags }) => {
+    "sends what was edited alone, and keeps what was changed elsewhere": async (page, { api, tags }) => {
+      const { id } = tags[5];
+      await page.show(`tags/${id}`);
+      await page.getByLabel("Name", { exact: true }).fill("Mine");
+      await api.post("/tags/bulk", { action: "status", status: "archived", select: { ids: [id] } });
+      await api.patch(`/tags/${id}`, { title: "Theirs" });
+      await page.waitForFunction(() => [...document.querySelectorAll("input")].some((one) => one.value === "Theirs"));
+      assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Mine");
+      const sent = page.waitForRequest((request) => request.method() === "PATCH");
+      await page.getByRole("button", { name: "Save" }).click();
+      assert.deepEqual((await sent).postDataJSON(), { name: "Mine" });
+      await page.getByRole("heading", { name: "Mine" }).waitFor();
+      const { name, title, status } = await api.get(`/tags/${id}`);
+      assert.deepEqual({ name, title, status }, { name: "Mine", title: "Theirs", status: "archived" });
+    },
+    "shows another's change of the same field beside one's own": async (page, { api, tags }) => {
+      const { id } = tags[6];
+      await page.show(`tags/${id}`);
+      const name = page.getByLabel("Name", { exact: true });
+      await name.fill("Mine");
+      await api.patch(`/tags/${id}`, { name: "Theirs" });
+      await page.getByText("Changed elsewhere meanwhile, to “Theirs”.").waitFor();
+      assert.equal(await name.inputValue(), "Mine");
+      await page.getByRole("button", { name: "Take theirs" }).click();
+      assert.equal(await name.inputValue(), "Theirs");
+      await name.fill("Mine again");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByRole("heading", { name: "Mine again" }).waitFor();
+    },
+    "follows what a visitor writes, and keeps what is being typed": async (page, { api, tags }) => {
+      const { id } = tags[7];
+      await page.show(`tags/${id}`);
+      await page.getByRole("tab", { name: "Properties" }).click();
+      const owner = page.getByLabel("Value of owner");
+      await api.put(`/tags/${id}/variables/owner`, { value: "Anna" });
+      await page.waitForFunction((one) => one.value === "Anna", await owner.elementHandle());
+      await owner.pressSequentially(" and Jo");
+      await api.put(`/tags/${id}/variables/owner`, { value: "Ben" });
+      await page.getByText("Changed elsewhere meanwhile, to “Ben”.").waitFor();
+      assert.equal(await owner.inputValue(), "Anna and Jo");
+      await owner.press("Tab");
+      assert.equal((await api.get(`/tags/${id}`)).variables.owner, "Ben");
+      await page.getByRole("button", { name: "Save mine" }).click();
+      await page.getByText("Changed elsewhere meanwhile").waitFor({ state: "hidden" });
+      assert.equal((await api.get(`/tags/${id}`)).variables.owner, "Anna and Jo");
+    },
+    "that lacks what a page writes says so before it is assigned, and gets it in one click": async (page, { api, tags }) => {
+      const fields = [{ label: "Serial number", kind: "text", variable: "serial", required: true }];
+      const blocks = [{ type: "form", fields, submit_label: "Send" }];
+      const experience = await api.post("/experiences", { name: "Ask for a serial number", kind: "studio", blocks });
+      const { id } = tags[8];
+      await page.show(`tags/${id}`);
+      await page.getByLabel("Experience", { exact: true }).selectOption("Ask for a serial number");
+      await page.getByText("The page writes the variable serial, which this tag lacks").waitFor();
+      await page.getByRole("button", { name: "Add it" }).click();
+      await page.getByText("The page writes").waitFor({ state: "hidden" });
+      assert.equal((await api.get(`/tags/${id}`)).variables.serial, "");
+      await api.patch(`/tags/${id}`, { experience_id: experience.id });
+    },
+    "keeps its former slugs, says what a new one means, and releases them": async (page, { api }) => {
+      const { id, slug } = await api.post("/tags", { name: "Twice printed", slug: "first-print" });
+      await page.show(`tags/${id}`);
+      await page.getByRole("textbox", { name: "Slug" }).fill("second-print");
+      await page.getByText(`prints that carry “${slug}” go on working`).waitFor();
+      await page.getByRole("button", { name: "Save" }).click();
+      const former = page.getByRole("region", { name: "Former slugs" });
+      await former.getByText(slug).waitFor();
+      await former.getByRole("button", { name: "Release…" }).click();
+      await page.getByRole("button", { name: "Release it" }).click();
+      await former.waitFor({ state: "hidden" });
+      assert.deepEqual((await api.get(`/tags/${id}`)).former_slugs, []);
+    },
+    "refuses a slug that another has, in words where it happens": async (page, { tags }) => {
       await page.show(`tags/${tags[0].id}`);
-      await page.getByRole("textbox", { name: "Address" }).fill(tags[1].slug);
+      await page.getByRole("textbox", { name: "Slug" }).fill(tags[1].slug);
       await page.getByRole("button", { name: "Save" }).click();
       const alert = page.locator("form [role=alert]");
       await alert.waitFor();

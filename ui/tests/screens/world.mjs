@@ -13,7 +13,7 @@ export function client({ service, token }) {
     const answer = await fetch(`${service}/admin/v1${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": type }) },
-      ...(body !== undefined && { body: type === "application/json" ? JSON.stringify(body) : body }),
+      ...(body !== undefined && { body: type.endsWith("json") ? JSON.stringify(body) : body }),
     });
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
     return answer.status === 204 ? undefined : answer.json();
@@ -22,6 +22,7 @@ export function client({ service, token }) {
     get: (path) => call("GET", path),
     post: (path, body = {}) => call("POST", path, body),
     put: (path, body) => call("PUT", path, body),
+    patch: (path, body) => call("PATCH", path, body, "application/merge-patch+json"),
     csv: (path, text) => call("POST", path, text, "text/csv"),
     /** Opens a tag's address as a visitor does; answers the rolling key in Base64. */
     async tap(slug, query = "") {
@@ -30,15 +31,21 @@ export function client({ service, token }) {
       const key = target && new URL(target).searchParams.get("rk");
       return key ? btoa(key) : null;
     },
+    /** Opens a page of the service as a visitor does; answers the rolling key of its form, in Base64. */
+    async form(slug) {
+      const page = await (await fetch(`${service}/t/${slug}`)).text();
+      return /name="rolling_key" value="([^"]+)"/.exec(page)[1];
+    },
     async payload(rk) {
       await fetch(`${service}/v2/interactions/rk_payload?rk=${encodeURIComponent(rk)}`);
     },
     async update(rk, data) {
-      await fetch(`${service}/v2/interactions/data`, {
+      const answer = await fetch(`${service}/v2/interactions/data`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ rolling_key: rk, data }),
       });
+      return answer.status;
     },
   };
 }

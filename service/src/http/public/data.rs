@@ -136,6 +136,9 @@ async fn update(service: &Service, request: Request) -> Result<(), Failure> {
         Updated::Done(_) | Updated::Repeated => Ok(()),
         Updated::Refused(refusal) => {
             tracing::debug!(interaction = %id, ?refusal, "an update was refused");
+            service
+                .storage
+                .note_refused_update(id, service.clock.now(), &refusal);
             Err(invalid())
         }
     }

@@ -16,7 +16,8 @@ use crate::clock::Timestamp;
 use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
 use crate::interaction::{
-    NamedInlay, RecordedReads, RecordedUpdate, Refusal, TagName, TracedInteraction, Verdict,
+    NamedInlay, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName,
+    TracedInteraction, UpdateFault, Verdict,
 };
 use crate::storage::payload_reads::PayloadRead;
 use crate::storage::{InteractionFilter, Interactions, Overview, StorageError, Stretch};
@@ -41,8 +42,9 @@ impl Interactions for PostgresStorage {
         &self,
         id: InteractionId,
     ) -> Result<Option<TracedInteraction>, StorageError> {
-        let pending = self.payload_reads.pending(id);
-        traced(&self.session().await?, id, pending).await
+        let reads = self.payload_reads.pending(id);
+        let refused = self.refused_updates.pending(id);
+        traced(&self.session().await?, id, reads, refused).await
     }
 
     async fn overview(
@@ -106,7 +108,8 @@ async fn tag_names(session: &Session, tags: &[i64]) -> Result<Vec<TagName>, Stor
 async fn traced(
     session: &Session,
     id: InteractionId,
-    pending: Option<PayloadRead>,
+    reads: Option<PayloadRead>,
+    refused: Option<RecordedRefusal>,
 ) -> Result<Option<TracedInteraction>, StorageError> {
     let Some(found) = session.row(&BY_ID, &[&id.0]).await? else {
         return Ok(None);
@@ -130,7 +133,11 @@ async fn traced(
             None => None,
         },
         update: update(session, id).await?,
-        payload_reads: payload_reads(session, id, pending).await?,
+        refused_update: match refused {
+            Some(refused) => Some(refused),
+            None => refused_update(session, id).await?,
+        },
+        payload_reads: payload_reads(session, id, reads).await?,
         interaction,
     }))
 }
@@ -185,6 +192,27 @@ async fn update(
         })
     });
     update.transpose()
+}
+
+async fn refused_update(
+    session: &Session,
+    id: InteractionId,
+) -> Result<Option<RecordedRefusal>, StorageError> {
+    let found = session
+        .row(
+            "SELECT at, fault, variable FROM refused_updates WHERE interaction_id = $1",
+            &[&id.0],
+        )
+        .await?;
+    let refusal = found.map(|found| {
+        Ok(RecordedRefusal {
+            at: row::time(&found, 0)?,
+            fault: UpdateFault::parse(column(&found, 1)?)
+                .ok_or_else(|| row::unreadable("fault"))?,
+            variable: column(&found, 2)?,
+        })
+    });
+    refusal.transpose()
 }
 
 /// The reads that are stored, and those that wait to be on this node.

@@ -20,6 +20,7 @@ use super::watch::SIMULATED_TIME;
 use crate::clock::{Clock, SystemClock, Timestamp};
 use crate::storage::StorageError;
 use crate::storage::payload_reads::PayloadReads;
+use crate::storage::refused_updates::RefusedUpdates;
 
 /// How long an attempt whose answer was lost is made again.
 const PERSISTENCE: i64 = 5_000;
@@ -39,6 +40,7 @@ pub struct Node {
     pub(super) number: i64,
     pub(super) ids: Ids,
     pub(super) payload_reads: PayloadReads,
+    pub(super) refused_updates: RefusedUpdates,
     pub(super) sweep_position: Position,
 }
 
@@ -73,6 +75,7 @@ impl Node {
             number,
             ids: Ids::default(),
             payload_reads: PayloadReads::default(),
+            refused_updates: RefusedUpdates::default(),
             sweep_position: Position::default(),
         })
     }

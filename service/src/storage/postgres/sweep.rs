@@ -8,6 +8,7 @@ use super::row::{self, column};
 use super::session::Session;
 use super::transaction::LOCKS;
 use crate::clock::Timestamp;
+use crate::interaction::RecordedRefusal;
 use crate::rolling_key::LIFETIME_MILLIS;
 use crate::storage::StorageError;
 use crate::storage::payload_reads::PayloadRead;
@@ -32,6 +33,7 @@ impl Node {
     /// One round; `true` where more is left to do.
     pub(super) async fn sweep_once(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
         self.store_payload_reads().await?;
+        self.store_refused_updates().await?;
         let session = self.session().await?;
         let alone = "SELECT pg_try_advisory_lock($1, $2), present()";
         let alone = session.one(alone, &[&LOCKS, &SWEEP_LOCK]).await?;
@@ -72,7 +74,7 @@ impl Node {
         let moved = column::<i64>(&dropped, 1)?.unsigned_abs();
         let dropped: bool = column(&dropped, 0)?;
         let mut traces = 0;
-        for table in ["updates", "payload_reads"] {
+        for table in ["updates", "refused_updates", "payload_reads"] {
             let removed = session
                 .run(
                     &format!(
@@ -141,6 +143,32 @@ impl Node {
                     &column(|(_, read)| read.first_at.millis()),
                     &column(|(_, read)| i64::from(read.reads)),
                 ],
+            )
+            .await?;
+        Ok(())
+    }
+
+    /// Stores noted refusals, each in the place of an earlier one of its interaction.
+    pub(super) async fn store_refused_updates(&self) -> Result<(), StorageError> {
+        let mut refusals = self.refused_updates.take();
+        if refusals.is_empty() {
+            return Ok(());
+        }
+        // In the same order on every node.
+        refusals.sort_unstable_by_key(|(id, _)| *id);
+        let (ids, refusals): (Vec<i64>, Vec<RecordedRefusal>) = refusals.into_iter().unzip();
+        let times: Vec<i64> = refusals.iter().map(|one| one.at.millis()).collect();
+        let faults: Vec<&str> = refusals.iter().map(|one| one.fault.as_str()).collect();
+        let variables: Vec<Option<&str>> =
+            refusals.iter().map(|one| one.variable.as_deref()).collect();
+        self.session()
+            .await?
+            .run(
+                "INSERT INTO refused_updates (interaction_id, at, fault, variable)
+                 SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[], $4::TEXT[])
+                 ON CONFLICT (interaction_id) DO UPDATE
+                     SET at = excluded.at, fault = excluded.fault, variable = excluded.variable",
+                &[&ids, &times, &faults, &variables],
             )
             .await?;
         Ok(())

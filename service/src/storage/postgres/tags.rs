@@ -4,6 +4,7 @@ mod change;
 mod former;
 mod import;
 mod list;
+mod missing;
 mod save;
 mod select;
 
@@ -17,10 +18,10 @@ use super::PostgresStorage;
 use super::row::{self, column};
 use super::session::Session;
 use super::transaction::Write;
-use crate::id::TagId;
+use crate::id::{ExperienceId, TagId};
 use crate::storage::{
-    Conflict, ImportHow, ImportRow, Imported, Put, StorageError, TagChange, TagEdit, TagFilter,
-    TagList, TagSelect, Tags,
+    Conflict, ImportHow, ImportRow, Imported, MissingVariables, Put, StorageError, TagChange,
+    TagEdit, TagFilter, TagList, TagSelect, Tags,
 };
 use crate::tag::{
     InvalidProperty, PROPERTIES_MAX, PropertyClass, PropertyKey, Slug, Tag, TagFields,
@@ -117,6 +118,28 @@ impl Tags for PostgresStorage {
     ) -> Result<Option<Put>, StorageError> {
         let write = self.begin().await?;
         let outcome = put_property(&write, tag, class, &key, &value).await;
+        self.end(write, outcome).await
+    }
+
+    async fn missing_variables(
+        &self,
+        experience: ExperienceId,
+        keys: Vec<PropertyKey>,
+    ) -> Result<MissingVariables, StorageError> {
+        let snapshot = self.snapshot().await?;
+        let missing = missing::variables(&snapshot, experience, &keys).await?;
+        snapshot.end().await?;
+        Ok(missing)
+    }
+
+    async fn add_missing_variables(
+        &self,
+        experience: ExperienceId,
+        keys: Vec<PropertyKey>,
+        limit: usize,
+    ) -> Result<u64, StorageError> {
+        let mut write = self.begin().await?;
+        let outcome = missing::add(&mut write, experience, &keys, limit).await;
         self.end(write, outcome).await
     }
 

@@ -17,7 +17,7 @@ use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
 use crate::storage::{
-    PublishedExperience, StorageError, TagKey, TagTap, Taps, Updated, VariableUpdate,
+    PublishedExperience, StorageError, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
 };
 use crate::tag::{Properties, PropertyClass, PropertyKey};
 
@@ -64,6 +64,10 @@ impl Taps for PostgresStorage {
 
     fn note_payload_read(&self, id: InteractionId, at: Timestamp) {
         self.payload_reads.note(id, at);
+    }
+
+    fn note_refused_update(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal) {
+        self.refused_updates.note(id, at, refusal);
     }
 
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {

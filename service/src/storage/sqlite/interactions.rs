@@ -14,8 +14,8 @@ use crate::clock::Timestamp;
 use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
 use crate::interaction::{
-    Interaction, NamedInlay, RecordedReads, RecordedUpdate, Refusal, TagName, TracedInteraction,
-    Verdict,
+    Interaction, NamedInlay, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName,
+    TracedInteraction, UpdateFault, Verdict,
 };
 use crate::storage::payload_reads::PayloadRead;
 use crate::storage::{
@@ -40,8 +40,9 @@ impl Interactions for SqliteStorage {
         &self,
         id: InteractionId,
     ) -> Result<Option<TracedInteraction>, StorageError> {
-        let pending = self.payload_reads.pending(id);
-        self.read(|connection| traced(connection, id, pending))
+        let reads = self.payload_reads.pending(id);
+        let refused = self.refused_updates.pending(id);
+        self.read(|connection| traced(connection, id, reads, refused))
     }
 
     async fn overview(
@@ -197,7 +198,8 @@ fn tag_name(connection: &Connection, tag: TagId) -> Result<TagName, StorageError
 fn traced(
     connection: &Connection,
     id: InteractionId,
-    pending: Option<PayloadRead>,
+    reads: Option<PayloadRead>,
+    refused: Option<RecordedRefusal>,
 ) -> Result<Option<TracedInteraction>, StorageError> {
     let found = connection
         .prepare_cached(&BY_ID)?
@@ -222,7 +224,11 @@ fn traced(
             None => None,
         },
         update: update(connection, id)?,
-        payload_reads: payload_reads(connection, id, pending)?,
+        refused_update: match refused {
+            Some(refused) => Some(refused),
+            None => refused_update(connection, id)?,
+        },
+        payload_reads: payload_reads(connection, id, reads)?,
         interaction,
     }))
 }
@@ -269,6 +275,26 @@ fn update(
         })
     });
     update.transpose()
+}
+
+fn refused_update(
+    connection: &Connection,
+    id: InteractionId,
+) -> Result<Option<RecordedRefusal>, StorageError> {
+    let found: Option<(i64, String, Option<String>)> = connection
+        .prepare_cached(
+            "SELECT at, fault, variable FROM refused_updates WHERE interaction_id = ?1",
+        )?
+        .query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    let refusal = found.map(|(at, fault, variable)| {
+        Ok(RecordedRefusal {
+            at: Timestamp::from_millis(at),
+            fault: UpdateFault::parse(&fault).ok_or_else(|| row::unreadable("fault"))?,
+            variable,
+        })
+    });
+    refusal.transpose()
 }
 
 /// The reads that are stored, and those that wait to be.

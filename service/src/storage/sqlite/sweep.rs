@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::writer::Write;
 use crate::clock::Timestamp;
+use crate::interaction::RecordedRefusal;
 use crate::rolling_key::LIFETIME_MILLIS;
 use crate::storage::StorageError;
 use crate::storage::payload_reads::PayloadRead;
@@ -33,7 +34,7 @@ pub(super) fn run(
         "DELETE FROM interactions WHERE id IN (SELECT id FROM interactions ORDER BY id LIMIT ?2) AND at < ?1",
         keep_since,
     )?;
-    for table in ["updates", "payload_reads"] {
+    for table in ["updates", "refused_updates", "payload_reads"] {
         write.connection.execute(
             &format!(
                 "DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM interactions WHERE id <= {table}.interaction_id)
@@ -78,6 +79,25 @@ pub(super) fn store_payload_reads(
     )?;
     for (id, read) in reads {
         add.execute((id, read.first_at.millis(), read.reads))?;
+    }
+    Ok(())
+}
+
+/// Stores noted refusals, each in the place of an earlier one of its interaction.
+pub(super) fn store_refused_updates(
+    write: &mut Write<'_>,
+    refusals: &[(i64, RecordedRefusal)],
+) -> Result<(), StorageError> {
+    let mut store = write.connection.prepare_cached(
+        "INSERT OR REPLACE INTO refused_updates (interaction_id, at, fault, variable) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    for (id, refusal) in refusals {
+        store.execute((
+            id,
+            refusal.at.millis(),
+            refusal.fault.as_str(),
+            &refusal.variable,
+        ))?;
     }
     Ok(())
 }

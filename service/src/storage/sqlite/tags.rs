@@ -4,6 +4,7 @@ mod change;
 mod former;
 mod import;
 mod list;
+mod missing;
 mod save;
 mod select;
 
@@ -15,10 +16,10 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::writer::Write;
 use super::{SqliteStorage, row, taps};
-use crate::id::TagId;
+use crate::id::{ExperienceId, TagId};
 use crate::storage::{
-    Conflict, ImportHow, ImportRow, Imported, Put, StorageError, TagChange, TagEdit, TagFilter,
-    TagList, TagSelect, Tags,
+    Conflict, ImportHow, ImportRow, Imported, MissingVariables, Put, StorageError, TagChange,
+    TagEdit, TagFilter, TagList, TagSelect, Tags,
 };
 use crate::tag::{
     InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, Slug, Tag, TagFields,
@@ -100,6 +101,25 @@ impl Tags for SqliteStorage {
         value: String,
     ) -> Result<Option<Put>, StorageError> {
         self.write(move |write| put_property(write, tag, class, &key, &value))
+            .await
+    }
+
+    async fn missing_variables(
+        &self,
+        experience: ExperienceId,
+        keys: Vec<PropertyKey>,
+    ) -> Result<MissingVariables, StorageError> {
+        self.read_long(move |connection| missing::variables(connection, experience, &keys))
+            .await
+    }
+
+    async fn add_missing_variables(
+        &self,
+        experience: ExperienceId,
+        keys: Vec<PropertyKey>,
+        limit: usize,
+    ) -> Result<u64, StorageError> {
+        self.write(move |write| missing::add(write, experience, &keys, limit))
             .await
     }
 

@@ -19,8 +19,8 @@ use crate::inlay::Uid;
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
 use crate::storage::{
-    BoundInlay, PublishedExperience, StorageError, TagKey, TagTap, Taps, Updated, VariableUpdate,
-    WrappedKeys,
+    BoundInlay, PublishedExperience, StorageError, TagKey, TagTap, Taps, UpdateRefusal, Updated,
+    VariableUpdate, WrappedKeys,
 };
 use crate::tag::{Properties, PropertyClass, PropertyKey};
 
@@ -66,6 +66,10 @@ impl Taps for SqliteStorage {
 
     fn note_payload_read(&self, id: InteractionId, at: Timestamp) {
         self.payload_reads.note(id, at);
+    }
+
+    fn note_refused_update(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal) {
+        self.refused_updates.note(id, at, refusal);
     }
 
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {

@@ -362,6 +362,16 @@ pub static TABLES: &[Table] = &[
         ],
     ),
     Table::new(
+        "refused_updates",
+        1,
+        &[
+            column("interaction_id", Integer),
+            column("at", Integer),
+            column("fault", Text),
+            column("variable", Text),
+        ],
+    ),
+    Table::new(
         "payload_reads",
         1,
         &[

@@ -1,13 +1,16 @@
 // The thin client of the admin API. What the screens can do, a script can do:
 // everything goes through the documented routes.
 
-import { serviceBase } from "../desktop";
+import { serviceBase, type Downloaded } from "../desktop";
+import { RowCount } from "../rows";
 
 /** A refusal in the service's words (`application/problem+json`). */
 export class Problem extends Error {
   constructor(
     readonly status: number,
     detail: string,
+    /** The stable name of what is wrong, if the service gives it one: "changed", "count_changed". */
+    readonly code: string | null = null,
   ) {
     super(detail);
     this.name = "Problem";
@@ -23,13 +26,14 @@ export interface Page<T> {
 
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
-function address(path: string, query: Query = {}): string {
+/** A path of the admin API with its query. */
+export function addressOf(path: string, query: Query = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== null && value !== undefined && value !== "") parameters.set(name, String(value));
   }
   const text = parameters.toString();
-  return `${serviceBase}/admin/v1${path}${text ? `?${text}` : ""}`;
+  return `/admin/v1${path}${text ? `?${text}` : ""}`;
 }
 
 /** Called before the first write to a remote service; answers whether to go on. */
@@ -43,17 +47,17 @@ async function send(method: string, path: string, query: Query, init: RequestIni
   if (method !== "GET" && !(await confirmWrite())) throw new Problem(0, "Nothing was changed.");
   let response: Response;
   try {
-    response = await fetch(address(path, query), { method, ...init });
+    response = await fetch(serviceBase + addressOf(path, query), { method, ...init });
   } catch {
     throw new Problem(0, "The service does not answer.");
   }
   if (response.ok) return response;
-  const problem = (await response.json().catch(() => null)) as { detail?: string } | null;
-  throw new Problem(response.status, problem?.detail ?? `The service answered ${response.status}.`);
+  const problem = (await response.json().catch(() => null)) as { detail?: string; code?: string } | null;
+  throw new Problem(response.status, problem?.detail ?? `The service answered ${response.status}.`, problem?.code ?? null);
 }
 
-async function json<T>(method: string, path: string, query: Query, body?: unknown, type = "application/json"): Promise<T> {
-  const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": type } };
+async function json<T>(method: string, path: string, query: Query, body?: unknown): Promise<T> {
+  const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
   const response = await send(method, path, query, init);
   return (response.status === 204 ? undefined : await response.json()) as T;
 }
@@ -62,8 +66,29 @@ export const get = <T>(path: string, query: Query = {}) => json<T>("GET", path, 
 export const post = <T>(path: string, body: unknown = {}, query: Query = {}) => json<T>("POST", path, query, body);
 export const put = <T>(path: string, body: unknown) => json<T>("PUT", path, {}, body);
 export const patch = <T>(path: string, body: unknown, query: Query = {}) =>
-  json<T>("PATCH", path, query, body, "application/merge-patch+json");
+  patchVersion<T>(path, body, null, query).then(({ value }) => value);
 export const remove = <T = void>(path: string) => json<T>("DELETE", path, {});
+
+/** A resource, and the version that a change of it can name. */
+export interface Version<T> {
+  value: T;
+  /** `null` if the service keeps no versions of it. */
+  etag: string | null;
+}
+
+const versionOf = async <T>(response: Response): Promise<Version<T>> => ({
+  value: (await response.json()) as T,
+  etag: response.headers.get("etag"),
+});
+
+/** Fetches a resource with its version. */
+export const getVersion = async <T>(path: string): Promise<Version<T>> => versionOf<T>(await send("GET", path, {}, {}));
+
+/** Changes a resource; refused with the code "changed" if it has another version than `etag` by now. */
+export async function patchVersion<T>(path: string, body: unknown, etag: string | null, query: Query = {}): Promise<Version<T>> {
+  const headers = { "content-type": "application/merge-patch+json", ...(etag && { "if-match": etag }) };
+  return versionOf<T>(await send("PATCH", path, query, { body: JSON.stringify(body), headers }));
+}
 
 /** Sends bytes as they are. A Blob or File would end the window on WebKitGTK. */
 export async function upload<T>(path: string, bytes: ArrayBuffer, type: string, query: Query = {}): Promise<T> {
@@ -76,6 +101,28 @@ export async function download(path: string, query: Query = {}, body?: unknown):
   const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
   const response = await send(body === undefined ? "GET" : "POST", path, query, init);
   return new Uint8Array(await response.arrayBuffer());
+}
+
+/** Fetches a file piece by piece, and tells how far it is. */
+export async function fetchFile(
+  path: string,
+  query: Query,
+  body: unknown,
+  signal: AbortSignal,
+  heard: (far: Downloaded) => void,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const init = body === null ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  const response = await send(body === null ? "GET" : "POST", path, query, { ...init, signal });
+  const [pieces, count] = [[] as Uint8Array<ArrayBuffer>[], new RowCount()];
+  let bytes = 0;
+  const reader = response.body!.getReader();
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    pieces.push(piece.value);
+    count.add(piece.value);
+    bytes += piece.value.length;
+    heard({ bytes, rows: count.rows });
+  }
+  return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
 
 /** One of the two public operations of a rolling key, answered as it stands. */

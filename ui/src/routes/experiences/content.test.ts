@@ -14,13 +14,14 @@ describe("a draft", () => {
 
   it("takes from the stored theme what it does not have", () => {
     const draft = { ...draftOf(page), theme: { font: "serif" as const } };
-    expect(patchOf("studio", draft)).toMatchObject({ theme: { accent: null, font: "serif", logo: null } });
+    expect(patchOf({ theme: draft.theme })).toMatchObject({ theme: { accent: null, font: "serif", logo: null } });
     expect(contentOf("studio", draft)).toEqual({ kind: "studio", blocks: [{ type: "divider" }], theme: { font: "serif" } });
-    expect(patchOf("redirect", { ...draft, target_url: "https://a.example/" })).toEqual({
-      name: "Page",
-      target_url: "https://a.example/",
-      rules: null,
-    });
+  });
+
+  it("is sent without what was not edited", () => {
+    expect(patchOf({ name: "Page" })).toEqual({ name: "Page" });
+    expect(patchOf({ target_url: "https://a.example/", rules: [] })).toEqual({ target_url: "https://a.example/", rules: null });
+    expect(patchOf({})).toEqual({});
   });
 });
 

@@ -28,7 +28,7 @@ export type Kind = Experience["kind"];
 export const contentOf = (kind: Kind, { target_url, rules, blocks, theme }: Draft) =>
   kind === "redirect" ? { kind, target_url, rules } : { kind, blocks, theme };
 
-const plain: Record<keyof Theme, null> = {
+const noTheme: Record<keyof Theme, null> = {
   scheme: null,
   accent: null,
   background: null,
@@ -38,11 +38,12 @@ const plain: Record<keyof Theme, null> = {
   logo: null,
 };
 
-/** The merge patch that makes a draft what is stored: what is not in the theme goes. */
-export const patchOf = (kind: Kind, { name, target_url, rules, blocks, theme }: Draft) =>
-  kind === "redirect"
-    ? { name, target_url, rules: rules.length > 0 ? rules : null }
-    : { name, blocks, theme: { ...plain, ...theme } };
+/** The merge patch that stores what was edited: what is not in the theme goes. */
+export const patchOf = ({ rules, theme, ...plain }: Partial<Draft>) => ({
+  ...plain,
+  ...(rules && { rules: rules.length > 0 ? rules : null }),
+  ...(theme && { theme: { ...noTheme, ...theme } }),
+});
 
 export type BlockType = Block["type"];
 

@@ -1,13 +1,21 @@
-import { download } from "../../lib/api/client";
-import { saveFile } from "../../lib/desktop";
-import { notices } from "../../lib/notices.svelte";
-import { listQuery, narrows, type Shown } from "./filter";
+import { counted } from "../../lib/format";
+import { saveDownload } from "../../lib/download";
+import { attempt, notices } from "../../lib/notices.svelte";
+import { works } from "../../lib/works.svelte";
+import { listQuery, type Shown } from "./filter";
 
 /** Saves the tags that the list shows as a CSV file that Import reads back. */
-export async function exportTags(shown: Shown): Promise<void> {
+export async function exportTags(shown: Shown, total: number | null): Promise<void> {
   const { sort: _, deleted: __, ...query } = listQuery(shown);
-  const bytes = await download("/tags/export", query);
-  if (await saveFile("tags.csv", bytes)) {
-    notices.done(narrows(shown) ? "The tags that match are exported." : "The tags are exported.");
-  }
+  await works.run("Exporting tags", total, (work) =>
+    attempt(async () => {
+      // The first row has the names of the columns.
+      const heard = ({ rows }: { rows: number }) => (work.done = Math.max(0, rows - 1));
+      if (await saveDownload("tags.csv", "/tags/export", { query, work, heard })) {
+        notices.done(`${counted(work.done, "tag")} exported.`);
+      } else if (work.stopping) {
+        notices.done("The export was stopped. Nothing was saved.");
+      }
+    }),
+  );
 }

@@ -11,7 +11,7 @@ use super::view::InteractionView;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, Common, NotFound};
 use crate::id::InteractionId;
-use crate::interaction::{Interaction, RecordedReads, RecordedUpdate};
+use crate::interaction::{Interaction, RecordedReads, RecordedRefusal, RecordedUpdate};
 use crate::rolling_key::KeyState;
 use crate::service::Service;
 use crate::storage::StorageError;
@@ -29,6 +29,8 @@ pub(crate) struct TracedView {
     key: KeyState,
     /// The update made with its key.
     update: Option<RecordedUpdate>,
+    /// The last update with its key that was refused though the key was good.
+    refused_update: Option<RecordedRefusal>,
     /// The reads of its payload.
     payload_reads: Option<RecordedReads>,
 }
@@ -55,6 +57,7 @@ pub(crate) async fn get(
         key,
         interaction: InteractionView::new(traced.interaction, traced.tag),
         update: traced.update,
+        refused_update: traced.refused_update,
         payload_reads: traced.payload_reads,
     }))
 }

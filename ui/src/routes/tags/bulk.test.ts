@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import type { TagBulkChange, TagBulkRequest, TagBulkResult } from "../../lib/api/types";
+import { sendAll } from "./bulk";
+
+const archive = (...ids: number[]): TagBulkChange => ({ action: "status", status: "archived", select: { ids } });
+const activate = (...ids: number[]): TagBulkChange => ({ action: "status", status: "active", select: { ids } });
+type Some = Partial<Omit<TagBulkResult, "undo" | "rest">> & { undo?: TagBulkChange[]; rest?: TagBulkChange[] };
+const answer = (some: Some) => ({ selected: 0, done: 0, changed: 0, undo: [], rest: [], stopped: null, ...some }) as TagBulkResult;
+
+/** Answers one after the other, and notes what was asked. */
+function answers(list: (TagBulkResult | Error)[]) {
+  const asked: TagBulkRequest[] = [];
+  const send = async (request: TagBulkRequest) => {
+    asked.push(request);
+    const next = list.shift();
+    if (!next || next instanceof Error) throw next ?? new Error("asked too often");
+    return next;
+  };
+  return { asked, send };
+}
+
+test("what a piece leaves over is sent next, and all of it can be taken back", async () => {
+  const { asked, send } = answers([
+    answer({ done: 2, changed: 2, undo: [activate(1, 2)], rest: [archive(3, 4), archive(5)] }),
+    answer({ done: 2, changed: 1, undo: [activate(4)] }),
+    answer({ done: 1, changed: 1, undo: [activate(5)] }),
+  ]);
+  const work = { done: 0, stopping: false };
+  const outcome = await sendAll([archive(1, 2, 3, 4, 5)], work, send);
+  expect(asked.slice(1)).toEqual([archive(3, 4), archive(5)]);
+  expect(outcome).toMatchObject({ selected: 5, changed: 4, stopped: null });
+  expect(outcome.undo).toEqual([activate(5), activate(4), activate(1, 2)]);
+  expect(work.done).toBe(5);
+});
+
+test("stopped, it sends nothing more and keeps the undo of what is done", async () => {
+  const work = { done: 0, stopping: false };
+  const first = answer({ done: 2, changed: 2, undo: [activate(1, 2)], rest: [archive(3)] });
+  const send = async () => {
+    work.stopping = true;
+    return first;
+  };
+  const outcome = await sendAll([archive(1, 2, 3)], work, send);
+  expect(outcome.stopped).toMatch(/stopped/);
+  expect(outcome).toMatchObject({ changed: 2, undo: [activate(1, 2)] });
+});
+
+test("a failure in the middle is told, and what is done can be taken back", async () => {
+  const { send } = answers([answer({ done: 2, changed: 2, undo: [activate(1, 2)], rest: [archive(3)] }), new Error("The disk is full.")]);
+  const outcome = await sendAll([archive(1, 2, 3)], { done: 0, stopping: false }, send);
+  expect(outcome).toMatchObject({ changed: 2, undo: [activate(1, 2)], stopped: new Error("The disk is full.") });
+});
+
+test("a refusal at the beginning is the whole outcome", async () => {
+  const { send } = answers([new Error("The selection has 3 tags now, not 2.")]);
+  await expect(sendAll([archive(1)], { done: 0, stopping: false }, send)).rejects.toThrow("3 tags now");
+});
