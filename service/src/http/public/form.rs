@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::tap::{respond, wrong_method};
 use super::{BODY_MAX, too_many};
-use crate::http::origin::visitor;
+use crate::http::origin::{user_agent, visitor};
 use crate::http::pages;
 use crate::service::Service;
 use crate::storage::StorageError;
@@ -38,7 +38,7 @@ pub(super) fn is_form(headers: &HeaderMap) -> bool {
 pub(super) async fn form(service: &Service, address: IpAddr, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let slug = parts.uri.path().strip_prefix("/t/").unwrap_or_default();
-    let visitor = visitor(&parts.headers);
+    let visitor = visitor(&parts.headers, user_agent(&parts.headers));
     let body = match read(body).await {
         Ok(body) => body,
         Err(refused) => return counted(service, address, refused),
