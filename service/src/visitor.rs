@@ -1,8 +1,12 @@
 //! What a visitor's browser says of itself: its languages and its system.
 //! It is taken as said. Nothing here is kept.
 
+mod user_agent;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+pub use user_agent::UserAgent;
 
 /// What a browser says of itself.
 #[derive(Clone, Debug, Default)]
@@ -30,26 +34,6 @@ pub enum OperatingSystem {
     /// Another one, or none that was told.
     #[default]
     Other,
-}
-
-impl OperatingSystem {
-    /// What a `User-Agent` header tells.
-    pub fn of(user_agent: &str) -> Self {
-        // Android says Linux, too; iOS says Mac OS X, too.
-        const SIGNS: [(&str, OperatingSystem); 9] = [
-            ("Android", OperatingSystem::Android),
-            ("iPhone", OperatingSystem::Ios),
-            ("iPad", OperatingSystem::Ios),
-            ("iPod", OperatingSystem::Ios),
-            ("Windows", OperatingSystem::Windows),
-            ("Macintosh", OperatingSystem::Macos),
-            ("Mac OS X", OperatingSystem::Macos),
-            ("CrOS", OperatingSystem::Linux),
-            ("Linux", OperatingSystem::Linux),
-        ];
-        let found = SIGNS.iter().find(|(sign, _)| user_agent.contains(sign));
-        found.map_or(Self::Other, |(_, system)| *system)
-    }
 }
 
 /// Most languages that are read of a header.
@@ -134,40 +118,6 @@ pub fn is_right_to_left(language: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn systems_are_told_by_user_agents() {
-        for (agent, system) in [
-            (
-                "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15",
-                OperatingSystem::Ios,
-            ),
-            (
-                "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 Chrome/130.0",
-                OperatingSystem::Android,
-            ),
-            (
-                "Mozilla/5.0 (Windows NT 10.0; Win64; x64)",
-                OperatingSystem::Windows,
-            ),
-            (
-                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)",
-                OperatingSystem::Macos,
-            ),
-            (
-                "Mozilla/5.0 (X11; CrOS x86_64 14541.0.0)",
-                OperatingSystem::Linux,
-            ),
-            (
-                "Mozilla/5.0 (X11; Linux x86_64; rv:131.0)",
-                OperatingSystem::Linux,
-            ),
-            ("curl/8.5.0", OperatingSystem::Other),
-            ("", OperatingSystem::Other),
-        ] {
-            assert_eq!(OperatingSystem::of(agent), system, "{agent}");
-        }
-    }
 
     #[test]
     fn the_best_language_comes_first() {

@@ -92,3 +92,46 @@ async fn a_persons_browser_is_no_link_preview() {
         json!(true)
     );
 }
+
+/// The corpus, each user agent with its kind, `preview` or `person`.
+fn user_agents() -> Vec<(&'static str, &'static str)> {
+    let lines = include_str!("../vectors/user-agents.txt").lines();
+    let mut kind = "";
+    let mut agents = Vec::new();
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        match line.strip_prefix('[').and_then(|line| line.split_once("] ")) {
+            Some((group, source)) => {
+                assert!(!source.is_empty(), "{group} has a source");
+                kind = group;
+            }
+            None => agents.push((kind, line)),
+        }
+    }
+    agents
+}
+
+#[tokio::test]
+async fn previews_and_people_are_told_apart_by_whole_tokens() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(json!(null)).await;
+    let mut counts = [0_u64; 2];
+    let mut wrong = Vec::new();
+    for (kind, agent) in user_agents() {
+        let value = reqwest::header::HeaderValue::from_bytes(agent.as_bytes()).expect(agent);
+        let request = service.get(&tag.path()).header("user-agent", value);
+        let tap = TapResult::of(request.answer().await);
+        let (place, expected) = match kind {
+            "preview" => (0, (200, false)),
+            "person" => (1, (302, true)),
+            other => panic!("no kind of user agent: {other}"),
+        };
+        counts[place] += 1;
+        if (tap.status, tap.rk.is_some()) != expected {
+            wrong.push(format!("{kind}: {agent}"));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    assert!(counts.iter().sum::<u64>() >= 200, "{counts:?}");
+    assert!(counts.iter().all(|count| *count >= 80), "{counts:?}");
+    assert_eq!(service.scan_count(&tag).await, counts[1]);
+}

@@ -12,7 +12,7 @@ use axum::http::request::Parts;
 use crate::interaction::ClientId;
 use crate::service::Service;
 use crate::settings::Settings;
-use crate::visitor::{OperatingSystem, Visitor, accepted_languages};
+use crate::visitor::{UserAgent, Visitor, accepted_languages};
 
 /// The address at the other end of the connection, put into each request by the
 /// listener. A request without one was made in-process.
@@ -61,10 +61,7 @@ impl FromRequestParts<Arc<Service>> for Origin {
         let country = named
             .or_else(|| service.countries.of(address))
             .unwrap_or_else(|| settings.default_country.clone());
-        let user_agent = parts
-            .headers
-            .get(USER_AGENT)
-            .map_or(&b""[..], |agent| agent.as_bytes());
+        let user_agent = user_agent_bytes(&parts.headers);
         Ok(Self {
             country,
             client: service.clients.identify(address, user_agent),
@@ -73,15 +70,24 @@ impl FromRequestParts<Arc<Service>> for Origin {
 }
 
 /// What the browser says of itself.
-pub(super) fn visitor(headers: &HeaderMap) -> Visitor {
-    let text = |name| {
-        let value = headers.get(name).and_then(|value| value.to_str().ok());
-        value.unwrap_or_default()
-    };
+pub(super) fn visitor(headers: &HeaderMap, agent: UserAgent) -> Visitor {
+    let languages = headers.get(ACCEPT_LANGUAGE);
+    let languages = languages.and_then(|value| value.to_str().ok());
     Visitor {
-        languages: accepted_languages(text(ACCEPT_LANGUAGE)),
-        operating_system: OperatingSystem::of(text(USER_AGENT)),
+        languages: accepted_languages(languages.unwrap_or_default()),
+        operating_system: agent.operating_system,
     }
+}
+
+/// What the program that asks says of itself.
+pub(super) fn user_agent(headers: &HeaderMap) -> UserAgent {
+    UserAgent::of(user_agent_bytes(headers))
+}
+
+fn user_agent_bytes(headers: &HeaderMap) -> &[u8] {
+    headers
+        .get(USER_AGENT)
+        .map_or(&b""[..], |agent| agent.as_bytes())
 }
 
 /// A call in-process counts as one from the machine itself.

@@ -1,6 +1,5 @@
 //! What the world may call: taps, the two operations of a rolling key, health.
 
-mod agents;
 pub(super) mod data;
 pub(super) mod form;
 pub(super) mod media;

@@ -15,7 +15,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::tap::{respond, wrong_method};
 use super::{BODY_MAX, too_many};
-use crate::http::origin::visitor;
+use crate::http::origin::{user_agent, visitor};
 use crate::http::pages;
 use crate::refusals::Operation;
 use crate::service::Service;
@@ -92,7 +92,7 @@ pub(in crate::http) async fn form(
 ) -> Response {
     let (parts, body) = request.into_parts();
     let slug = parts.uri.path().strip_prefix("/t/").unwrap_or_default();
-    let visitor = visitor(&parts.headers);
+    let visitor = visitor(&parts.headers, user_agent(&parts.headers));
     let body = match read(body).await {
         Ok(body) => body,
         Err(refused) => return counted(service, address, refused),

@@ -7,8 +7,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::{agents, form};
-use crate::http::origin::{Address, Origin, visitor};
+use super::form;
+use crate::http::origin::{Address, Origin, user_agent, visitor};
 use crate::http::pages;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
@@ -52,10 +52,11 @@ pub(in crate::http) async fn tap(
     // A slug has no characters that a path escapes: an escaped one is no tag's.
     let slug = request.uri().path().strip_prefix("/t/").unwrap_or_default();
     let headers = request.headers();
-    let visitor = visitor(headers);
+    let agent = user_agent(headers);
+    let visitor = visitor(headers, agent);
     let answer = match *request.method() {
         Method::GET if is_prefetch(headers) => return not_now(),
-        Method::GET if agents::is_link_preview(headers) => {
+        Method::GET if agent.previews_links => {
             return match tap::preview(&service, slug).await {
                 Ok(Some(tag)) => pages::preview(tag.tag()),
                 Ok(None) => respond(&service, TapAnswer::NoSuchTag, &visitor),
