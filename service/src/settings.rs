@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub use overrides::{Fixed, InvalidSetting, Layers, Overrides, Source};
+pub(crate) use parse::tag_url as parse_tag_url;
 pub use parse::{InvalidNetwork, RateLimit, parse_network};
 
 /// The settings in force.

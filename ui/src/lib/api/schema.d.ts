@@ -1055,9 +1055,10 @@ export interface paths {
         put?: never;
         /**
          * Check a tap's URL
-         * @description A dry run: nothing is consumed and nothing is recorded. Where the code does
+         * @description A dry run: nothing is consumed and nothing is recorded. If the code does
          *     not verify, the keys known here are tried in every role to find the setting
-         *     that is wrong.
+         *     that is wrong. With the `chip` on which a reader found the URL it tells
+         *     whether the URL was copied from another chip: the first finding says why.
          */
         post: operations["post_verification"];
         delete?: never;
@@ -1346,6 +1347,11 @@ export interface components {
          * @enum {string}
          */
         ButtonLook: "filled" | "outlined";
+        /**
+         * @description Whether the chip is the one that made the code.
+         * @enum {string}
+         */
+        Carrier: "same" | "copied" | "not_comparable";
         /** @description A variable's change by an update. */
         Change: {
             /** @description The variable. */
@@ -1354,6 +1360,18 @@ export interface components {
             new: string;
             /** @description Its value before. */
             old: string;
+        };
+        /** @description What a reader tells of the chip that carries a URL. */
+        Chip: {
+            /** @description Whether the chip's settings say that it writes codes into its URL; null if they were not read. */
+            makes_codes?: boolean | null;
+            /**
+             * @description The make: one of the technologies of an inlay, or another word for any other chip; null
+             *     if it was not found out.
+             */
+            technology?: string | null;
+            /** @description The UID in hexadecimal, of 4, 7 or 10 bytes; null if the reader does not tell it. */
+            uid?: string | null;
         };
         /** @description What the service takes for the present. */
         ClockView: {
@@ -1506,6 +1524,11 @@ export interface components {
             experience_id?: components["schemas"]["ExperienceId"] | null;
             /** @description Whether writing it is locked, for good or by a key; `null` where that does not matter. */
             locked?: boolean | null;
+            /**
+             * @description The base of its URL, as it is encoded: scheme, host, port and path; `null` for the
+             *     service's own tag URL, as it is when an inlay is judged.
+             */
+            tag_url?: string | null;
             /** @description The `tag_verified` of its tap; `null` where that does not matter. */
             tag_verified?: boolean | null;
         };
@@ -2542,11 +2565,11 @@ export interface components {
             /** @description The verdict in words. */
             reason?: string;
             tag_id?: components["schemas"]["TagId"] | null;
-            /** @description The chip's UID in hexadecimal; `null` where it could not be read. */
+            /** @description The UID in hexadecimal: that of the code, or else of the chip; `null` if neither is known. */
             uid?: string | null;
             /**
-             * @description The verdict by name, such as `ok`, `duplicate`, `unreadable`, `not_verified`,
-             *     `wrong_tag`, `counter_gap` or `locked`.
+             * @description The verdict by name, such as `ok`, `copied_url`, `wrong_url`, `duplicate`, `unreadable`,
+             *     `not_verified`, `not_comparable`, `wrong_tag`, `counter_gap` or `locked`.
              */
             verdict: string;
         };
@@ -3079,6 +3102,9 @@ export interface components {
         };
         /** @description What a tap of a URL would be decided as at this moment. */
         Verification: {
+            /** @description Whether the URL is one of a tag at the expected base: same scheme, host, port and path. */
+            at_tag_url: boolean;
+            chip?: components["schemas"]["Carrier"] | null;
             /**
              * Format: int32
              * @description The counter of the code; null where there is none, or none that can be read.
@@ -3094,9 +3120,13 @@ export interface components {
             tag_id?: components["schemas"]["TagId"] | null;
             /** @description What the tap's `tag_verified` would be. */
             tag_verified?: boolean | null;
+            uid?: components["schemas"]["Uid"] | null;
         };
         /** @description What to check. */
         VerificationRequest: {
+            chip?: components["schemas"]["Chip"] | null;
+            /** @description The base at which the URL is expected; the service's own tag URL if it is not sent. */
+            tag_url?: string | null;
             /** @description The URL of a tap. */
             url: string;
         };
@@ -3272,7 +3302,9 @@ export type Block = components['schemas']['Block'];
 export type Bucket = components['schemas']['Bucket'];
 export type BucketTaps = components['schemas']['BucketTaps'];
 export type ButtonLook = components['schemas']['ButtonLook'];
+export type Carrier = components['schemas']['Carrier'];
 export type Change = components['schemas']['Change'];
+export type Chip = components['schemas']['Chip'];
 export type ClockView = components['schemas']['ClockView'];
 export type Content = components['schemas']['Content'];
 export type ContentFields = components['schemas']['ContentFields'];
