@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub use overrides::{Fixed, InvalidSetting, Layers, Overrides, Source};
-use parse::{HostName, Network};
+pub(crate) use parse::tag_url as parse_tag_url;
 pub use parse::{InvalidNetwork, RateLimit, parse_network};
+use parse::{HostName, Network};
 
 /// The settings in force.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, SheetId, TagId};
+use crate::settings::parse_tag_url;
 use crate::tag::{NAME_MAX, TEXT_MAX, text_fits};
 
 /// Most rows of one sheet.
@@ -17,9 +18,14 @@ const VERDICT_MAX: usize = 32;
 const PLANNED_MAX: u32 = 10_000;
 
 /// What every inlay of a sheet is expected to show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
+    /// The base of its URL, as it is encoded: scheme, host, port and path; `null` for the
+    /// service's own tag URL, as it is when an inlay is judged.
+    #[serde(default)]
+    #[schema(max_length = 2000)]
+    pub tag_url: Option<String>,
     /// The experience its tag is assigned to; `null` where that does not matter.
     #[serde(default)]
     pub experience_id: Option<ExperienceId>,
@@ -45,6 +51,19 @@ pub struct SheetFields {
     /// A closed sheet takes no more rows, until it is opened again.
     #[serde(default)]
     pub closed: bool,
+}
+
+impl Expected {
+    /// Checks the base and writes it without a slash at its end. The error is a sentence for people.
+    pub fn validated(mut self) -> Result<Self, String> {
+        if let Some(text) = &mut self.tag_url {
+            let base = parse_tag_url(text).filter(|base| text_fits(base, TEXT_MAX));
+            *text = base.ok_or(
+                "The expected tag_url is the base of tags' URLs, as in https://tags.example.com/t, without a query.",
+            )?;
+        }
+        Ok(self)
+    }
 }
 
 impl SheetFields {
@@ -87,7 +106,7 @@ pub struct Sheet {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RowFields {
-    /// The chip's UID in hexadecimal; `null` where it could not be read.
+    /// The UID in hexadecimal: that of the code, or else of the chip; `null` if neither is known.
     #[serde(default)]
     #[schema(pattern = "^([0-9A-Fa-f]{8}|[0-9A-Fa-f]{14}|[0-9A-Fa-f]{20})$")]
     pub uid: Option<String>,
@@ -98,8 +117,8 @@ pub struct RowFields {
     #[serde(default)]
     #[schema(maximum = 16_777_215)]
     pub counter: Option<u32>,
-    /// The verdict by name, such as `ok`, `duplicate`, `unreadable`, `not_verified`,
-    /// `wrong_tag`, `counter_gap` or `locked`.
+    /// The verdict by name, such as `ok`, `copied_url`, `wrong_url`, `duplicate`, `unreadable`,
+    /// `not_verified`, `not_comparable`, `wrong_tag`, `counter_gap` or `locked`.
     #[schema(pattern = "^[a-z0-9_]{1,32}$")]
     pub verdict: String,
     /// The verdict in words.

@@ -1,13 +1,20 @@
 //! The dry run: what a tap would be decided as, and where it would not verify,
 //! which setting is wrong. Nothing is consumed and nothing is recorded.
 
+mod address;
+mod chip;
+
+pub use address::{NoTapUrl, TapUrl};
+pub use chip::{Carrier, Chip, Comparison};
+
 use crate::id::{InlayId, TagId};
+use crate::inlay::Uid;
 use crate::inlay::code::{Code, Mirrored};
 use crate::inlay::diagnose::{Diagnosis, Finding, Known, Maker, NamedMasterKey, diagnose};
 use crate::inlay::verify::{Candidate, CodeError, verify};
 use crate::interaction::{Claim, Refusal, Verdict};
 use crate::service::Service;
-use crate::storage::{BoundInlay, OtherInlays, StorageError, TagKey};
+use crate::storage::{BoundInlay, InlayFilter, OtherInlays, StorageError, TagKey};
 use crate::tap::{CachedTag, Presented, TapError, classify};
 use crate::trace::{CodeInlay, Step, StepName, StepVerdict, verdict_steps};
 
@@ -21,8 +28,10 @@ const MASTER_KEYS_MAX: usize = 1_000;
 pub struct DryRun {
     /// The tag; `None` where none has the URL's slug.
     pub tag_id: Option<TagId>,
-    /// The inlay that made the code, where that is known; not always one of the tag.
+    /// The inlay that made the code, if it is known; not always one of the tag.
     pub inlay_id: Option<InlayId>,
+    /// The UID of the chip that made the code: as the code states it, or as a key known here decrypts it.
+    pub uid: Option<Uid>,
     /// The verdict; `None` without a tag.
     pub verdict: Option<Verdict>,
     /// The steps URL, MAC and counter.
@@ -31,60 +40,16 @@ pub struct DryRun {
     pub findings: Vec<Finding>,
 }
 
-/// The URL of a tap, in its parts.
-#[derive(Clone, Debug)]
-pub struct TapUrl<'a> {
-    /// As it was given.
-    text: &'a str,
-    host: String,
-    slug: String,
-    query: String,
-}
-
-/// A text that is no URL of a tap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "This is no URL of a tap. Send all of it, as in https://example.com/t/k3v9qa?uid=...&token=..."
-)]
-pub struct NoTapUrl;
-
-impl<'a> TapUrl<'a> {
-    /// Reads a URL, with or without its scheme. Its slug is the last segment of its path.
-    pub fn parse(text: &'a str) -> Result<Self, NoTapUrl> {
-        let text = text.trim();
-        let whole = |text: &str| {
-            let url = url::Url::parse(text).ok()?;
-            (url.has_host() && url.username().is_empty()).then_some(url)
-        };
-        let url = whole(text)
-            .or_else(|| whole(&format!("https://{text}")))
-            .filter(|_| !text.starts_with('/'))
-            .ok_or(NoTapUrl)?;
-        let host = url.host_str().unwrap_or_default();
-        let mut segments = url.path_segments().into_iter().flatten();
-        Ok(Self {
-            text,
-            host: url
-                .port()
-                .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
-            slug: segments
-                .rfind(|segment| !segment.is_empty())
-                .unwrap_or_default()
-                .to_owned(),
-            query: url.query().unwrap_or_default().to_owned(),
-        })
-    }
-}
-
 /// Decides a tap as [`crate::tap::tap`] would at this moment.
 pub async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapError> {
-    let presented = Presented::in_query(&url.query);
+    let presented = Presented::in_query(url.query());
     let tag = CachedTag::read(service, TagKey::Slug(&url.slug)).await?;
     let Some(tag) = tag else {
         let explained = explain(service, None, &presented, url).await?;
         return Ok(DryRun {
             tag_id: None,
             inlay_id: explained.inlay,
+            uid: stated(&presented).or(explained.uid),
             verdict: None,
             steps: without_tag(service, url).into(),
             findings: explained.findings,
@@ -102,6 +67,8 @@ pub async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapE
             (verdict, Some(inlay_id))
         }
     };
+    let maker = inlay_id.and_then(|id| sketch(&tag, id));
+    let mut uid = stated(&presented).or(maker.map(|maker| maker.uid));
     let mut findings = Vec::new();
     let of_code = matches!(
         verdict,
@@ -112,6 +79,10 @@ pub async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapE
     if of_code {
         let explained = explain(service, Some(&tag), &presented, url).await?;
         inlay_id = explained.inlay;
+        uid = uid.or(explained.uid).or(match verdict {
+            Verdict::NotVerified(Refusal::UnknownInlay { uid }) => uid,
+            _ => None,
+        });
         findings = explained.findings;
     }
     let mut steps = verdict_steps(&url.slug, verdict, inlay_id.and_then(|id| sketch(&tag, id)));
@@ -119,16 +90,57 @@ pub async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapE
     Ok(DryRun {
         tag_id: Some(tag.id()),
         inlay_id,
+        uid,
         verdict: Some(verdict),
         steps: steps.into(),
         findings,
     })
 }
 
+/// Compares the chip on which a URL was found with the one that made the URL's
+/// code; `None` if the URL has no code.
+pub async fn compare(
+    service: &Service,
+    url: &TapUrl<'_>,
+    run: &DryRun,
+    chip: &Chip,
+) -> Result<Option<Comparison>, StorageError> {
+    let Presented::Code { uid, token } = Presented::in_query(url.query()) else {
+        return Ok(None);
+    };
+    if Code::parse(&uid, &token).is_err() {
+        return Ok(None);
+    }
+    let of_uid = InlayFilter {
+        uid: run.uid,
+        ..InlayFilter::default()
+    };
+    let inlay = match run.uid {
+        Some(_) => service.storage.inlays(of_uid, None, 1).await?.pop(),
+        None => None,
+    };
+    Ok(Some(chip.compare(chip::Maker {
+        uid: run.uid,
+        technology: inlay.map(|inlay| inlay.fields.technology),
+    })))
+}
+
+/// The UID that a code states in clear.
+fn stated(presented: &Presented<'_>) -> Option<Uid> {
+    let Presented::Code { uid, token } = presented else {
+        return None;
+    };
+    match Code::parse(uid, token).ok()?.mirrored {
+        Mirrored::Plain { uid, .. } => Some(uid),
+        Mirrored::Encrypted { .. } => None,
+    }
+}
+
 /// Who made a code that does not verify, and why it does not.
 #[derive(Default)]
 struct Explained {
     inlay: Option<InlayId>,
+    uid: Option<Uid>,
     findings: Vec<Finding>,
 }
 
@@ -169,12 +181,25 @@ async fn explain(
     } = tokio::task::spawn_blocking(search)
         .await
         .map_err(|error| StorageError::Failed(error.to_string()))?;
-    let inlay = match (maker.or(named), tag) {
-        (Some(Maker::Inlay(index)), Some(tag)) => Some(tag.inlay(index).0),
-        (Some(Maker::OtherInlay(index)), _) => other_ids.get(index).copied(),
-        _ => None,
+    let (inlay, uid) = match (maker.or(named), tag) {
+        (Some(Maker::Inlay(index)), Some(tag)) => {
+            let id = tag.inlay(index).0;
+            (Some(id), sketch(tag, id).map(|inlay| inlay.uid))
+        }
+        (Some(Maker::OtherInlay(index)), _) => {
+            let other = others
+                .iter()
+                .find(|other| other_ids.get(index) == Some(&other.id));
+            (other.map(|other| other.id), other.map(|other| other.uid))
+        }
+        (Some(Maker::Unconfigured(uid)), _) => (None, Some(uid)),
+        _ => (None, None),
     };
-    Ok(Explained { inlay, findings })
+    Ok(Explained {
+        inlay,
+        uid,
+        findings,
+    })
 }
 
 /// Inlays that are not of the tag and may have made the code.
@@ -240,7 +265,7 @@ fn remarks(
 ) -> String {
     let malformed = match (verdict, presented) {
         (Verdict::NotVerified(Refusal::Malformed), Presented::Malformed) => {
-            format!(": {}", miscounted(&url.query))
+            format!(": {}", miscounted(url.query()))
         }
         (Verdict::NotVerified(Refusal::Malformed), Presented::Code { uid, token }) => {
             let why = Code::parse(uid, token).err();
@@ -265,14 +290,22 @@ fn miscounted(query: &str) -> String {
     wrong.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// That a URL leads to another address than this service's, where it does.
+/// That a URL leads to another address than this service's, if it does.
 fn foreign(service: &Service, url: &TapUrl<'_>) -> String {
     let settings = service.settings();
-    match TapUrl::parse(&settings.tag_url) {
-        Ok(own) if own.host != url.host => format!(
-            " · at {}; this service's tags are at {}, so a tap of this URL would not come here",
-            url.host, own.host
-        ),
-        _ => String::new(),
-    }
+    let tag_url = &settings.tag_url;
+    let Ok(own) = TapUrl::parse(tag_url) else {
+        return String::new();
+    };
+    let (at, own) = if own.host() != url.host() {
+        (url.host(), own.host())
+    } else if url.slug.is_empty() || url.may_be_at(tag_url) {
+        return String::new();
+    } else {
+        // A path or a scheme that differs shows only in the whole URL.
+        (url.place(), tag_url.clone())
+    };
+    format!(
+        " · at {at}; this service's tags are at {own}, so a tap of this URL would not come here"
+    )
 }

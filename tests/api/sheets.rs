@@ -36,7 +36,7 @@ async fn a_sheet_keeps_its_rows_in_order_over_a_restart() {
     assert_eq!(whole["name"], "Delivery 12");
     assert_eq!(
         whole["expected"],
-        json!({"experience_id": null, "tag_verified": true, "locked": null})
+        json!({"tag_url": null, "experience_id": null, "tag_verified": true, "locked": null})
     );
     assert_eq!(
         (&whole["planned"], &whole["row_count"]),
@@ -48,6 +48,20 @@ async fn a_sheet_keeps_its_rows_in_order_over_a_restart() {
         json!({"position": 2, "at": "2026-01-01T12:00:01Z", "uid": null,
                "tag_id": null, "counter": null, "verdict": "unreadable", "reason": ""})
     );
+}
+
+#[tokio::test]
+async fn a_sheet_keeps_the_tag_url_that_its_inlays_should_have() {
+    let service = TestService::start().await;
+    let sheet =
+        json!({"name": "Delivery 12", "expected": {"tag_url": " https://tags.example/t/ "}});
+    let created = service.admin_create("/sheets", sheet).await;
+    assert_eq!(created["expected"]["tag_url"], "https://tags.example/t");
+    let service = service.restart(0).await;
+    let kept = service
+        .admin_get(&format!("/sheets/{}", created["id"]))
+        .await;
+    assert_eq!(kept["expected"], created["expected"]);
 }
 
 #[tokio::test]
@@ -123,6 +137,9 @@ async fn what_is_no_sheet_or_row_is_refused_in_words() {
         json!({"name": "a", "planned": 10_001}),
         json!({"name": "a", "expected": {"colour": "red"}}),
         json!({"name": "a", "closed": true}),
+        json!({"name": "a", "expected": {"tag_url": "tags.example/t"}}),
+        json!({"name": "a", "expected": {"tag_url": "https://tags.example/t?a=1"}}),
+        json!({"name": "a", "expected": {"tag_url": ""}}),
     ] {
         service
             .admin(Method::POST, "/sheets", body)

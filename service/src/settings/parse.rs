@@ -133,7 +133,7 @@ pub(super) struct HostName;
 text_schema!(HostName, "^([^][/:@?#\\s]+|\\[?[0-9A-Fa-f:.]+\\]?)$");
 
 /// The base of the tags' URLs, without a slash at its end.
-pub(super) fn tag_url(text: &str) -> Option<String> {
+pub(crate) fn tag_url(text: &str) -> Option<String> {
     let text = text.trim().trim_end_matches('/');
     let url = Url::parse(text).ok()?;
     let plain = url.query().is_none() && url.fragment().is_none();

@@ -10,10 +10,12 @@ use utoipa::ToSchema;
 use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting};
 use crate::id::{InlayId, TagId};
+use crate::inlay::Uid;
 use crate::interaction::Verdict;
 use crate::service::Service;
+use crate::settings::parse_tag_url;
 use crate::trace::Step;
-use crate::verification::{DryRun, TapUrl, dry_run};
+use crate::verification::{Carrier, Chip, DryRun, TapUrl, compare, dry_run};
 
 /// Longest URL that is looked at, in bytes.
 const URL_MAX: usize = 4096;
@@ -25,6 +27,11 @@ pub(crate) struct VerificationRequest {
     /// The URL of a tap.
     #[schema(min_length = 1, max_length = 4096)]
     url: String,
+    /// The base at which the URL is expected; the service's own tag URL if it is not sent.
+    tag_url: Option<String>,
+    /// The chip on which a reader found the URL: it is compared with the one that made the code.
+    #[serde(default, deserialize_with = "crate::object::option")]
+    chip: Option<Chip>,
 }
 
 /// What a tap of a URL would be decided as at this moment.
@@ -34,6 +41,13 @@ pub(crate) struct Verification {
     tag_id: Option<TagId>,
     /// The inlay that made the code, where that is known. Where it is none of the tag, a finding says so.
     inlay_id: Option<InlayId>,
+    /// The UID of the chip that made the code; null if there is no code, or one that hides its
+    /// UID and opens with no key known here.
+    uid: Option<Uid>,
+    /// Whether the URL is one of a tag at the expected base: same scheme, host, port and path.
+    at_tag_url: bool,
+    /// Whether the chip that was sent is the one that made the code; null without a chip or a code.
+    chip: Option<Carrier>,
     /// The counter of the code; null where there is none, or none that can be read.
     #[schema(maximum = 16_777_215)]
     counter: Option<u32>,
@@ -59,16 +73,17 @@ struct FindingView {
 
 /// Check a tap's URL
 ///
-/// A dry run: nothing is consumed and nothing is recorded. Where the code does
+/// A dry run: nothing is consumed and nothing is recorded. If the code does
 /// not verify, the keys known here are tried in every role to find the setting
-/// that is wrong.
+/// that is wrong. With the `chip` on which a reader found the URL it tells
+/// whether the URL was copied from another chip: the first finding says why.
 #[utoipa::path(
     post, path = "/verification", tag = "verification", request_body = VerificationRequest,
     responses((status = OK, body = Verification), Conflicting, BadBody, Common)
 )]
 pub(crate) async fn verify(
     State(service): State<Arc<Service>>,
-    Body(VerificationRequest { url }): Body<VerificationRequest>,
+    Body(VerificationRequest { url, tag_url, chip }): Body<VerificationRequest>,
 ) -> Result<Json<Verification>, ApiError> {
     if url.len() > URL_MAX {
         return Err(ApiError::Invalid(format!(
@@ -76,11 +91,40 @@ pub(crate) async fn verify(
         )));
     }
     let url = TapUrl::parse(&url).map_err(|error| ApiError::Invalid(error.to_string()))?;
-    Ok(Json(dry_run(&service, &url).await?.into()))
+    let tag_url = match tag_url {
+        Some(text) => parse_tag_url(&text).ok_or_else(no_tag_url)?,
+        None => service.settings().tag_url.clone(),
+    };
+    if let Some(chip) = &chip {
+        chip.validate().map_err(ApiError::Invalid)?;
+    }
+    let run = dry_run(&service, &url).await?;
+    let compared = match &chip {
+        Some(chip) => compare(&service, &url, &run, chip).await?,
+        None => None,
+    };
+    let mut answer = Verification::of(run, url.is_at(&tag_url));
+    if let Some(compared) = compared {
+        answer.chip = Some(compared.carrier);
+        let kind = match compared.carrier {
+            Carrier::Same => "same_chip",
+            Carrier::Copied => "copied_url",
+            Carrier::NotComparable => "not_comparable",
+        };
+        let finding = compared.why.map(|text| FindingView { kind, text });
+        answer.findings.splice(0..0, finding);
+    }
+    Ok(Json(answer))
 }
 
-impl From<DryRun> for Verification {
-    fn from(run: DryRun) -> Self {
+fn no_tag_url() -> ApiError {
+    let why =
+        "tag_url is the base of tags' URLs, as in https://tags.example.com/t, without a query.";
+    ApiError::Invalid(why.to_owned())
+}
+
+impl Verification {
+    fn of(run: DryRun, at_tag_url: bool) -> Self {
         let findings = run.findings.iter().map(|finding| FindingView {
             kind: finding.name(),
             text: finding.to_string(),
@@ -88,6 +132,9 @@ impl From<DryRun> for Verification {
         Self {
             tag_id: run.tag_id,
             inlay_id: run.inlay_id,
+            uid: run.uid,
+            at_tag_url,
+            chip: None,
             counter: run.verdict.and_then(|verdict| verdict.counters().0),
             tag_verified: run.verdict.and_then(Verdict::tag_verified),
             reason: run

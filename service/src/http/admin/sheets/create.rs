@@ -44,6 +44,7 @@ pub(crate) async fn create(
         closed: false,
     };
     fields.validate().map_err(ApiError::Invalid)?;
-    let sheet = service.storage.insert_sheet(fields, sheet.expected).await?;
+    let expected = sheet.expected.validated().map_err(ApiError::Invalid)?;
+    let sheet = service.storage.insert_sheet(fields, expected).await?;
     Ok((StatusCode::CREATED, Json(sheet)))
 }
