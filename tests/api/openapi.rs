@@ -121,6 +121,43 @@ fn every_schema_is_an_object_and_every_change_names_its_members() {
     }
 }
 
+/// RFC 7396: `null` removes a member, also one of an object within.
+#[test]
+fn what_null_resets_is_in_the_schema_of_a_change() {
+    let document = parsed();
+    let schemas = &document["components"]["schemas"];
+    let null = json!({"type": "null"});
+    let may_be_null = |schema: &Value| {
+        let types = schema["type"].as_array().into_iter().flatten();
+        let choices = schema["oneOf"].as_array().into_iter().flatten();
+        types
+            .chain(choices)
+            .any(|one| *one == "null" || *one == null)
+    };
+    for (patch, member) in [
+        ("TagPatch", "title"),
+        ("TagPatch", "attributes"),
+        ("TagPatch", "location"),
+        ("LocationPatch", "lat"),
+        ("VenuePatch", "type"),
+        ("ThemePatch", "accent"),
+        ("SheetFieldsPatch", "planned"),
+    ] {
+        let schema = &schemas[patch]["properties"][member];
+        assert!(may_be_null(schema), "{patch} {member}: {schema}");
+        assert_eq!(schema["default"], Value::Null, "{patch} {member}");
+    }
+    let variable = &schemas["PropertiesPatch"]["additionalProperties"];
+    assert!(may_be_null(variable), "{variable}");
+    for member in ["name", "slug"] {
+        let schema = &schemas["TagPatch"]["properties"][member];
+        assert!(
+            schema.is_object() && !may_be_null(schema),
+            "{member}: {schema}"
+        );
+    }
+}
+
 /// What the service refuses is not only in the words.
 #[test]
 fn limits_are_in_the_schemas() {

@@ -49,7 +49,11 @@ def properties(**values):
 
 
 def tap(url):
-    """Where a tap leads, and its key as clients send it."""
+    """Where a tap of somebody new leads, and its key as clients send it.
+
+    A client keeps cookies, and with the cookie of a tap the same URL is a reload.
+    """
+    visitor = Client(base_url=base)
     url = urlsplit(url)
     code = {name: values[0] for name, values in parse_qs(url.query).items()}
     answer = get_t_slug.sync_detailed(url.path.removeprefix("/t/"), client=visitor, **code)

@@ -30,8 +30,9 @@ curl --fail --silent --show-error --output /dev/null --request POST \
 #   a macro is or which names a table's columns have; such requests get 422 and a sentence.
 # * ensure_resource_availability: it takes a virtual inlay's inlay_id for its id.
 schemathesis="$PWD/target/venv/bin/schemathesis"
+settings="$PWD/tests/schemathesis/schemathesis.toml"
 cd "$folder"
-"$schemathesis" run "$base/openapi.json" \
+"$schemathesis" --config-file "$settings" run "$base/openapi.json" \
   --header "Authorization: Bearer $TAPDESK_ADMIN_TOKEN" \
   --exclude-path /admin/v1/events \
   --checks all --exclude-checks positive_data_acceptance,ensure_resource_availability \

@@ -1,5 +1,6 @@
 //! The OpenAPI document, apart from what the admin API's routes say of themselves.
 
+mod patch;
 mod shape;
 
 use utoipa::openapi::header::HeaderBuilder;
@@ -12,6 +13,8 @@ use utoipa::openapi::{
     self, ContentBuilder, OneOfBuilder, Ref, RefOr, ResponseBuilder, Schema, ServerBuilder,
 };
 use utoipa::{Modify, OpenApi, PartialSchema, ToSchema};
+
+pub(super) use patch::loosen;
 
 use super::access::Audience;
 use super::error::Problem;
@@ -56,6 +59,9 @@ pub(super) fn complete(document: &mut openapi::OpenApi) {
         for operation in shape::operations(item) {
             answers_of_all(path, operation);
         }
+    }
+    if let Some(components) = &mut document.components {
+        patch::patch_within(&mut components.schemas);
     }
     shape::complete(document);
     open_parts(document);

@@ -130,7 +130,7 @@ text_schema!(Network, "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$");
 
 /// How a host is written, for the OpenAPI document.
 pub(super) struct HostName;
-text_schema!(HostName, "^([^][/:@?#\\s]+|\\[?[0-9A-Fa-f:.]+\\]?)$");
+text_schema!(HostName, "^([^\\[\\]/:@?#\\s]+|\\[?[0-9A-Fa-f:.]+\\]?)$");
 
 /// The base of the tags' URLs, without a slash at its end.
 pub(crate) fn tag_url(text: &str) -> Option<String> {

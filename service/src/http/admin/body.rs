@@ -11,10 +11,10 @@ use axum::http::header::CONTENT_TYPE;
 use hyper::body::Body as _;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
-use utoipa::openapi::{OneOfBuilder, RefOr, Schema};
+use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::http::document::loosen;
 use crate::http::error::ApiError;
 use crate::object::Object;
 
@@ -122,41 +122,9 @@ impl<T: PartialSchema> PartialSchema for Partial<T> {
     fn schema() -> RefOr<Schema> {
         let mut schema = T::schema();
         if let RefOr::T(Schema::Object(object)) = &mut schema {
-            let required = std::mem::take(&mut object.required);
-            for (name, member) in &mut object.properties {
-                if !required.contains(name) {
-                    or_null(member);
-                }
-            }
+            loosen(object);
         }
         schema
-    }
-}
-
-/// Allows `null` as well.
-fn or_null(schema: &mut RefOr<Schema>) {
-    let null = || ObjectBuilder::new().schema_type(Type::Null);
-    match schema {
-        RefOr::T(Schema::Object(object)) if object.enum_values.is_none() => {
-            nullable(&mut object.schema_type);
-        }
-        RefOr::T(Schema::Array(array)) => nullable(&mut array.schema_type),
-        RefOr::T(Schema::OneOf(choice)) => {
-            let null = null().into();
-            if !choice.items.contains(&null) {
-                choice.items.push(null);
-            }
-        }
-        other => {
-            let either = OneOfBuilder::new().item(other.clone()).item(null());
-            *other = either.into();
-        }
-    }
-}
-
-fn nullable(schema: &mut SchemaType) {
-    if let SchemaType::Type(one) = schema {
-        *schema = SchemaType::from_iter([one.clone(), Type::Null]);
     }
 }
 

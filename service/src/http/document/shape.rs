@@ -178,7 +178,7 @@ fn choose_between_wholes(schemas: &mut Schemas) {
 }
 
 /// The name of the schema that is referred to.
-fn referred(schema: &RefOr<Schema>) -> Option<&str> {
+pub(super) fn referred(schema: &RefOr<Schema>) -> Option<&str> {
     match schema {
         RefOr::Ref(reference) => reference.ref_location.rsplit('/').next(),
         RefOr::T(_) => None,

@@ -187,6 +187,6 @@ pub(super) fn wrong_method() -> Response {
     );
     response
         .headers_mut()
-        .insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+        .insert(header::ALLOW, HeaderValue::from_static("GET, HEAD, POST"));
     response
 }

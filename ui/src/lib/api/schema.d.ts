@@ -1627,7 +1627,7 @@ export interface components {
              * @example https://example.com/?sn={{tag:attribute:sku}}
              */
             target_url?: string | null;
-            theme?: components["schemas"]["Theme"] | null;
+            theme?: components["schemas"]["ThemePatch"] | null;
         };
         /** @description A studio experience to begin with. */
         ExperienceTemplate: {
@@ -2032,6 +2032,43 @@ export interface components {
              */
             venue?: components["schemas"]["Venue"];
         };
+        /** @description A place (specification 2.4). */
+        LocationPatch: {
+            asset?: components["schemas"]["VenueAssetPatch"] | null;
+            /** @description Free data. */
+            data?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Format: int64
+             * @description Designated market area.
+             */
+            dma?: number | null;
+            /**
+             * Format: int64
+             * @description The owner's number for it.
+             */
+            id?: number | null;
+            /**
+             * Format: double
+             * @description Latitude in degrees, -90 to 90.
+             */
+            lat?: number | null;
+            /**
+             * Format: double
+             * @description Longitude in degrees, -180 to 180.
+             */
+            lon?: number | null;
+            /** @description Whether the tag stays where it is. */
+            stationary?: boolean | null;
+            /** @description Street and number. */
+            street?: string | null;
+            /** @description Free data of systems. */
+            system?: unknown[] | null;
+            /** @description Free data of users. */
+            user_data?: unknown[] | null;
+            venue?: components["schemas"]["VenuePatch"] | null;
+        };
         /**
          * @description Where the part of the URL that the SDMMAC covers begins (`SDMMACInputOffset`,
          *     data sheet section 9.3.8). It ends at the character before the MAC.
@@ -2401,6 +2438,21 @@ export interface components {
              */
             stationary?: number;
         };
+        /** @description The kind of a venue. */
+        PlaceTypePatch: {
+            /**
+             * Format: int64
+             * @description The owner's number for the kind.
+             */
+            id?: number | null;
+            /** @description Its name. */
+            name?: string | null;
+            /**
+             * Format: int64
+             * @description 1 where things of the kind stay where they are, else 0.
+             */
+            stationary?: number | null;
+        };
         /** @description The tap to rehearse. */
         PreviewedTap: {
             content?: components["schemas"]["ContentFields"] | null;
@@ -2450,6 +2502,10 @@ export interface components {
         /** @description The properties of one class. */
         Properties: {
             [key: string]: string;
+        };
+        /** @description The properties of one class. */
+        PropertiesPatch: {
+            [key: string]: string | null;
         };
         /** @description A property's key: `[A-Za-z0-9_.-]{1,64}`, case sensitive. */
         PropertyKey: string;
@@ -3090,8 +3146,8 @@ export interface components {
         };
         /** @description What the owner of a tag decides about it. */
         TagPatch: {
-            attributes?: components["schemas"]["Properties"] | null;
-            data?: components["schemas"]["Properties"] | null;
+            attributes?: components["schemas"]["PropertiesPatch"] | null;
+            data?: components["schemas"]["PropertiesPatch"] | null;
             /** @description A sentence for visitors. */
             description?: string | null;
             experience_id?: components["schemas"]["ExperienceId"] | null;
@@ -3099,7 +3155,7 @@ export interface components {
             has_qr_code?: boolean | null;
             /** @description Locale of the tag's texts, as in `en_US`. */
             language_code?: string | null;
-            location?: components["schemas"]["Location"] | null;
+            location?: components["schemas"]["LocationPatch"] | null;
             /** @description What the owner calls it. Need not be unique. */
             name?: string;
             slug?: components["schemas"]["Slug"];
@@ -3110,14 +3166,14 @@ export interface components {
             track_location?: boolean | null;
             /** @description Whether a rolling key from a tap that did not verify may update variables. */
             updates_require_verified?: boolean | null;
-            variables?: components["schemas"]["Properties"] | null;
+            variables?: components["schemas"]["PropertiesPatch"] | null;
             /** @description Whether taps are verified at all. */
             verifier_enabled?: boolean | null;
             /** @description Settings of widgets by their name; handed through to the payload. */
             widget_settings?: {
                 [key: string]: {
                     [key: string]: unknown;
-                };
+                } | null;
             } | null;
         };
         /** @description A property of a tag. */
@@ -3194,6 +3250,24 @@ export interface components {
             logo?: components["schemas"]["ImageId"];
             /** @description Whether the page follows the visitor's device, or is always light or dark. */
             scheme?: components["schemas"]["Scheme"];
+        };
+        /**
+         * @description How a page looks. What is not given looks as the service has it.
+         *
+         *     The owner chooses grounds and an accent; what stands on them is derived, so
+         *     that no choice makes a page that cannot be read.
+         */
+        ThemePatch: {
+            /** @description The colour of buttons and links. */
+            accent?: string | null;
+            /** @description The ground of the light page. */
+            background?: string | null;
+            /** @description The ground of the dark page. */
+            background_dark?: string | null;
+            corners?: components["schemas"]["Corners"] | null;
+            font?: components["schemas"]["Font"] | null;
+            logo?: components["schemas"]["ImageId"] | null;
+            scheme?: components["schemas"]["Scheme"] | null;
         };
         /** Format: date-time */
         Timestamp: string;
@@ -3371,6 +3445,18 @@ export interface components {
              *     }
              */
             type?: components["schemas"]["PlaceType"];
+        };
+        /** @description An asset. */
+        VenueAssetPatch: {
+            /** @description The owner's identifier for it. */
+            id?: string | null;
+            type?: components["schemas"]["PlaceTypePatch"] | null;
+        };
+        /** @description A venue. */
+        VenuePatch: {
+            /** @description Its name. */
+            name?: string | null;
+            type?: components["schemas"]["PlaceTypePatch"] | null;
         };
         /** @description What a tap of a URL would be decided as at this moment. */
         Verification: {
@@ -3584,6 +3670,7 @@ export type LeftOutTagImportOutcome = components['schemas']['LeftOutTagImportOut
 export type LeftOutTagImportRow = components['schemas']['LeftOutTagImportRow'];
 export type LineChange = components['schemas']['LineChange'];
 export type Location = components['schemas']['Location'];
+export type LocationPatch = components['schemas']['LocationPatch'];
 export type MacFrom = components['schemas']['MacFrom'];
 export type MasterKey = components['schemas']['MasterKey'];
 export type MasterKeyId = components['schemas']['MasterKeyId'];
@@ -3617,10 +3704,12 @@ export type PageVirtualInlay = components['schemas']['Page_VirtualInlay'];
 export type Payload = components['schemas']['Payload'];
 export type PayloadOrNone = components['schemas']['PayloadOrNone'];
 export type PlaceType = components['schemas']['PlaceType'];
+export type PlaceTypePatch = components['schemas']['PlaceTypePatch'];
 export type PreviewedTap = components['schemas']['PreviewedTap'];
 export type Problem = components['schemas']['Problem'];
 export type ProgressBlock = components['schemas']['ProgressBlock'];
 export type Properties = components['schemas']['Properties'];
+export type PropertiesPatch = components['schemas']['PropertiesPatch'];
 export type PropertyKey = components['schemas']['PropertyKey'];
 export type RateLimit = components['schemas']['RateLimit'];
 export type Reason = components['schemas']['Reason'];
@@ -3694,6 +3783,7 @@ export type Technology = components['schemas']['Technology'];
 export type Templates = components['schemas']['Templates'];
 export type TextBlock = components['schemas']['TextBlock'];
 export type Theme = components['schemas']['Theme'];
+export type ThemePatch = components['schemas']['ThemePatch'];
 export type Timestamp = components['schemas']['Timestamp'];
 export type TimeWhen = components['schemas']['TimeWhen'];
 export type TokenId = components['schemas']['TokenId'];
@@ -3712,6 +3802,8 @@ export type VariableFilledWhen = components['schemas']['VariableFilledWhen'];
 export type VariableValues = components['schemas']['VariableValues'];
 export type Venue = components['schemas']['Venue'];
 export type VenueAsset = components['schemas']['VenueAsset'];
+export type VenueAssetPatch = components['schemas']['VenueAssetPatch'];
+export type VenuePatch = components['schemas']['VenuePatch'];
 export type Verification = components['schemas']['Verification'];
 export type VerificationRequest = components['schemas']['VerificationRequest'];
 export type VerificationState = components['schemas']['VerificationState'];
