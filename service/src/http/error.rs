@@ -236,10 +236,15 @@ fn by_part(path: &str, error: ApiError) -> Response {
     } else if path.starts_with("/admin/") {
         error.into_response()
     } else {
-        pages::message(
-            error.status(),
-            "Nothing here",
-            "This address leads nowhere.",
-        )
+        nothing_here_as(error.status())
     }
+}
+
+/// The page for a public address that leads nowhere.
+pub(super) fn nothing_here() -> Response {
+    nothing_here_as(StatusCode::NOT_FOUND)
+}
+
+fn nothing_here_as(status: StatusCode) -> Response {
+    pages::message(status, "Nothing here", "This address leads nowhere.")
 }
