@@ -50,6 +50,13 @@ pub trait Taps: Send + Sync {
     /// commits: a crash may lose it, and nobody waits for it.
     fn note_payload_read(&self, id: InteractionId, at: Timestamp);
 
+    /// Keeps the names of macros without whose values a tap was answered, for the trace.
+    async fn note_left_out(
+        &self,
+        id: InteractionId,
+        macros: Vec<String>,
+    ) -> Result<(), StorageError>;
+
     /// Consumes a key and writes its variables, or does neither.
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError>;
 }

@@ -112,7 +112,7 @@ pub(in crate::http) fn respond(
             let status = StatusCode::INSUFFICIENT_STORAGE;
             pages::tag(service, status, &tag, visitor, |words| &words.try_again)
         }
-        TapAnswer::Redirect { location, key } => with_key(redirect(&location), key),
+        TapAnswer::Redirect { location, key, .. } => with_key(redirect(&location), key),
         TapAnswer::Page { html, nonce, key } => with_key(pages::experience(html, &nonce), key),
     }
 }

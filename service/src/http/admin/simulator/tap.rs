@@ -211,7 +211,7 @@ async fn follow(
     };
     let tapped = tap::tap(service, tap).await?;
     let (key, location) = match &tapped.answer {
-        TapAnswer::Redirect { location, key } => (key.as_ref(), Some(location.clone())),
+        TapAnswer::Redirect { location, key, .. } => (key.as_ref(), Some(location.clone())),
         TapAnswer::Page { key, .. } => (key.as_ref(), None),
         _ => (None, None),
     };
