@@ -9,6 +9,7 @@ mod destination;
 mod form;
 mod rehearsal;
 mod scope;
+mod stand_in;
 mod verify;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ pub use cache::{CachedTag, TagCache};
 pub use form::{FormAnswer, Submission, submit};
 pub use rehearsal::{KEY_PLACEHOLDER, Rehearsal, RehearsedTap, rehearse};
 pub use scope::{Facts, Scope};
+pub use stand_in::is_stand_in;
 pub use verify::{Presented, classify};
 
 use crate::clock::Timestamp;
@@ -30,7 +32,6 @@ use crate::keyring::KeyringError;
 use crate::macros::{Location, Macro, Settled};
 use crate::rolling_key::{IssuedKey, LIFETIME_MILLIS, RollingKey, is_live};
 use crate::service::Service;
-use crate::settings::SimulatedTargets;
 use crate::storage::{PublishedExperience, StorageError, TagKey};
 use crate::studio::{Outcome, Page, PageKey};
 use crate::tag::PropertyKey;
@@ -272,7 +273,7 @@ async fn answer(
             let rk = visit.held.as_ref().map(|held| held.key.expose());
             let target = (&target, rules);
             let location = location(service, tag, target, visit.visitor, visit.facts, rk).await?;
-            let stand_in = stand_in(service, tag, &location.url, rk);
+            let stand_in = stand_in::address(service, tag, &location.url, rk);
             Ok(TapAnswer::Redirect {
                 location: stand_in.unwrap_or(location.url),
                 key: visit.held,
@@ -440,30 +441,6 @@ pub async fn now_for(service: &Service, simulated: bool) -> Result<Timestamp, St
         0
     };
     Ok(service.storage.now().await?.plus_millis(offset))
-}
-
-/// Simulated taps lead to the built-in stand-in for the owner's domain, unless
-/// the owner asks otherwise.
-fn stand_in(
-    service: &Service,
-    tag: &CachedTag,
-    location: &str,
-    rk: Option<&str>,
-) -> Option<String> {
-    let settings = service.settings();
-    if !tag.simulated() || settings.simulated_targets == SimulatedTargets::Real {
-        return None;
-    }
-    let mut url = url::Url::parse(&settings.origin())
-        .ok()?
-        .join("/stand-in")
-        .ok()?;
-    url.query_pairs_mut()
-        .append_pair("for", location.split(['?', '#']).next().unwrap_or_default());
-    if let Some(rk) = rk {
-        url.query_pairs_mut().append_pair("rk", rk);
-    }
-    Some(url.into())
 }
 
 fn digest(query: &str) -> [u8; 8] {
