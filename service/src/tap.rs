@@ -47,6 +47,8 @@ pub struct Tap<'a> {
     pub query: &'a str,
     /// The key of the answer to an earlier tap at this path, from its cookie.
     pub cookie: Option<RollingKey>,
+    /// Whether the browser says that it loads the page again.
+    pub reload: bool,
     /// Who taps.
     pub client: ClientId,
     /// Where from: a two-letter code, or empty.
@@ -129,10 +131,13 @@ pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
     let Some(tag) = service.tags.get(service, TagKey::Slug(tap.slug)).await? else {
         return Ok(unrecorded(TapAnswer::NoSuchTag));
     };
-    let url_digest = digest(tap.query);
+    let (query, marked) = unmarked(tap.query);
+    let presented = Presented::in_query(query);
+    let url_digest = digest(query);
     if let Some(key) = tap.cookie
         && let Some((issued, interaction)) = held(service, &tag, &key).await?
         && interaction.url_digest == url_digest
+        && (issued.consumed.is_none() || !presented.is_static() || tap.reload || marked)
     {
         let recorded = Some((interaction.id, interaction.verdict));
         let mut visit = Visit::new(&tap.visitor, None, None);
@@ -141,7 +146,6 @@ pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
         return Ok(Tapped { answer, recorded });
     }
 
-    let presented = Presented::in_query(tap.query);
     let claim = classify(&tag, &presented)?;
     let tech = tag.tech(&presented);
     let id = service.storage.reserve_interaction_id().await?;
@@ -211,6 +215,21 @@ async fn note_left_out(service: &Service, id: InteractionId, left_out: &[Macro])
     if let Err(error) = service.storage.note_left_out(id, names).await {
         tracing::warn!(interaction = %id, "what a redirect left out was not noted: {error}");
     }
+}
+
+/// The mark that a page's script puts behind the query of the page's own address. A
+/// browser that goes back, or restores a tab, asks for that address, and sends nothing
+/// else that a new scan of a static URL would not.
+const MARK: &str = "again";
+
+/// A query without the mark, and whether it had it.
+fn unmarked(query: &str) -> (&str, bool) {
+    let unmarked = match query.strip_suffix(MARK) {
+        Some("") => Some(""),
+        Some(before) => before.strip_suffix('&'),
+        None => None,
+    };
+    (unmarked.unwrap_or(query), unmarked.is_some())
 }
 
 /// The tag at `slug`, for a preview of its link.
@@ -446,4 +465,23 @@ pub async fn now_for(service: &Service, simulated: bool) -> Result<Timestamp, St
 fn digest(query: &str) -> [u8; 8] {
     let digest = Sha256::digest(query);
     std::array::from_fn(|i| digest[i])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_of_a_page_is_no_part_of_its_url() {
+        for (query, unmarked_query, marked) in [
+            ("", "", false),
+            ("again", "", true),
+            ("utm=1", "utm=1", false),
+            ("utm=1&again", "utm=1", true),
+            ("x=again", "x=again", false),
+            ("again&x", "again&x", false),
+        ] {
+            assert_eq!(unmarked(query), (unmarked_query, marked), "{query}");
+        }
+    }
 }

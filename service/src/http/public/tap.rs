@@ -74,6 +74,7 @@ pub(in crate::http) async fn tap(
                     slug,
                     query,
                     cookie,
+                    reload: is_reload(headers),
                     client: origin.client,
                     country,
                     visitor: visitor.clone(),
@@ -151,6 +152,23 @@ fn held_key(headers: &HeaderMap) -> Option<RollingKey> {
         .filter_map(|pair| pair.trim().split_once('='))
         .find(|(name, _)| *name == COOKIE)
         .and_then(|(_, value)| RollingKey::parse(value))
+}
+
+/// Whether the browser loads a page again that it has: browsers say so by asking every
+/// cache on the way for a fresh one.
+fn is_reload(headers: &HeaderMap) -> bool {
+    let says = |name, marks: &[&str]| {
+        let values = headers.get_all(name).iter();
+        let directives = values
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','));
+        directives.map(str::trim).any(|directive| {
+            marks
+                .iter()
+                .any(|mark| directive.eq_ignore_ascii_case(mark))
+        })
+    };
+    says(header::CACHE_CONTROL, &["max-age=0", "no-cache"]) || says(header::PRAGMA, &["no-cache"])
 }
 
 /// A request made before anybody wants the page must not burn a one-time URL.

@@ -205,6 +205,7 @@ async fn follow(
         slug,
         query,
         cookie: None,
+        reload: false,
         client: origin.client,
         country: origin.country,
         visitor: Visitor::default(),
