@@ -155,6 +155,28 @@ async fn a_reload_shows_the_version_of_the_experience_that_the_tap_showed() {
     );
 }
 
+#[tokio::test]
+async fn the_cookie_is_secure_under_an_https_tag_url() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    for (tag_url, secure) in [
+        ("https://tags.example/t", true),
+        ("HTTPS://tags.example/t", true),
+        ("http://tags.example/t", false),
+    ] {
+        let mut settings = (*service.service().settings()).clone();
+        settings.tag_url = tag_url.to_owned();
+        service.service().set_settings(settings);
+        let tap = service.tap(&tag.path()).await;
+        let cookie = tap.answer.header("set-cookie").expect("one cookie");
+        assert_eq!(
+            cookie.split("; ").any(|attribute| attribute == "Secure"),
+            secure,
+            "{tag_url}"
+        );
+    }
+}
+
 /// A tag with a static URL, whose key is consumed: the tap, and the cookie it set.
 async fn used(service: &TestService) -> (TestTag, TapResult, String) {
     let tag = service.redirecting_tag(Value::Null).await;

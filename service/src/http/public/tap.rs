@@ -113,8 +113,10 @@ pub(in crate::http) fn respond(
             let status = StatusCode::INSUFFICIENT_STORAGE;
             pages::tag(service, status, &tag, visitor, |words| &words.try_again)
         }
-        TapAnswer::Redirect { location, key, .. } => with_key(redirect(&location), key),
-        TapAnswer::Page { html, nonce, key } => with_key(pages::experience(html, &nonce), key),
+        TapAnswer::Redirect { location, key, .. } => with_key(service, redirect(&location), key),
+        TapAnswer::Page { html, nonce, key } => {
+            with_key(service, pages::experience(html, &nonce), key)
+        }
     }
 }
 
@@ -130,10 +132,16 @@ fn redirect(location: &str) -> Response {
     response
 }
 
-fn with_key(mut response: Response, key: Option<HeldKey>) -> Response {
+fn with_key(service: &Service, mut response: Response, key: Option<HeldKey>) -> Response {
     if let Some(HeldKey { key, max_age, slug }) = key {
+        // If the tag URL is https, no browser sends the key over http.
+        let secure = if service.settings().is_https() {
+            "; Secure"
+        } else {
+            ""
+        };
         let cookie = format!(
-            "{COOKIE}={}; Path=/t/{slug}; Max-Age={max_age}; HttpOnly; SameSite=Lax",
+            "{COOKIE}={}; Path=/t/{slug}; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}",
             key.expose()
         );
         if let Ok(cookie) = HeaderValue::from_str(&cookie) {
