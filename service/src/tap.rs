@@ -17,7 +17,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 pub use cache::{CachedTag, TagCache};
-pub use form::{FormAnswer, Submission, submit};
+pub use form::{FormAnswer, Submission, submit, takes_forms};
 pub use rehearsal::{KEY_PLACEHOLDER, Rehearsal, RehearsedTap, rehearse};
 pub use scope::{Facts, Scope};
 pub use stand_in::is_stand_in;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::client::TapResult;
-use tapdesk_tests::{TestService, TestTag};
+use tapdesk_tests::{Answering as _, TestService, TestTag};
 
 #[tokio::test]
 async fn a_redirect_is_302_no_store_and_without_a_referrer() {
@@ -343,5 +343,33 @@ async fn a_rule_whose_target_gives_no_url_is_passed_over() {
             }
             None => assert_page(&tap, 200),
         }
+    }
+}
+
+#[tokio::test]
+async fn allow_names_the_methods_that_the_tag_takes() {
+    let service = TestService::start().await;
+    let redirect = service.redirecting_tag(Value::Null).await;
+    let page = service
+        .experience(json!({"name": "Page", "kind": "studio", "blocks": []}))
+        .await;
+    let page = service
+        .redirecting_tag(json!({"experience_id": page}))
+        .await;
+    for (tag, allowed) in [(redirect, "GET, HEAD"), (page, "GET, HEAD, POST")] {
+        for method in ["PUT", "DELETE", "OPTIONS"] {
+            let method = reqwest::Method::from_bytes(method.as_bytes()).expect("a method");
+            let answer = service.request(method, &tag.path()).answer().await;
+            assert_eq!(answer.status, 405);
+            assert_eq!(answer.header("allow"), Some(allowed));
+        }
+        // What is no form is the wrong type where forms are taken.
+        let answer = service.post(&tag.path()).json(&json!({})).answer().await;
+        let (status, allow) = match allowed {
+            "GET, HEAD" => (405, Some(allowed)),
+            _ => (415, None),
+        };
+        assert_eq!((answer.status, answer.header("allow")), (status, allow));
+        assert_eq!(service.scan_count(&tag).await, 0);
     }
 }

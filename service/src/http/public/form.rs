@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use sha2::{Digest, Sha256};
 
-use super::tap::{respond, wrong_method};
+use super::tap::{not_allowed, respond};
 use super::{BODY_MAX, too_many};
 use crate::http::origin::{user_agent, visitor};
 use crate::http::pages;
@@ -58,7 +58,7 @@ pub(super) async fn form(service: &Service, address: IpAddr, request: Request) -
     };
     match tap::submit(service, submission).await {
         Ok(FormAnswer::NoSuchTag) => respond(service, TapAnswer::NoSuchTag, &visitor),
-        Ok(FormAnswer::NoForm) => wrong_method(),
+        Ok(FormAnswer::NoForm) => not_allowed("GET, HEAD"),
         Ok(FormAnswer::TapAgain(tag)) => {
             let refused = pages::tap_again(service, StatusCode::BAD_REQUEST, &tag, &visitor);
             counted(service, address, refused)

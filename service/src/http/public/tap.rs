@@ -83,7 +83,7 @@ pub(in crate::http) async fn tap(
             .await
             .map(|tapped| tapped.answer)
         }
-        _ => return wrong_method(),
+        _ => return wrong_method(&service, slug, request.method()).await,
     };
     match answer {
         Ok(answer) => respond(&service, answer, &visitor),
@@ -205,7 +205,22 @@ fn not_now() -> Response {
     response
 }
 
-pub(super) fn wrong_method() -> Response {
+/// The answer to a method that the tag at `slug` does not take, and to a POST that is no form.
+async fn wrong_method(service: &Service, slug: &str, method: &Method) -> Response {
+    match tap::takes_forms(service, slug).await {
+        Ok(true) if *method == Method::POST => pages::message(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "Not like this",
+            "This page takes what a form of its own sends (application/x-www-form-urlencoded).",
+        ),
+        Ok(true) => not_allowed("GET, HEAD, POST"),
+        Ok(false) => not_allowed("GET, HEAD"),
+        Err(error) => TapError::from(error).into_response(),
+    }
+}
+
+/// The answer to a method that is not among the `allowed`.
+pub(super) fn not_allowed(allowed: &'static str) -> Response {
     let mut response = pages::message(
         StatusCode::METHOD_NOT_ALLOWED,
         "Not like this",
@@ -213,6 +228,6 @@ pub(super) fn wrong_method() -> Response {
     );
     response
         .headers_mut()
-        .insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+        .insert(header::ALLOW, HeaderValue::from_static(allowed));
     response
 }
