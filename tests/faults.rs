@@ -6,6 +6,7 @@ mod descriptors;
 mod endings;
 mod load;
 mod lost_answers;
+mod proxies;
 mod sentinel;
 mod sqlite;
 

@@ -8,7 +8,7 @@
 //! | `load` | visitors and owners' servers at work meanwhile, and what they were promised |
 //! | `network` | a network between the nodes and their database, which can be cut |
 
-mod balancer;
+pub(crate) mod balancer;
 mod load;
 mod network;
 mod nodes;

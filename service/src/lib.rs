@@ -35,6 +35,7 @@ pub mod object;
 pub mod payload;
 pub mod picture;
 pub mod private_file;
+pub mod proof;
 pub mod refusals;
 pub mod rolling_key;
 pub mod service;

@@ -16,12 +16,13 @@ mod template;
 mod tests;
 
 use std::borrow::Cow;
+use std::fmt;
 use std::str::FromStr;
 
 use askama::filters::{Escaper as _, Html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-pub use target::{TARGET_MAX, Target, TargetError, VALUES_MAX};
+pub use target::{LOCATION_MAX, Location, Settled, TARGET_MAX, Target, TargetError};
 pub use template::Template;
 
 /// What a macro names. Names are case sensitive.
@@ -104,6 +105,31 @@ impl FromStr for Macro {
     }
 }
 
+/// The name.
+impl fmt::Display for Macro {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InteractionRk => f.write_str("interaction:rk"),
+            Self::InteractionId => f.write_str("interaction:id"),
+            Self::InteractionTime => f.write_str("interaction:time"),
+            Self::TechValue => f.write_str("interaction:tech:value"),
+            Self::TechName => f.write_str("interaction:tech:name"),
+            Self::VerificationSupported => f.write_str("interaction:verification:supported"),
+            Self::VerificationResult => f.write_str("interaction:verification:result"),
+            Self::TagId => f.write_str("tag:id"),
+            Self::TagName => f.write_str("tag:name"),
+            Self::TagTitle => f.write_str("tag:title"),
+            Self::TagAttribute(key) => write!(f, "tag:attribute:{key}"),
+            Self::TagData(key) => write!(f, "tag:data:{key}"),
+            Self::TagVariable(key) => write!(f, "tag:variable:{key}"),
+            Self::DeviceCountry => f.write_str("device:country"),
+            Self::LocationLat => f.write_str("location:lat"),
+            Self::LocationLon => f.write_str("location:lon"),
+            Self::VenueName => f.write_str("location:venue:name"),
+        }
+    }
+}
+
 /// What an interaction can say to macros.
 pub trait Scope {
     /// The value of `name`. `None` and `""` mean the same: nothing to say, so
@@ -129,6 +155,11 @@ const RESERVED: AsciiSet = NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
+
+/// How long `value` is in a URL, in bytes.
+fn url_length(value: &str) -> usize {
+    utf8_percent_encode(value, &RESERVED).map(str::len).sum()
+}
 
 impl Encoding {
     /// `value` as it may stand in such a place.

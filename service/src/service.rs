@@ -10,6 +10,7 @@ use crate::countries::Countries;
 use crate::entropy::Entropy;
 use crate::keyring::Keyring;
 use crate::metrics::Metrics;
+use crate::proof::Proofs;
 use crate::refusals::{Operation, Refusals};
 use crate::rolling_key::KeyMask;
 use crate::settings::{Layers, Overrides, Settings};
@@ -51,6 +52,8 @@ pub struct Service {
     pub clients: Clients,
     /// Names images to visitors.
     pub media: MediaNames,
+    /// Knows the addresses to which it sent simulated taps.
+    pub(crate) stand_ins: Proofs,
     /// Countries of addresses.
     pub countries: Countries,
     /// Knows admin tokens.
@@ -82,6 +85,7 @@ impl Service {
         Ok(Arc::new(Self {
             key_mask: KeyMask::new(secrets.key_mask),
             media: MediaNames::new(&secrets.client),
+            stand_ins: Proofs::new(&secrets.client, "where simulated taps lead"),
             clients: Clients::new(secrets.client),
             tags: TagCache::default(),
             refusals: Refusals::new(Arc::clone(&parts.clock)),

@@ -74,4 +74,10 @@ impl Settings {
         url::Url::parse(&self.tag_url)
             .map_or_else(|_| String::new(), |url| url.origin().ascii_serialization())
     }
+
+    /// Whether visitors come by https.
+    pub fn is_https(&self) -> bool {
+        let scheme = self.tag_url.split_once(':').map(|(scheme, _)| scheme);
+        scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"))
+    }
 }

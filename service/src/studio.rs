@@ -275,7 +275,7 @@ impl<'a> Maker<'a, '_> {
             },
             Block::Progress { label, value, of } => Part::Progress {
                 label: self.text(label),
-                filled: self.text(value).trim().parse().unwrap_or(0_u8).min(*of),
+                filled: marks(&self.text(value), *of),
                 of: *of,
             },
             Block::Divider {} => Part::Divider,
@@ -409,4 +409,22 @@ impl Tone {
             }
         }
     }
+}
+
+/// How many of `of` marks a value fills: a decimal number, which may be beyond the last
+/// mark. Anything else fills none.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is within 0 and a number of this type"
+)]
+fn marks(value: &str, of: u8) -> u8 {
+    let value = value.trim();
+    let is_decimal = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'+' | b'-');
+    let number: f64 = if value.bytes().all(is_decimal) {
+        value.parse().unwrap_or_default()
+    } else {
+        0.0
+    };
+    number.clamp(0.0, f64::from(of)) as u8
 }

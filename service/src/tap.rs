@@ -5,9 +5,11 @@
 //! the answer is made after its commit.
 
 mod cache;
+mod destination;
 mod form;
 mod rehearsal;
 mod scope;
+mod stand_in;
 mod verify;
 
 use std::sync::Arc;
@@ -15,25 +17,26 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 pub use cache::{CachedTag, TagCache};
-pub use form::{FormAnswer, Submission, submit};
+pub use form::{FormAnswer, Submission, submit, takes_forms};
 pub use rehearsal::{KEY_PLACEHOLDER, Rehearsal, RehearsedTap, rehearse};
 pub use scope::{Facts, Scope};
+pub use stand_in::is_stand_in;
 pub use verify::{Presented, classify};
 
 use crate::clock::Timestamp;
 use crate::entropy::{self, Entropy};
-use crate::experience::{Block, Content, Rule, Theme, When};
+use crate::experience::{Block, Rule, Theme, When};
 use crate::id::InteractionId;
 use crate::interaction::{ClientId, KeyedInteraction, NewInteraction, NewKey, Verdict};
 use crate::keyring::KeyringError;
-use crate::macros::Target;
+use crate::macros::{Location, Macro, Settled};
 use crate::rolling_key::{IssuedKey, LIFETIME_MILLIS, RollingKey, is_live};
 use crate::service::Service;
-use crate::settings::SimulatedTargets;
 use crate::storage::{PublishedExperience, StorageError, TagKey};
 use crate::studio::{Outcome, Page, PageKey};
-use crate::tag::{PropertyKey, Status};
+use crate::tag::PropertyKey;
 use crate::visitor::{Visitor, negotiate};
+use destination::Destination;
 
 /// A tap, as it comes in at `/t/{slug}`.
 #[derive(Debug)]
@@ -44,6 +47,8 @@ pub struct Tap<'a> {
     pub query: &'a str,
     /// The key of the answer to an earlier tap at this path, from its cookie.
     pub cookie: Option<RollingKey>,
+    /// Whether the browser says that it loads the page again.
+    pub reload: bool,
     /// Who taps.
     pub client: ClientId,
     /// Where from: a two-letter code, or empty.
@@ -67,6 +72,8 @@ pub enum TapAnswer {
         location: String,
         /// The key it carries; `None` where none was issued.
         key: Option<HeldKey>,
+        /// The macros whose values it had no room for.
+        left_out: Vec<Macro>,
     },
     /// A studio experience: a page of the service itself.
     Page {
@@ -124,10 +131,13 @@ pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
     let Some(tag) = service.tags.get(service, TagKey::Slug(tap.slug)).await? else {
         return Ok(unrecorded(TapAnswer::NoSuchTag));
     };
-    let url_digest = digest(tap.query);
+    let (query, marked) = unmarked(tap.query);
+    let presented = Presented::in_query(query);
+    let url_digest = digest(query);
     if let Some(key) = tap.cookie
         && let Some((issued, interaction)) = held(service, &tag, &key).await?
         && interaction.url_digest == url_digest
+        && (issued.consumed.is_none() || !presented.is_static() || tap.reload || marked)
     {
         let recorded = Some((interaction.id, interaction.verdict));
         let mut visit = Visit::new(&tap.visitor, None, None);
@@ -136,11 +146,11 @@ pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
         return Ok(Tapped { answer, recorded });
     }
 
-    let presented = Presented::in_query(tap.query);
     let claim = classify(&tag, &presented)?;
     let tech = tag.tech(&presented);
     let id = service.storage.reserve_interaction_id().await?;
-    let destination = Destination::of(&tag);
+    let destination = Destination::of(service, &tag).await?;
+    let missing = destination.missing();
     let key = destination
         .takes_a_key()
         .then(|| service.key_mask.issue(id, &*service.entropy));
@@ -188,7 +198,38 @@ pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
     let recorded = Some((id, facts.verdict));
     let visit = Visit::new(&tap.visitor, Some(facts), held);
     let answer = answer(service, &tag, destination, visit).await?;
+    let left_out = match &answer {
+        TapAnswer::Redirect { left_out, .. } => left_out,
+        _ => &missing,
+    };
+    note_left_out(service, id, left_out).await;
     Ok(Tapped { answer, recorded })
+}
+
+/// Keeps for the trace whose values a redirect did without. The tap goes on without it.
+async fn note_left_out(service: &Service, id: InteractionId, left_out: &[Macro]) {
+    if left_out.is_empty() {
+        return;
+    }
+    let names = left_out.iter().map(Macro::to_string).collect();
+    if let Err(error) = service.storage.note_left_out(id, names).await {
+        tracing::warn!(interaction = %id, "what a redirect left out was not noted: {error}");
+    }
+}
+
+/// The mark that a page's script puts behind the query of the page's own address. A
+/// browser that goes back, or restores a tab, asks for that address, and sends nothing
+/// else that a new scan of a static URL would not.
+const MARK: &str = "again";
+
+/// A query without the mark, and whether it had it.
+fn unmarked(query: &str) -> (&str, bool) {
+    let unmarked = match query.strip_suffix(MARK) {
+        Some("") => Some(""),
+        Some(before) => before.strip_suffix('&'),
+        None => None,
+    };
+    (unmarked.unwrap_or(query), unmarked.is_some())
 }
 
 /// The tag at `slug`, for a preview of its link.
@@ -204,38 +245,11 @@ pub async fn preview(
 pub async fn look(service: &Service, slug: &str, visitor: &Visitor) -> Result<TapAnswer, TapError> {
     let visit = Visit::new(visitor, None, None);
     match service.tags.get(service, TagKey::Slug(slug)).await? {
-        Some(tag) => answer(service, &tag, Destination::of(&tag), visit).await,
+        Some(tag) => {
+            let destination = Destination::of(service, &tag).await?;
+            answer(service, &tag, destination, visit).await
+        }
         None => Ok(TapAnswer::NoSuchTag),
-    }
-}
-
-/// Where a tap leads.
-#[derive(Clone, Copy)]
-enum Destination<'a> {
-    NotSetUp,
-    Archived,
-    Redirect(&'a Target, &'a [Rule]),
-    Page(&'a PublishedExperience, &'a [Block], &'a Theme),
-}
-
-impl<'a> Destination<'a> {
-    fn of(tag: &'a CachedTag) -> Self {
-        match (tag.status(), tag.experience()) {
-            (Status::Archived, _) => Self::Archived,
-            (Status::Active, None) => Self::NotSetUp,
-            (Status::Active, Some(experience)) => Self::within(experience),
-        }
-    }
-
-    fn within(experience: &'a PublishedExperience) -> Self {
-        match &*experience.content {
-            Content::Redirect { target, rules } => Self::Redirect(target, rules),
-            Content::Studio { blocks, theme } => Self::Page(experience, blocks, theme),
-        }
-    }
-
-    const fn takes_a_key(self) -> bool {
-        matches!(self, Self::Redirect(..) | Self::Page(..))
     }
 }
 
@@ -272,27 +286,17 @@ async fn answer(
     visit: Visit<'_>,
 ) -> Result<TapAnswer, TapError> {
     match destination {
-        Destination::NotSetUp => Ok(TapAnswer::NotSetUp(Arc::clone(tag))),
+        Destination::NotSetUp | Destination::NoUrl(_) => Ok(TapAnswer::NotSetUp(Arc::clone(tag))),
         Destination::Archived => Ok(TapAnswer::Archived(Arc::clone(tag))),
         Destination::Redirect(target, rules) => {
             let rk = visit.held.as_ref().map(|held| held.key.expose());
-            let location = location(
-                service,
-                tag,
-                (target, rules),
-                visit.visitor,
-                visit.facts,
-                rk,
-            );
-            Ok(match location.await? {
-                Some(location) => {
-                    let location = stand_in(service, tag, &location, rk).unwrap_or(location);
-                    TapAnswer::Redirect {
-                        location,
-                        key: visit.held,
-                    }
-                }
-                None => TapAnswer::NotSetUp(Arc::clone(tag)),
+            let target = (&target, rules);
+            let location = location(service, tag, target, visit.visitor, visit.facts, rk).await?;
+            let stand_in = stand_in::address(service, tag, &location.url, rk);
+            Ok(TapAnswer::Redirect {
+                location: stand_in.unwrap_or(location.url),
+                key: visit.held,
+                left_out: location.left_out,
             })
         }
         Destination::Page(experience, blocks, theme) => {
@@ -301,18 +305,19 @@ async fn answer(
     }
 }
 
-/// Where a redirect leads: to the target of its first rule that is met, or to its own.
+/// Where a redirect leads: to the target of its first rule that is met and has a
+/// URL for the tag, or to its own.
 async fn location(
     service: &Service,
     tag: &CachedTag,
-    (target, rules): (&Target, &[Rule]),
+    (target, rules): (&Settled<'_>, &[Rule]),
     visitor: &Visitor,
     facts: Option<Facts>,
     rk: Option<&str>,
-) -> Result<Option<String>, StorageError> {
+) -> Result<Location, StorageError> {
     if rules.is_empty() {
-        let scope = Scope::for_target(service, tag, target, facts, rk).await?;
-        return Ok(target.expand(&scope, rk));
+        let scope = Scope::with(service, tag, |f| target.uses(f), facts, rk).await?;
+        return Ok(target.location(&scope, rk));
     }
     let now = service.storage.now().await?;
     let named = rules.iter().flat_map(|rule| &rule.when);
@@ -323,9 +328,9 @@ async fn location(
     let language = language(visitor, &offered, tag);
     let scope = Scope::full(service, tag, facts, rk).await?;
     let circumstances = scope.circumstances(visitor, &language, now);
-    let met = rules.iter().find(|rule| rule.is_met(&circumstances));
-    let target = met.map_or(target, |rule| &rule.target_url);
-    Ok(target.expand(&scope, rk))
+    let mut met = rules.iter().filter(|rule| rule.is_met(&circumstances));
+    let met = met.find_map(|rule| rule.target_url.location(&scope, rk));
+    Ok(met.unwrap_or_else(|| target.location(&scope, rk)))
 }
 
 /// A page of the service, as it is now.
@@ -396,7 +401,7 @@ async fn keyless(
     tag: &Arc<CachedTag>,
     visitor: &Visitor,
 ) -> Result<TapAnswer, TapError> {
-    match Destination::of(tag) {
+    match Destination::of(service, tag).await? {
         Destination::Page(..) => Ok(TapAnswer::TryAgain(Arc::clone(tag))),
         destination => answer(service, tag, destination, Visit::new(visitor, None, None)).await,
     }
@@ -440,9 +445,10 @@ async fn repeat(
         max_age: left.div_euclid(1000),
         slug: slug.to_owned(),
     });
-    let destination = experience
-        .as_ref()
-        .map_or(Destination::NotSetUp, Destination::within);
+    let destination = match &experience {
+        Some(experience) => Destination::within(service, &tag, experience).await?,
+        None => Destination::NotSetUp,
+    };
     visit.facts = Some(Facts::from(interaction));
     answer(service, &tag, destination, visit).await
 }
@@ -457,31 +463,26 @@ pub async fn now_for(service: &Service, simulated: bool) -> Result<Timestamp, St
     Ok(service.storage.now().await?.plus_millis(offset))
 }
 
-/// Simulated taps lead to the built-in stand-in for the owner's domain, unless
-/// the owner asks otherwise.
-fn stand_in(
-    service: &Service,
-    tag: &CachedTag,
-    location: &str,
-    rk: Option<&str>,
-) -> Option<String> {
-    let settings = service.settings();
-    if !tag.simulated() || settings.simulated_targets == SimulatedTargets::Real {
-        return None;
-    }
-    let mut url = url::Url::parse(&settings.origin())
-        .ok()?
-        .join("/stand-in")
-        .ok()?;
-    url.query_pairs_mut()
-        .append_pair("for", location.split(['?', '#']).next().unwrap_or_default());
-    if let Some(rk) = rk {
-        url.query_pairs_mut().append_pair("rk", rk);
-    }
-    Some(url.into())
-}
-
 fn digest(query: &str) -> [u8; 8] {
     let digest = Sha256::digest(query);
     std::array::from_fn(|i| digest[i])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_of_a_page_is_no_part_of_its_url() {
+        for (query, unmarked_query, marked) in [
+            ("", "", false),
+            ("again", "", true),
+            ("utm=1", "utm=1", false),
+            ("utm=1&again", "utm=1", true),
+            ("x=again", "x=again", false),
+            ("again&x", "again&x", false),
+        ] {
+            assert_eq!(unmarked(query), (unmarked_query, marked), "{query}");
+        }
+    }
 }

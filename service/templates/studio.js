@@ -76,6 +76,12 @@
     over();
   });
 
+  // Going back, or restoring a tab, asks for the page's address as a new scan of a static
+  // URL would. This one says that it is none, and the page is answered again.
+  const here = location.search.slice(1);
+  if (/^http/.test(location.protocol) && !/(^|&)((uid|token)=|again$)/.test(here))
+    history.replaceState(history.state, "", `?${here && `${here}&`}again`);
+
   setTimeout(over, ends - Date.now() + 50);
   for (const name of ["pageshow", "focus", "visibilitychange"]) addEventListener(name, over, true);
 })();

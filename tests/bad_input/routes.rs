@@ -102,3 +102,58 @@ async fn a_method_that_the_route_does_not_have_is_405_and_says_which_it_has() {
     }
     service.assert_unchanged().await;
 }
+
+#[tokio::test]
+async fn a_path_that_cannot_be_decoded_is_no_route_of_its_part() {
+    let service = Unchanged::start().await;
+    for path in [
+        "/media/%ff",
+        "/media/%zz",
+        "/media/%00",
+        "/t/%ff",
+        "/%ff",
+        "/stand-in/%ff",
+        "/t/%c3%28/x",
+    ] {
+        assert_page(&service.get(path).answer().await, 404);
+    }
+    assert_envelope(&service.get("/v2/%ff").answer().await, 404);
+    for path in [
+        "/tags/%ff",
+        "/inlays/%ff",
+        "/interactions/%ff",
+        "/tags/1/variables/%ff",
+        "/experiences/1/images/%ff",
+    ] {
+        let answer = service.admin(Method::GET, path, json!(null)).await;
+        // One of these has no GET: what matters is whose envelope it is.
+        assert_problem(&answer, if answer.status == 405 { 405 } else { 404 });
+    }
+    service.assert_unchanged().await;
+}
+
+#[tokio::test]
+async fn every_refusal_of_a_method_says_which_there_are() {
+    let service = Unchanged::start().await;
+    for path in [
+        "/health",
+        "/ready",
+        "/stand-in",
+        "/media/x",
+        "/metrics",
+        "/docs",
+        "/openapi.json",
+    ] {
+        let request = service.request(Method::DELETE, path);
+        let answer = request.bearer_auth(service.admin_token()).answer().await;
+        assert_eq!(answer.status, 405, "{path}");
+        assert!(
+            answer
+                .header("allow")
+                .is_some_and(|allow| allow.contains("GET")),
+            "{path}: {:?}",
+            answer.headers
+        );
+    }
+    service.assert_unchanged().await;
+}

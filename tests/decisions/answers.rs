@@ -1,8 +1,9 @@
 //! What a tap is answered with.
 
 use serde_json::{Value, json};
+use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::client::TapResult;
-use tapdesk_tests::{TestService, TestTag};
+use tapdesk_tests::{Answering as _, TestService, TestTag};
 
 #[tokio::test]
 async fn a_redirect_is_302_no_store_and_without_a_referrer() {
@@ -173,4 +174,201 @@ fn assert_page(tap: &TapResult, status: u16) {
 async fn assert_recorded_without_key(service: &TestService, tag: &TestTag) {
     assert_eq!(service.scan_count(tag).await, 1);
     assert_eq!(service.taps("verified").await, 1);
+}
+
+/// Values that a visitor may write: 4 KiB each, three times as long in a URL.
+fn long() -> String {
+    "/".repeat(4096)
+}
+
+/// What the trace of the newest interaction says of a step.
+async fn step(service: &TestService, name: &str) -> String {
+    let id = service.last_interaction().await;
+    let traced = service.admin_get(&format!("/interactions/{id}")).await;
+    let steps = traced["steps"].as_array().expect("steps");
+    let step = steps.iter().find(|step| step["name"] == name);
+    let detail = step.expect("the step")["detail"].as_str();
+    detail.expect("words").to_owned()
+}
+
+#[tokio::test]
+async fn a_location_has_at_most_3584_bytes_whatever_a_visitor_writes() {
+    let service = TestService::start().await;
+    let target = "https://owner.example/{{tag:variable:a}}?b={{tag:variable:b || \"none\"}}&sku={{tag:attribute:sku}}#f";
+    let variables = json!({"a": "", "b": "", "c": ""});
+    let more = json!({"variables": variables, "attributes": {"sku": "A-1"}});
+    let tag = service.tag_to(target, more).await;
+    let tap = service.tap(&tag.path()).await;
+    let update = service.update(tap.key(), json!({"a": long(), "b": long()}));
+    update.await.expect(200);
+    let tap = service.tap(&tag.path()).await;
+    assert_eq!(tap.status, 302);
+    let expected = format!("https://owner.example/?b=none&sku=A-1&rk={}#f", tap.key());
+    assert_eq!(tap.location, Some(expected));
+    let redirect = step(&service, "redirect").await;
+    assert!(
+        redirect
+            .ends_with("the URL has room for 3584 bytes; left out: tag:variable:a, tag:variable:b"),
+        "{redirect}"
+    );
+    // A short value has its room beside a long one, and a tap that lacks nothing says nothing.
+    service
+        .admin_patch(
+            &tag.admin_path(),
+            json!({"variables": {"a": "x", "b": long()}}),
+        )
+        .await;
+    let tap = service.tap(&tag.path()).await;
+    let location = tap.location.expect("a redirect");
+    assert!(
+        location.starts_with("https://owner.example/x?b=none&"),
+        "{location}"
+    );
+    service
+        .admin_patch(
+            &tag.admin_path(),
+            json!({"variables": {"a": "x", "b": "y"}}),
+        )
+        .await;
+    service.tap(&tag.path()).await;
+    assert!(!step(&service, "redirect").await.contains("left out"));
+}
+
+#[tokio::test]
+async fn a_rule_is_held_to_the_same_room() {
+    let service = TestService::start().await;
+    let experience = service
+        .experience(json!({
+            "name": "Rules", "kind": "redirect", "target_url": "https://owner.example/",
+            "rules": [{
+                "when": [{"type": "verification", "any_of": ["not_checked"]}],
+                "target_url": "https://owner.example/rule?a={{tag:variable:a}}",
+            }],
+        }))
+        .await;
+    let more = json!({"experience_id": experience, "variables": {"a": long()}});
+    let tag = service.redirecting_tag(more).await;
+    let tap = service.tap(&tag.path()).await;
+    let expected = format!("https://owner.example/rule?a=&rk={}", tap.key());
+    assert_eq!(tap.location, Some(expected));
+    let redirect = step(&service, "redirect").await;
+    assert!(redirect.ends_with("left out: tag:variable:a"), "{redirect}");
+}
+
+#[tokio::test]
+async fn a_target_too_long_for_a_redirect_is_refused_when_it_is_saved() {
+    let service = TestService::start().await;
+    let target = format!("https://owner.example/{}", "ü".repeat(700));
+    let body = json!({"name": "Long", "kind": "redirect", "target_url": target});
+    let refused = service
+        .admin(reqwest::Method::POST, "/experiences", body)
+        .await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert!(
+        refused.body.contains("at most 3584 bytes"),
+        "{}",
+        refused.body
+    );
+}
+
+#[tokio::test]
+async fn a_target_that_is_a_macro_without_a_url_is_not_set_up_and_issues_no_key() {
+    let service = TestService::start().await;
+    for value in ["", "not a URL", "javascript:alert(1)"] {
+        let more = json!({"attributes": {"url": value}});
+        let tag = service.tag_to("{{tag:attribute:url}}", more).await;
+        let mut inlay = service
+            .rolling_inlay(&tag, Mirror::Encrypted, MacFrom::None)
+            .await;
+        let tap = service.tap(&inlay.url(&tag)).await;
+        assert_page(&tap, 200);
+        assert!(tap.answer.body.contains("not set up yet"));
+        assert_eq!(service.scan_count(&tag).await, 1);
+        let id = service.last_interaction().await;
+        let traced = service.admin_get(&format!("/interactions/{id}")).await;
+        assert_eq!(traced["tag_verified"], json!(true));
+        assert_eq!(traced["key_issued"], json!(false));
+        let why = "the target URL is tag:attribute:url, which is no URL for this tag";
+        assert_eq!(step(&service, "redirect").await, why);
+        // With a URL it leads there, at the very next tap.
+        service
+            .admin_patch(
+                &tag.admin_path(),
+                json!({"attributes": {"url": "https://owner.example/x"}}),
+            )
+            .await;
+        let tap = service.tap(&inlay.url(&tag)).await;
+        let expected = format!("https://owner.example/x?rk={}", tap.key());
+        assert_eq!(tap.location, Some(expected));
+    }
+}
+
+#[tokio::test]
+async fn a_rule_whose_target_gives_no_url_is_passed_over() {
+    let service = TestService::start().await;
+    let rule =
+        |to: &str| json!({"when": [{"type": "scan_count", "at_least": 1}], "target_url": to});
+    for (target, attributes, leads) in [
+        (
+            "https://owner.example/default",
+            json!({}),
+            Some("https://owner.example/second"),
+        ),
+        (
+            "https://owner.example/default",
+            json!({"url": "https://owner.example/first"}),
+            Some("https://owner.example/first"),
+        ),
+        // The default decides whether the tag is set up at all.
+        (
+            "{{tag:attribute:none}}",
+            json!({"url": "https://owner.example/first"}),
+            None,
+        ),
+    ] {
+        let experience = service
+            .experience(json!({
+                "name": "Rules", "kind": "redirect", "target_url": target,
+                "rules": [rule("{{tag:attribute:url}}"), rule("https://owner.example/second")],
+            }))
+            .await;
+        let more = json!({"experience_id": experience, "attributes": attributes});
+        let tag = service.redirecting_tag(more).await;
+        let tap = service.tap(&tag.path()).await;
+        match leads {
+            Some(leads) => {
+                let expected = format!("{leads}?rk={}", tap.key());
+                assert_eq!(tap.location, Some(expected));
+            }
+            None => assert_page(&tap, 200),
+        }
+    }
+}
+
+#[tokio::test]
+async fn allow_names_the_methods_that_the_tag_takes() {
+    let service = TestService::start().await;
+    let redirect = service.redirecting_tag(Value::Null).await;
+    let page = service
+        .experience(json!({"name": "Page", "kind": "studio", "blocks": []}))
+        .await;
+    let page = service
+        .redirecting_tag(json!({"experience_id": page}))
+        .await;
+    for (tag, allowed) in [(redirect, "GET, HEAD"), (page, "GET, HEAD, POST")] {
+        for method in ["PUT", "DELETE", "OPTIONS"] {
+            let method = reqwest::Method::from_bytes(method.as_bytes()).expect("a method");
+            let answer = service.request(method, &tag.path()).answer().await;
+            assert_eq!(answer.status, 405);
+            assert_eq!(answer.header("allow"), Some(allowed));
+        }
+        // What is no form is the wrong type where forms are taken.
+        let answer = service.post(&tag.path()).json(&json!({})).answer().await;
+        let (status, allow) = match allowed {
+            "GET, HEAD" => (405, Some(allowed)),
+            _ => (415, None),
+        };
+        assert_eq!((answer.status, answer.header("allow")), (status, allow));
+        assert_eq!(service.scan_count(&tag).await, 0);
+    }
 }

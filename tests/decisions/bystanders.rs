@@ -99,7 +99,10 @@ fn user_agents() -> Vec<(&'static str, &'static str)> {
     let mut kind = "";
     let mut agents = Vec::new();
     for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        match line.strip_prefix('[').and_then(|line| line.split_once("] ")) {
+        match line
+            .strip_prefix('[')
+            .and_then(|line| line.split_once("] "))
+        {
             Some((group, source)) => {
                 assert!(!source.is_empty(), "{group} has a source");
                 kind = group;

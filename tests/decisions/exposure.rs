@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_service::Exposure;
+use tapdesk_service::settings::SimulatedTargets;
 use tapdesk_tests::raw::statuses;
 use tapdesk_tests::{Answer, Answering as _, Client, RawClient, TestService};
 
@@ -253,4 +254,43 @@ async fn a_listener_for_the_public_serves_public_routes_only() {
     let tap = public.tap(&tag.path()).await;
     assert!(public.payload(tap.key()).await.is_object());
     assert_eq!(public.get("/health").answer().await.status, 200);
+}
+
+#[tokio::test]
+async fn the_stand_in_is_there_for_simulated_taps_alone() {
+    let mut service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let twin = json!({"tag_id": tag.id});
+    let twin = service.admin_create("/simulator/inlays", twin).await;
+    let public = service.listen(Exposure::PublicOnly).await;
+    let twin = format!("/t/{}", twin["tag"].as_str().expect("a slug"));
+    let location = public.tap(&twin).await.location.expect("a redirect");
+    let (_, query) = location.split_once("/stand-in?").expect("the stand-in");
+    let own = format!("/stand-in?{query}");
+    let with = |name: &str, value: &str| {
+        let mut url = url::Url::parse(&location).expect("a URL");
+        let pairs: Vec<_> = url.query_pairs().into_owned().collect();
+        url.query_pairs_mut().clear().extend_pairs(
+            pairs
+                .iter()
+                .map(|(known, old)| (known, if known == name { value } else { old })),
+        );
+        format!("/stand-in?{}", url.query().expect("a query"))
+    };
+    let get = async |path: &str| public.get(path).answer().await.status;
+    assert_eq!(get(&own).await, 200);
+    for made_up in [
+        "/stand-in".to_owned(),
+        "/stand-in?for=https://evil.example/".to_owned(),
+        with("for", "https://evil.example/"),
+        with("proof", ""),
+        with("proof", "000000000000000000000000"),
+    ] {
+        assert_eq!(get(&made_up).await, 404, "{made_up}");
+    }
+    // Where simulated taps lead to the owner's own domain, nothing leads here.
+    let mut settings = (*service.service().settings()).clone();
+    settings.simulated_targets = SimulatedTargets::Real;
+    service.service().set_settings(settings);
+    assert_eq!(get(&own).await, 404);
 }

@@ -194,3 +194,51 @@ async fn ipv6_clients_are_told_apart_by_their_64() {
     assert_eq!(refused_for(&service, "2001:db8:1:2::1").await.status, 200);
     assert_limited(&refused_for(&service, "2001:db8:1:1:ffff::9").await);
 }
+
+#[tokio::test]
+async fn a_forwarded_address_is_read_in_every_form_that_proxies_write() {
+    for (forms, other) in [
+        (
+            [
+                "203.0.113.1",
+                "203.0.113.1:49152",
+                "\"203.0.113.1:49153\"",
+                "for=203.0.113.1;proto=https",
+            ],
+            "203.0.113.2:49152",
+        ),
+        (
+            [
+                "2001:db8:1:1::1",
+                "[2001:db8:1:1::2]:49152",
+                "\"[2001:db8:1:1::3]\"",
+                "for=\"[2001:db8:1:1::4]:1\"",
+            ],
+            "[2001:db8:1:2::1]:49152",
+        ),
+    ] {
+        let service = TestService::start_with(behind_a_proxy).await;
+        let [first, same @ ..] = forms;
+        assert_eq!(refused_for(&service, first).await.status, 200);
+        for form in same {
+            assert_limited(&refused_for(&service, form).await);
+            assert_limited(
+                &refused_for(&service, &format!("198.51.100.9, {form}, 10.1.2.3:80")).await,
+            );
+        }
+        assert_eq!(refused_for(&service, other).await.status, 200, "{other}");
+    }
+}
+
+#[tokio::test]
+async fn what_strangers_write_before_a_proxy_hides_no_address() {
+    let service = TestService::start_with(behind_a_proxy).await;
+    let forwarded = async |value: &[u8]| {
+        let value = reqwest::header::HeaderValue::from_bytes(value).expect("a header's value");
+        let request = service.get("/v2/interactions/rk_payload?rk=invalid");
+        request.header("x-forwarded-for", value).answer().await
+    };
+    assert_eq!(forwarded(b"203.0.113.1").await.status, 200);
+    assert_eq!(forwarded(b"\xff\xfe, 203.0.113.2").await.status, 200);
+    assert_limited(&forwarded(b"\xff\xfe, 203.0.113.1:80").await);
+}

@@ -1,7 +1,7 @@
 //! How often a one-time URL verifies, and what a reload gets.
 
-use serde_json::json;
-use tapdesk_tests::TestService;
+use serde_json::{Value, json};
+use tapdesk_tests::{Answering as _, TapResult, TestService, TestTag};
 
 #[tokio::test]
 async fn the_same_url_again_is_recorded_as_a_replay_with_a_key_of_its_own() {
@@ -153,4 +153,108 @@ async fn a_reload_shows_the_version_of_the_experience_that_the_tap_showed() {
         next.location
             .is_some_and(|url| url.starts_with("https://owner.example/after"))
     );
+}
+
+#[tokio::test]
+async fn the_cookie_is_secure_under_an_https_tag_url() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    for (tag_url, secure) in [
+        ("https://tags.example/t", true),
+        ("HTTPS://tags.example/t", true),
+        ("http://tags.example/t", false),
+    ] {
+        let mut settings = (*service.service().settings()).clone();
+        settings.tag_url = tag_url.to_owned();
+        service.service().set_settings(settings);
+        let tap = service.tap(&tag.path()).await;
+        let cookie = tap.answer.header("set-cookie").expect("one cookie");
+        assert_eq!(
+            cookie.split("; ").any(|attribute| attribute == "Secure"),
+            secure,
+            "{tag_url}"
+        );
+    }
+}
+
+/// A tag with a static URL, whose key is consumed: the tap, and the cookie it set.
+async fn used(service: &TestService) -> (TestTag, TapResult, String) {
+    let tag = service.redirecting_tag(Value::Null).await;
+    let first = service.tap(&tag.path()).await;
+    let update = service.update(first.key(), json!({"registered": "true"}));
+    update.await.expect(200);
+    let cookie = first.cookie.clone().expect("a cookie");
+    (tag, first, cookie)
+}
+
+#[tokio::test]
+async fn once_its_key_is_consumed_a_new_scan_of_a_static_url_is_a_new_interaction() {
+    let service = TestService::start().await;
+    let (tag, first, cookie) = used(&service).await;
+    let second = service.tap_with_cookie(&tag.path(), &cookie).await;
+    assert_ne!(second.rk, first.rk);
+    assert_eq!(service.scan_count(&tag).await, 2);
+    let update = service.update(second.key(), json!({"registered": "again"}));
+    update.await.expect(200);
+    // Its cookie is the second one's: a reload repeats that.
+    let cookie = second.cookie.clone().expect("a cookie");
+    let reload = service.get(&tag.path()).header("cookie", cookie);
+    let reload = reload.header("cache-control", "max-age=0").answer().await;
+    assert_eq!(TapResult::of(reload).rk, second.rk);
+    assert_eq!(service.scan_count(&tag).await, 2);
+}
+
+#[tokio::test]
+async fn a_reload_of_a_static_url_repeats_its_answer_though_its_key_is_consumed() {
+    let service = TestService::start().await;
+    let (tag, first, cookie) = used(&service).await;
+    for (name, value) in [
+        ("cache-control", "max-age=0"),
+        ("cache-control", "no-cache"),
+        ("cache-control", "no-transform, Max-Age=0"),
+        ("pragma", "no-cache"),
+    ] {
+        let reload = service.get(&tag.path()).header("cookie", &cookie);
+        let reload = TapResult::of(reload.header(name, value).answer().await);
+        assert_eq!(reload.rk, first.rk, "{name}: {value}");
+    }
+    assert_eq!(service.scan_count(&tag).await, 1);
+}
+
+#[tokio::test]
+async fn a_pages_own_address_repeats_its_answer_and_is_a_tap_without_the_cookie() {
+    let service = TestService::start().await;
+    let (tag, first, cookie) = used(&service).await;
+    let marked = format!("{}?again", tag.path());
+    let back = service.tap_with_cookie(&marked, &cookie).await;
+    assert_eq!(back.rk, first.rk);
+    assert_eq!(service.scan_count(&tag).await, 1);
+    let shared = service.tap(&marked).await;
+    assert_ne!(shared.rk, first.rk);
+    assert_eq!(service.scan_count(&tag).await, 2);
+}
+
+#[tokio::test]
+async fn until_its_key_is_consumed_a_new_scan_of_a_static_url_repeats_the_answer() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let first = service.tap(&tag.path()).await;
+    let cookie = first.cookie.clone().expect("a cookie");
+    let second = service.tap_with_cookie(&tag.path(), &cookie).await;
+    assert_eq!(second.rk, first.rk);
+    assert_eq!(service.scan_count(&tag).await, 1);
+}
+
+#[tokio::test]
+async fn a_one_time_url_repeats_its_answer_though_its_key_is_consumed() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let url = inlay.url(&tag);
+    let first = service.tap(&url).await;
+    let update = service.update(first.key(), json!({"registered": "true"}));
+    update.await.expect(200);
+    let cookie = first.cookie.clone().expect("a cookie");
+    let again = service.tap_with_cookie(&url, &cookie).await;
+    assert_eq!(again.rk, first.rk);
+    assert_eq!(service.scan_count(&tag).await, 1);
 }

@@ -14,14 +14,14 @@ const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../service/deploy/hap
 const PROGRAM: &str = "/usr/sbin/haproxy";
 
 /// A running balancer. It ends with its value.
-struct Balancer {
+pub(crate) struct Balancer {
     process: Child,
     address: String,
 }
 
 impl Balancer {
     /// Before these nodes, with the admin API open to the network `owner`.
-    fn start(nodes: [&ServiceProcess; 2], owner: &str) -> Self {
+    pub(crate) fn start(nodes: [&ServiceProcess; 2], owner: &str) -> Self {
         let free = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = free.local_addr().expect("it is bound").to_string();
         drop(free);
@@ -38,7 +38,7 @@ impl Balancer {
         Self { process, address }
     }
 
-    async fn client(&self, token: &str) -> Client {
+    pub(crate) async fn client(&self, token: &str) -> Client {
         let client = Client::new(format!("http://{}", self.address), token);
         eventually("the balancer finds its nodes", async || {
             let ready = client.get("/ready").send().await.ok()?;

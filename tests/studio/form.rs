@@ -75,9 +75,10 @@ async fn a_form_is_sent_saved_and_answered_with_the_page_as_it_is_now() {
     assert_eq!(all(&page, "form fieldset[disabled]").len(), 1);
     assert_eq!(text(&page, ".wait"), ["Tap again to change more."]);
 
-    // A reload of the tap's URL shows the same, and so does the next tap, with its own key.
-    let reload = service.tap_with_cookie(&url, &cookie).await;
-    let page = Html::parse_document(&reload.answer.body);
+    // A reload of the page shows the same, and so does the next tap, with its own key.
+    let reload = service.get(&url).header("cookie", &cookie);
+    let reload = reload.header("cache-control", "max-age=0").answer().await;
+    let page = Html::parse_document(&reload.body);
     assert_eq!(text(&page, ".notice strong"), ["Registered"]);
     assert_eq!(all(&page, "fieldset[disabled]").len(), 1);
     assert!(

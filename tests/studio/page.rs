@@ -263,3 +263,35 @@ async fn head_answers_as_get_would_and_issues_nothing() {
     assert_eq!((head.status, head.header("set-cookie")), (200, None));
     assert_eq!(service.scan_count(&tag).await, 0);
 }
+
+#[tokio::test]
+async fn progress_is_a_number_of_any_size() {
+    let service = TestService::start().await;
+    for (value, filled) in [
+        ("3", 3),
+        (" 4 ", 4),
+        ("5", 5),
+        ("6", 5),
+        ("255", 5),
+        ("256", 5),
+        ("300", 5),
+        ("99999999999999999999", 5),
+        ("2.5", 2),
+        ("+1", 1),
+        ("0", 0),
+        ("-1", 0),
+        ("-300", 0),
+        ("many", 0),
+        ("NaN", 0),
+        ("inf", 0),
+        ("1e309", 0),
+        ("", 0),
+    ] {
+        let blocks = json!([{"type": "progress", "label": "Stamps", "value": "{{tag:variable:note}}", "of": 5}]);
+        let variables = json!({"variables": {"note": value}});
+        let tag = tag_with(&service, json!({"blocks": blocks}), variables).await;
+        let page = Html::parse_document(&service.tap(&tag.path()).await.answer.body);
+        assert_eq!(all(&page, ".progress .on").len(), filled, "{value}");
+        assert_eq!(text(&page, ".progress p span")[1], format!("{filled} / 5"));
+    }
+}

@@ -316,6 +316,12 @@ CREATE TABLE payload_reads (
     reads          INTEGER NOT NULL
 );
 
+-- What redirects had no room for, or no URL without, for the trace.
+CREATE TABLE left_out (
+    interaction_id BIGINT PRIMARY KEY,
+    macros         TEXT NOT NULL    -- JSON: the names of macros
+);
+
 -- Who came to a tag. The row with the empty client stands for all of them
 -- together. What was there before the last tap is kept beside it, because an
 -- upsert can answer only what a row holds when it is done.

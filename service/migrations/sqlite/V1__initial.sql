@@ -218,6 +218,12 @@ CREATE TABLE payload_reads (
     reads          INTEGER NOT NULL
 );
 
+-- What redirects had no room for, or no URL without, for the trace.
+CREATE TABLE left_out (
+    interaction_id INTEGER PRIMARY KEY,
+    macros         TEXT NOT NULL    -- JSON: the names of macros
+);
+
 -- Who came to a tag. The row with the empty client stands for all of them
 -- together; it lies beside the others, so that a tap writes one page.
 CREATE TABLE visits (

@@ -270,6 +270,15 @@ pub(super) fn by_part(path: &str, error: &ApiError) -> Response {
     let status = error.status();
     match error {
         ApiError::BadlyAddressed => pages::message(status, "Bad request", &error.detail()),
-        _ => pages::message(status, "Nothing here", "This address leads nowhere."),
+        _ => nothing_here_as(status),
     }
+}
+
+/// The page for a public address that leads nowhere.
+pub(super) fn nothing_here() -> Response {
+    nothing_here_as(StatusCode::NOT_FOUND)
+}
+
+fn nothing_here_as(status: StatusCode) -> Response {
+    pages::message(status, "Nothing here", "This address leads nowhere.")
 }

@@ -109,15 +109,12 @@ fn is_trusted(settings: &Settings, address: IpAddr) -> bool {
 /// The last address in `X-Forwarded-For` that is not itself a trusted proxy:
 /// what stands further left was written by strangers.
 fn forwarded(settings: &Settings, headers: &HeaderMap) -> Option<IpAddr> {
-    let hops: Vec<_> = headers
-        .get_all("x-forwarded-for")
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .collect();
     let mut nearest = None;
-    for hop in hops.iter().rev() {
-        let Ok(address) = hop.trim().parse::<IpAddr>() else {
+    let values: Vec<_> = headers.get_all("x-forwarded-for").iter().collect();
+    // Bytes, because strangers may write anything to the left of what a proxy adds.
+    let lines = values.iter().rev().map(|value| value.as_bytes());
+    for hop in lines.flat_map(|line| line.rsplit(|byte| *byte == b',')) {
+        let Some(address) = std::str::from_utf8(hop).ok().and_then(hop_address) else {
             break;
         };
         nearest = Some(address);
@@ -128,6 +125,28 @@ fn forwarded(settings: &Settings, headers: &HeaderMap) -> Option<IpAddr> {
     nearest
 }
 
+/// The address of one hop. Proxies write more than the bare one: a port behind it,
+/// brackets around IPv6, quotes, and `for=` as in `Forwarded` (RFC 7239, section 6).
+fn hop_address(hop: &str) -> Option<IpAddr> {
+    let hop = hop.split(';').next().unwrap_or_default().trim();
+    let hop = match hop.split_at_checked("for=".len()) {
+        Some((name, node)) if name.eq_ignore_ascii_case("for=") => node,
+        _ => hop,
+    };
+    let node = hop.trim_matches('"').trim();
+    let address = match node.strip_prefix('[').and_then(|node| node.split_once(']')) {
+        Some((address, port)) if port.is_empty() || port.starts_with(':') => address,
+        Some(_) => return None,
+        // One colon is a port's; more are those of an IPv6 address.
+        None => match node.split_once(':') {
+            Some((address, port)) if !port.contains(':') => address,
+            _ => node,
+        },
+    };
+    // An interface's name behind an IPv6 address is the proxy's own affair.
+    address.split('%').next()?.parse().ok()
+}
+
 fn country_header(settings: &Settings, headers: &HeaderMap) -> Option<String> {
     let code = headers
         .get(settings.country_header.as_deref()?)?
@@ -135,4 +154,42 @@ fn country_header(settings: &Settings, headers: &HeaderMap) -> Option<String> {
         .ok()?;
     let is_code = code.len() == 2 && code.bytes().all(|b| b.is_ascii_alphanumeric());
     is_code.then(|| code.to_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hop_is_read_in_every_form_that_proxies_write() {
+        for (hop, address) in [
+            ("203.0.113.7", Some("203.0.113.7")),
+            (" 203.0.113.7\t", Some("203.0.113.7")),
+            ("203.0.113.7:49152", Some("203.0.113.7")),
+            ("\"203.0.113.7:49152\"", Some("203.0.113.7")),
+            ("2001:db8::7", Some("2001:db8::7")),
+            ("[2001:db8::7]", Some("2001:db8::7")),
+            ("[2001:db8::7]:49152", Some("2001:db8::7")),
+            ("\"[2001:db8::7]:49152\"", Some("2001:db8::7")),
+            ("fe80::7%eth0", Some("fe80::7")),
+            ("[fe80::7%eth0]:80", Some("fe80::7")),
+            ("::ffff:203.0.113.7", Some("::ffff:203.0.113.7")),
+            ("for=203.0.113.7;proto=https", Some("203.0.113.7")),
+            (
+                "For=\"[2001:db8::7]:49152\";by=10.0.0.1",
+                Some("2001:db8::7"),
+            ),
+            ("unknown", None),
+            ("_hidden", None),
+            ("for=unknown", None),
+            ("[2001:db8::7]x", None),
+            ("[2001:db8::7", None),
+            ("203.0.113", None),
+            ("203.0.113.7, 203.0.113.8", None),
+            ("", None),
+        ] {
+            let expected = address.map(|address| address.parse::<IpAddr>().unwrap());
+            assert_eq!(hop_address(hop), expected, "{hop:?}");
+        }
+    }
 }

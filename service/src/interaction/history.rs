@@ -68,6 +68,9 @@ pub struct TracedInteraction {
     pub refused_update: Option<RecordedRefusal>,
     /// The reads of its payload.
     pub payload_reads: Option<RecordedReads>,
+    /// The macros without whose values it was answered: there was no room for them in
+    /// the URL, or, where no key was issued, they gave none.
+    pub left_out: Vec<String>,
 }
 
 /// An inlay that a code names, found when the interaction is looked at.

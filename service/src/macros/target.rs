@@ -15,6 +15,9 @@
 //!   (RFC 3986, with the `[`, `]` and repeated `#` that browsers let pass); the
 //!   rest of it is percent-encoded, the host as IDNA says.
 //! * Without a rolling key a location has no parameter named `rk`.
+//! * A location has at most [`LOCATION_MAX`] bytes. The owner's own text, its
+//!   fallbacks and the key always have room, which is seen to as a target is
+//!   saved; values give way, those that strangers write first.
 
 mod address;
 #[cfg(test)]
@@ -30,11 +33,10 @@ use address::Address;
 
 /// Longest target, in bytes of UTF-8.
 pub const TARGET_MAX: usize = 4096;
-/// Most that values other than the rolling key add to a location, in bytes
-/// after encoding. A value that no longer fits is left out, so that nobody can
-/// write a variable so long that the redirect fails. The longest value of one
-/// property always fits.
-pub const VALUES_MAX: usize = 16 * 1024;
+/// Longest location, in bytes. With the rest of an answer's head, the cookie for
+/// one, it stays below the 4 KiB that nginx reads of a head unless it is told
+/// otherwise: a longer one is answered with 502, and the tag leads nowhere.
+pub const LOCATION_MAX: usize = 3584;
 
 /// A redirect experience's target URL, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,12 +53,34 @@ enum Shape {
     Whole(Expression),
 }
 
+/// A target that leads somewhere, whatever its other values are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled<'a> {
+    target: &'a Target,
+    address: Cow<'a, Address>,
+}
+
+/// Where a visitor is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The URL. A valid header value of at most [`LOCATION_MAX`] bytes.
+    pub url: String,
+    /// The macros whose values it had no room for, each once.
+    pub left_out: Vec<Macro>,
+}
+
 /// Why a target cannot be saved. Each is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// Longer than [`TARGET_MAX`].
     #[error("A target URL can have at most {TARGET_MAX} bytes.")]
     TooLong,
+    /// Too long for a redirect, whatever its values are.
+    #[error(
+        "A target URL can have at most {LOCATION_MAX} bytes once its own text is percent-encoded, \
+         with its fallbacks and the rolling key."
+    )]
+    NoRoom,
     /// It begins or ends with white space.
     #[error("A target URL cannot begin or end with a space.")]
     SurroundingSpace,
@@ -128,25 +152,53 @@ impl Target {
     ///
     /// `None` where the target is one macro and its value no URL that could be saved as a target.
     pub fn expand(&self, scope: &dyn Scope, rk: Option<&str>) -> Option<String> {
-        let placed = self.uses(|name| *name == Macro::InteractionRk);
-        self.filled(scope, rk, placed)
+        self.location(scope, rk).map(|location| location.url)
+    }
+
+    /// As [`expand`](Self::expand), and what it left out.
+    pub fn location(&self, scope: &dyn Scope, rk: Option<&str>) -> Option<Location> {
+        Some(self.settled(scope)?.location(scope, rk))
+    }
+
+    /// Every macro in it, in the order of the text.
+    pub fn macros(&self) -> impl Iterator<Item = &Macro> {
+        self.template.macros()
+    }
+
+    /// The target with its URL settled, which is open where it is one macro: that
+    /// macro's value. `None` where the value is no URL that could be saved as a target.
+    pub fn settled<'a>(&'a self, scope: &dyn Scope) -> Option<Settled<'a>> {
+        let address = match &self.shape {
+            Shape::Address(address) => Cow::Borrowed(address),
+            Shape::Whole(expression) => Cow::Owned(Address::of(&expression.value(scope)).ok()?),
+        };
+        let target = self;
+        Some(Settled { target, address })
+    }
+
+    /// Whether it is one macro, whose value is the URL.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.shape, Shape::Whole(_))
     }
 
     /// The URL of a link on a page: as [`expand`](Self::expand), but the rolling
     /// key is only where the owner put it.
     pub fn link(&self, scope: &dyn Scope, rk: Option<&str>) -> Option<String> {
-        self.filled(scope, rk, true)
+        let address = self.settled(scope)?.address;
+        Some(address.expand(&Keyed { scope, rk }, rk, true).url)
+    }
+}
+
+impl Settled<'_> {
+    /// Where a visitor is sent.
+    pub fn location(&self, scope: &dyn Scope, rk: Option<&str>) -> Location {
+        let placed = self.uses(|name| *name == Macro::InteractionRk);
+        self.address.expand(&Keyed { scope, rk }, rk, placed)
     }
 
-    fn filled(&self, scope: &dyn Scope, rk: Option<&str>, placed: bool) -> Option<String> {
-        let scope = Keyed { scope, rk };
-        match &self.shape {
-            Shape::Address(address) => Some(address.expand(&scope, rk, placed)),
-            Shape::Whole(expression) => {
-                let address = Address::of(&expression.value(&scope)).ok()?;
-                Some(address.expand(&scope, rk, placed))
-            }
-        }
+    /// Whether it has a macro left that `f` holds for.
+    pub fn uses(&self, f: impl Fn(&Macro) -> bool) -> bool {
+        !self.target.is_whole() && self.target.uses(f)
     }
 }
 

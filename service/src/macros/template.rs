@@ -44,6 +44,16 @@ enum Operand {
     Text(String),
 }
 
+/// The operand that an expression has come to.
+pub(super) struct Choice<'a> {
+    /// The macro; `None` for the owner's own text, and where nothing is left.
+    pub(super) name: Option<&'a Macro>,
+    /// Its value.
+    pub(super) value: Cow<'a, str>,
+    /// The place of the operand that follows it.
+    pub(super) next: usize,
+}
+
 impl Template {
     /// Reads a template. Every text is one.
     pub fn parse(source: &str) -> Self {
@@ -210,11 +220,28 @@ impl Expression {
 
     /// The first operand that is not empty, or the empty text.
     pub(super) fn value<'a>(&'a self, scope: &'a dyn Scope) -> Cow<'a, str> {
-        let mut values = self.operands.iter().filter_map(|operand| match operand {
-            Operand::Macro(name) => scope.value(name),
-            Operand::Text(text) => Some(text.into()),
-        });
-        values.find(|value| !value.is_empty()).unwrap_or_default()
+        self.choice(scope, 0).value
+    }
+
+    /// The first operand from the place `from` on that is not empty, or the empty text.
+    pub(super) fn choice<'a>(&'a self, scope: &'a dyn Scope, from: usize) -> Choice<'a> {
+        let mut choices = (from..)
+            .zip(&self.operands[from..])
+            .map(|(place, operand)| {
+                let (name, value) = match operand {
+                    Operand::Macro(name) => (Some(name), scope.value(name).unwrap_or_default()),
+                    Operand::Text(text) => (None, text.into()),
+                };
+                let next = place + 1;
+                Choice { name, value, next }
+            });
+        choices
+            .find(|choice| !choice.value.is_empty())
+            .unwrap_or(Choice {
+                name: None,
+                value: Cow::default(),
+                next: self.operands.len(),
+            })
     }
 
     /// Its macros.

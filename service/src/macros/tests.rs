@@ -40,7 +40,7 @@ fn example_property(key: &str) -> Option<Cow<'static, str>> {
         "url" => "https://example.com/a?b=c#d",
         "script" => "javascript:alert(1)",
         "long" => return Some("/".repeat(4096).into()),
-        "letters" => return Some("x".repeat(4096).into()),
+        "half" => return Some("y".repeat(2000).into()),
         _ => return None,
     };
     Some(value.into())
@@ -71,7 +71,8 @@ fn every_name_of_the_decisions_is_a_macro() {
         ("location:lon", "13.4"),
         ("location:venue:name", ""),
     ] {
-        assert!(name.parse::<Macro>().is_ok(), "{name}");
+        let parsed = name.parse::<Macro>();
+        assert_eq!(parsed.map(|parsed| parsed.to_string()).as_deref(), Ok(name));
         assert_eq!(render(&format!("{{{{{name}}}}}"), Encoding::Text), value);
     }
 }

@@ -54,6 +54,13 @@ pub trait Taps: Send + Sync {
     /// a payload's read is.
     fn note_refused_update(&self, id: InteractionId, at: Timestamp, refusal: &UpdateRefusal);
 
+    /// Keeps the names of macros without whose values a tap was answered, for the trace.
+    async fn note_left_out(
+        &self,
+        id: InteractionId,
+        macros: Vec<String>,
+    ) -> Result<(), StorageError>;
+
     /// Consumes a key and writes its variables, or does neither.
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError>;
 }

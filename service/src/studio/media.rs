@@ -1,29 +1,22 @@
 //! The public addresses of images. They cannot be guessed: an image of a draft
 //! is seen by those who were shown its address, and by nobody else.
 
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
-use zeroize::{Zeroize, ZeroizeOnDrop};
-
 use crate::id::{ExperienceId, ImageId};
+use crate::proof::Proofs;
 
-/// Characters of an address that prove that it was made here: 96 bits.
-const PROOF: usize = 24;
-
-/// Makes and reads the addresses, under a secret that all nodes share.
-#[derive(Zeroize, ZeroizeOnDrop)]
-pub struct MediaNames([u8; 32]);
+/// Makes and reads the addresses.
+pub struct MediaNames(Proofs);
 
 impl MediaNames {
-    /// Addresses under a stored secret, of which this is one use among others.
+    /// Addresses under a stored secret that all nodes share.
     pub fn new(secret: &[u8; 32]) -> Self {
-        Self(mac(secret, "the addresses of images"))
+        Self(Proofs::new(secret, "the addresses of images"))
     }
 
     /// The path of an image on the service's own host.
     pub fn path(&self, experience: ExperienceId, image: ImageId) -> String {
         let name = format!("{experience}-{image}");
-        let proof = self.proof(&name);
+        let proof = self.0.of(&name);
         format!("/media/{name}-{proof}")
     }
 
@@ -32,20 +25,8 @@ impl MediaNames {
         let (name, proof) = name.rsplit_once('-')?;
         let (experience, image) = name.split_once('-')?;
         let ids = (experience.parse().ok()?, image.parse().ok()?);
-        (self.proof(name) == proof).then_some(ids)
+        self.0.holds(name, proof).then_some(ids)
     }
-
-    fn proof(&self, name: &str) -> String {
-        let mut proof = base16ct::lower::encode_string(&mac(&self.0, name));
-        proof.truncate(PROOF);
-        proof
-    }
-}
-
-fn mac(key: &[u8; 32], text: &str) -> [u8; 32] {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes any key length");
-    mac.update(text.as_bytes());
-    mac.finalize().into_bytes().into()
 }
 
 #[cfg(test)]

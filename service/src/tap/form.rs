@@ -8,7 +8,7 @@ use super::{CachedTag, TapAnswer, TapError, Visit, held, repeat};
 use crate::experience::Content;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
-use crate::storage::{TagKey, UpdateRefusal, Updated, VariableUpdate};
+use crate::storage::{StorageError, TagKey, UpdateRefusal, Updated, VariableUpdate};
 use crate::studio::Outcome;
 use crate::tag::{InvalidProperty, PropertyKey, check_value};
 use crate::visitor::Visitor;
@@ -48,6 +48,17 @@ pub enum FormAnswer {
     },
 }
 
+/// Whether the tag at `slug` leads to a page, which is what forms are sent to.
+pub async fn takes_forms(service: &Service, slug: &str) -> Result<bool, StorageError> {
+    let tag = service.tags.get(service, TagKey::Slug(slug)).await?;
+    Ok(tag.is_some_and(|tag| leads_to_a_page(&tag)))
+}
+
+fn leads_to_a_page(tag: &CachedTag) -> bool {
+    let content = tag.experience().map(|experience| &*experience.content);
+    matches!(content, Some(Content::Studio { .. }))
+}
+
 /// Takes a form to its answer.
 ///
 /// Whether the key may be used is decided by the one operation that uses it;
@@ -57,11 +68,7 @@ pub async fn submit(service: &Service, submission: Submission<'_>) -> Result<For
     let Some(tag) = service.tags.get(service, slug).await? else {
         return Ok(FormAnswer::NoSuchTag);
     };
-    let is_page = |content: &Content| matches!(content, Content::Studio { .. });
-    if !tag
-        .experience()
-        .is_some_and(|experience| is_page(&experience.content))
-    {
+    if !leads_to_a_page(&tag) {
         return Ok(FormAnswer::NoForm);
     }
     let Some(key) = RollingKey::from_base64(submission.rolling_key) else {

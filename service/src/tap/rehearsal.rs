@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::destination::settled;
 use super::{CachedTag, Facts, Presented, Scope, TapError, language, location, nonce, now_for};
 use crate::experience::{Content, ContentFields, Scheme, Theme};
 use crate::id::{ExperienceId, InteractionId, TagId};
@@ -103,8 +104,14 @@ pub async fn rehearse(
     let rk = Some(KEY_PLACEHOLDER);
     Ok(Some(match content {
         Content::Redirect { target, rules } => {
-            let target = (target, &**rules);
-            let location = location(service, &tag, target, &visitor, facts, rk).await?;
+            let location = match settled(service, &tag, target).await? {
+                Some(target) => {
+                    let target = (&target, &**rules);
+                    let found = location(service, &tag, target, &visitor, facts, rk).await?;
+                    Some(found.url)
+                }
+                None => None,
+            };
             Rehearsal::Redirect { location }
         }
         Content::Studio { blocks, theme } => {

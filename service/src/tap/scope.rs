@@ -7,7 +7,7 @@ use crate::clock::Timestamp;
 use crate::experience::Circumstances;
 use crate::id::InteractionId;
 use crate::interaction::{KeyedInteraction, Tech, Verdict, Verification};
-use crate::macros::{self, Macro, Target};
+use crate::macros::{self, Macro};
 use crate::service::Service;
 use crate::storage::StorageError;
 use crate::tag::{Properties, PropertyClass};
@@ -60,16 +60,16 @@ pub struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// A scope with the properties that `target` asks for.
-    pub async fn for_target(
+    /// A scope with the properties of which `uses` says that they are asked for.
+    pub async fn with(
         service: &Service,
         tag: &'a CachedTag,
-        target: &Target,
+        uses: impl Fn(&dyn Fn(&Macro) -> bool) -> bool,
         facts: Option<Facts>,
         rk: Option<&'a str>,
     ) -> Result<Scope<'a>, StorageError> {
         let wanted = |class| {
-            target.uses(|name| {
+            uses(&|name| {
                 matches!(
                     (name, class),
                     (Macro::TagAttribute(_), PropertyClass::Attribute)

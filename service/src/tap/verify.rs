@@ -24,6 +24,11 @@ pub enum Presented<'a> {
 }
 
 impl<'a> Presented<'a> {
+    /// Whether it is a static URL, the same one at every scan.
+    pub const fn is_static(&self) -> bool {
+        matches!(self, Self::Nothing)
+    }
+
     /// Reads a query. Names are case sensitive; other parameters do not matter.
     pub fn in_query(query: &'a str) -> Self {
         let (mut uid, mut token) = (None, None);

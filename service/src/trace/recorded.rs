@@ -6,8 +6,8 @@ use crate::interaction::{
     Change, Interaction, NamedInlay, RecordedReads, RecordedRefusal, RecordedUpdate,
     TracedInteraction, UpdateFault,
 };
+use crate::macros::LOCATION_MAX;
 use crate::rolling_key::KeyState;
-use crate::storage::PublishedExperience;
 
 /// Longest value of a variable that a step shows, in characters.
 const VALUE_SHOWN: usize = 60;
@@ -30,8 +30,8 @@ pub fn of(traced: &TracedInteraction, key: KeyState) -> Vec<Step> {
         mac,
         counter,
         record,
-        key_step(key, interaction),
-        redirect_step(traced.experience.as_ref(), interaction),
+        key_step(key, traced),
+        redirect_step(traced),
         payload_step(traced.payload_reads, key, interaction),
         update_step(traced.update.as_ref(), traced.refused_update.as_ref(), key),
     ]
@@ -49,11 +49,12 @@ fn whose(named: &NamedInlay) -> String {
     }
 }
 
-fn key_step(key: KeyState, interaction: &Interaction) -> Step {
+fn key_step(key: KeyState, traced: &TracedInteraction) -> Step {
+    let interaction = &traced.interaction;
     let (step, detail) = match key {
         KeyState::None => (
             StepVerdict::NotChecked,
-            format!("none: {}", leads_nowhere(interaction)),
+            format!("none: {}", leads_nowhere(traced)),
         ),
         KeyState::Valid { remaining_ms } => (
             StepVerdict::Ok,
@@ -71,31 +72,39 @@ fn key_step(key: KeyState, interaction: &Interaction) -> Step {
     Step::new(StepName::Key, step, detail)
 }
 
-fn redirect_step(experience: Option<&PublishedExperience>, interaction: &Interaction) -> Step {
-    let (step, detail) = match experience {
-        Some(experience) if interaction.key_issued => {
+fn redirect_step(traced: &TracedInteraction) -> Step {
+    let (step, detail) = match &traced.experience {
+        Some(experience) if traced.interaction.key_issued => {
             let to = match &*experience.content {
                 Content::Redirect { target, rules } if rules.is_empty() => target.source(),
                 Content::Redirect { .. } => "the target of the first rule that is met",
                 Content::Studio { .. } => "a page of the service",
             };
             let (name, version) = (&experience.name, experience.version.version);
-            (StepVerdict::Ok, format!("{to} · {name}, version {version}"))
+            let left_out = match &*traced.left_out {
+                [] => String::new(),
+                macros => format!(
+                    " · the URL has room for {LOCATION_MAX} bytes; left out: {}",
+                    macros.join(", ")
+                ),
+            };
+            let detail = format!("{to} · {name}, version {version}{left_out}");
+            (StepVerdict::Ok, detail)
         }
-        _ => (
-            StepVerdict::NotChecked,
-            leads_nowhere(interaction).to_owned(),
-        ),
+        _ => (StepVerdict::NotChecked, leads_nowhere(traced)),
     };
     Step::new(StepName::Redirect, step, detail)
 }
 
 /// Why a tap got no key.
-fn leads_nowhere(interaction: &Interaction) -> &'static str {
-    if interaction.experience.is_some() {
-        "the tag is archived"
+fn leads_nowhere(traced: &TracedInteraction) -> String {
+    if !traced.left_out.is_empty() {
+        let macros = traced.left_out.join(", ");
+        format!("the target URL is {macros}, which is no URL for this tag")
+    } else if traced.interaction.experience.is_some() {
+        "the tag is archived".to_owned()
     } else {
-        "the tag leads to no experience that is published"
+        "the tag leads to no experience that is published".to_owned()
     }
 }
 
@@ -199,6 +208,7 @@ mod tests {
     use crate::inlay::Uid;
     use crate::interaction::{Refusal, Returning, TagName, Tech, Verdict, VersionRef};
     use crate::macros::Target;
+    use crate::storage::PublishedExperience;
     use crate::tag::PropertyKey;
 
     const AT: Timestamp = Timestamp::from_millis(1_000_000);
@@ -238,6 +248,7 @@ mod tests {
             update: None,
             refused_update: None,
             payload_reads: None,
+            left_out: Vec::new(),
         }
     }
 
@@ -340,6 +351,25 @@ mod tests {
             assert_eq!(steps[3].0, StepVerdict::NotChecked);
             assert_eq!(steps[4].0, StepVerdict::NotChecked);
         }
+    }
+
+    #[test]
+    fn a_tap_says_what_its_url_had_no_room_for_and_what_gave_none() {
+        let mut traced = verified();
+        traced.left_out = vec!["tag:variable:note".to_owned(), "tag:data:x".to_owned()];
+        let steps = after_counter(&traced, KeyState::Expired);
+        assert_eq!(steps[2].0, StepVerdict::Ok);
+        assert_eq!(
+            steps[2].1,
+            "https://owner.example/nfc · Register, version 2 · \
+             the URL has room for 3584 bytes; left out: tag:variable:note, tag:data:x"
+        );
+        traced.left_out.truncate(1);
+        traced.interaction.key_issued = false;
+        let steps = after_counter(&traced, KeyState::None);
+        let why = "the target URL is tag:variable:note, which is no URL for this tag";
+        assert_eq!(steps[1].1, format!("none: {why}"));
+        assert_eq!(steps[2], (StepVerdict::NotChecked, why.to_owned()));
     }
 
     #[test]

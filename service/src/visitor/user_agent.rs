@@ -86,7 +86,10 @@ impl Signs {
             }
         }
         UserAgent {
-            operating_system: SYSTEMS.get(system).map(|(_, system)| *system).unwrap_or_default(),
+            operating_system: SYSTEMS
+                .get(system)
+                .map(|(_, system)| *system)
+                .unwrap_or_default(),
             previews_links,
         }
     }
@@ -119,7 +122,11 @@ mod tests {
             ("examplebot1 examplebot", true),
             ("", false),
         ] {
-            assert_eq!(previews("# a list\n\nexamplebot\n", agent), found, "{agent}");
+            assert_eq!(
+                previews("# a list\n\nexamplebot\n", agent),
+                found,
+                "{agent}"
+            );
         }
         assert!(previews("example/", "Example/1"));
         assert!(previews("(example/", "x(Example/1"));

@@ -58,6 +58,7 @@ FROM interactions WHERE id % 20 = 0;
 INSERT INTO refused_updates SELECT id, at, 'unknown_variable', CASE WHEN id % 2 THEN 'owner' END
 FROM interactions WHERE id % 25 = 0;
 INSERT INTO payload_reads SELECT id, at, id % 9 FROM interactions WHERE id % 10 = 0;
+INSERT INTO left_out SELECT id, '["tag:variable:registered"]' FROM interactions WHERE id % 50 = 0;
 INSERT INTO visits SELECT tag_id, x'', count(*), max(at), max(id) FROM interactions GROUP BY tag_id;
 INSERT INTO visits SELECT tag_id, client, 1, at, id FROM interactions WHERE client IS NOT NULL AND id % 5 = 0;
 INSERT INTO tap_counts SELECT at / 3600000, reason, simulated, count(*) FROM interactions GROUP BY 1, 2, 3;

@@ -95,14 +95,11 @@ describe("A studio page", () => {
       await register(page);
       assert.deepEqual(await variables(bottle), { registered: "true", note: "", owner: "Ada <b>Lovelace</b>" });
       await page.getByText("Ada <b>Lovelace</b>").waitFor();
-      assert.equal(page.url(), bottle.url);
+      assert.equal(page.url(), script ? `${bottle.url}?again` : bottle.url);
 
       // What else there is to change waits for another tap.
       await page.getByText("Tap again to change more.").waitFor();
       assert.equal(await page.getByRole("button", { name: "Leave a note" }).isDisabled(), true);
-      await page.goto(bottle.url);
-      await page.getByText("Registered", { exact: true }).waitFor();
-      assert.equal(await page.getByRole("button", { name: "Leave a note" }).isDisabled(), true, "a reload is no tap");
 
       const other = await phone({ script });
       await other.goto(bottle.url);
@@ -115,6 +112,55 @@ describe("A studio page", () => {
       await Promise.all([page.context().close(), other.context().close()]);
     });
   }
+
+  const scans = async ({ id }) => (await api.get(`/tags/${id}`)).scan_count;
+  const note = (page) => page.getByRole("button", { name: "Leave a note" });
+
+  for (const script of [true, false]) {
+    it(`is no new scan on a reload, and one on a second scan, ${script ? "with" : "without"} JavaScript`, async () => {
+      const bottle = await tag(registration);
+      const page = await phone({ script });
+      await page.goto(bottle.url);
+      const other = await page.context().newPage();
+      await other.goto(bottle.url);
+      assert.equal(await scans(bottle), 1, "nothing was saved yet: the key serves both");
+      await note(other).click();
+      await other.getByText("Saved. Thank you.").waitFor();
+
+      await page.reload();
+      await page.getByText("Tap again to change more.").first().waitFor();
+      assert.equal(await note(page).isDisabled(), true, "a reload is no scan");
+      assert.equal(await scans(bottle), 1);
+
+      // The camera opens the address anew.
+      await other.goto(bottle.url);
+      assert.equal(await note(other).isEnabled(), true, "a scan has a key of its own");
+      assert.equal(await scans(bottle), 2);
+      await note(other).click();
+      await other.getByText("Saved. Thank you.").waitFor();
+      assert.deepEqual([...page.broken], []);
+      await page.context().close();
+    });
+  }
+
+  it("is no new scan when its visitor goes back to it, and none when its tab is restored", async () => {
+    const bottle = await tag(registration);
+    const page = await phone();
+    await page.goto(`${bottle.url}?utm_source=poster`);
+    await note(page).click();
+    await page.getByText("Saved. Thank you.").waitFor();
+    await page.goto(`${ui.service}/health`);
+    await page.goBack();
+    await page.getByText("Tap again to change more.").first().waitFor();
+    assert.equal(await note(page).isDisabled(), true);
+    assert.equal(page.url(), `${bottle.url}?utm_source=poster&again`);
+    // A tab that the phone had put away asks for the same address in a new page.
+    const restored = await page.context().newPage();
+    await restored.goto(page.url());
+    await restored.getByText("Tap again to change more.").first().waitFor();
+    assert.equal(await scans(bottle), 1);
+    await page.context().close();
+  });
 
   it("takes a double click for one", async () => {
     const bottle = await tag(registration);
@@ -185,12 +231,20 @@ describe("A studio page", () => {
   it("goes back to where the visitor was, without sending anything again", async () => {
     const bottle = await tag(registration);
     const page = await phone({ script: false });
+    let sent = 0;
+    page.on("request", (request) => request.method() === "POST" && sent++);
     await page.goto(bottle.url);
     await register(page);
     await page.goBack();
+    await page.getByText("Registered", { exact: true }).waitFor();
+    assert.equal(sent, 1);
+    // Its key is used up, and without a script the page has no address of its own: a browser
+    // asks as for a new scan. That one serves what follows.
+    assert.equal(await note(page).isEnabled(), true);
+    assert.equal(await scans(bottle), 2);
     await page.goto(bottle.url);
     await page.getByText("Registered", { exact: true }).waitFor();
-    assert.equal((await api.get(`/interactions?tag_id=${bottle.id}`)).items.length, 1, "one tap");
+    assert.equal(await scans(bottle), 2);
     await page.context().close();
   });
 

@@ -13,7 +13,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::tap::{respond, wrong_method};
+use super::tap::{not_allowed, respond};
 use super::{BODY_MAX, too_many};
 use crate::http::origin::{user_agent, visitor};
 use crate::http::pages;
@@ -112,7 +112,7 @@ pub(in crate::http) async fn form(
     };
     match tap::submit(service, submission).await {
         Ok(FormAnswer::NoSuchTag) => respond(service, TapAnswer::NoSuchTag, &visitor),
-        Ok(FormAnswer::NoForm) => wrong_method(),
+        Ok(FormAnswer::NoForm) => not_allowed("GET, HEAD"),
         Ok(FormAnswer::TapAgain(tag)) => {
             let refused = pages::tap_again(service, StatusCode::BAD_REQUEST, &tag, &visitor);
             counted(service, address, refused)

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::http::document::Binary;
-use crate::http::pages;
+use crate::http::error::nothing_here;
 use crate::service::Service;
 use crate::tap::TapError;
 
@@ -25,9 +26,11 @@ use crate::tap::TapError;
 )]
 pub(in crate::http) async fn media(
     State(service): State<Arc<Service>>,
-    Path(name): Path<String>,
+    name: Result<Path<String>, PathRejection>,
 ) -> Response {
-    let found = match service.media.read(&name) {
+    // A name that cannot be decoded is no image's.
+    let named = name.ok().and_then(|Path(name)| service.media.read(&name));
+    let found = match named {
         Some((experience, image)) => service.storage.image(experience, image).await,
         None => Ok(None),
     };
@@ -48,11 +51,7 @@ pub(in crate::http) async fn media(
             }
             response
         }
-        Ok(None) => pages::message(
-            StatusCode::NOT_FOUND,
-            "Nothing here",
-            "This address leads nowhere.",
-        ),
+        Ok(None) => nothing_here(),
         Err(error) => TapError::from(error).into_response(),
     }
 }

@@ -1,16 +1,18 @@
 //! `GET /stand-in`: the built-in stand-in for an owner's domain, where taps of
-//! simulated tags lead. It does in a browser what an owner's page does: trade
+//! simulated tags lead, and nothing else. It does in a browser what an owner's page does: trade
 //! the key for the payload, show it, and update a variable.
 
 use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
+use crate::http::error::nothing_here;
 use crate::http::pages;
 use crate::service::Service;
+use crate::tap;
 
 #[derive(Template)]
 #[template(path = "stand-in.html")]
@@ -27,7 +29,13 @@ struct StandIn<'a> {
     params(("rk" = Option<String>, Query, description = "The rolling key as received")),
     responses((status = OK, body = String, content_type = "text/html", description = "The page"))
 )]
-pub(in crate::http) async fn stand_in(State(service): State<Arc<Service>>) -> Response {
+pub(in crate::http) async fn stand_in(
+    State(service): State<Arc<Service>>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    if !tap::is_stand_in(&service, query.as_deref().unwrap_or_default()) {
+        return nothing_here();
+    }
     let nonce = pages::nonce(&*service.entropy);
     match (StandIn { nonce: &nonce }).render() {
         Ok(html) => pages::scripted(html, &nonce),

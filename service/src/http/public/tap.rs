@@ -74,6 +74,7 @@ pub(in crate::http) async fn tap(
                     slug,
                     query,
                     cookie,
+                    reload: is_reload(headers),
                     client: origin.client,
                     country,
                     visitor: visitor.clone(),
@@ -82,7 +83,7 @@ pub(in crate::http) async fn tap(
             .await
             .map(|tapped| tapped.answer)
         }
-        _ => return wrong_method(),
+        _ => return wrong_method(&service, slug, request.method()).await,
     };
     match answer {
         Ok(answer) => respond(&service, answer, &visitor),
@@ -112,8 +113,10 @@ pub(in crate::http) fn respond(
             let status = StatusCode::INSUFFICIENT_STORAGE;
             pages::tag(service, status, &tag, visitor, |words| &words.try_again)
         }
-        TapAnswer::Redirect { location, key } => with_key(redirect(&location), key),
-        TapAnswer::Page { html, nonce, key } => with_key(pages::experience(html, &nonce), key),
+        TapAnswer::Redirect { location, key, .. } => with_key(service, redirect(&location), key),
+        TapAnswer::Page { html, nonce, key } => {
+            with_key(service, pages::experience(html, &nonce), key)
+        }
     }
 }
 
@@ -129,10 +132,16 @@ fn redirect(location: &str) -> Response {
     response
 }
 
-fn with_key(mut response: Response, key: Option<HeldKey>) -> Response {
+fn with_key(service: &Service, mut response: Response, key: Option<HeldKey>) -> Response {
     if let Some(HeldKey { key, max_age, slug }) = key {
+        // If the tag URL is https, no browser sends the key over http.
+        let secure = if service.settings().is_https() {
+            "; Secure"
+        } else {
+            ""
+        };
         let cookie = format!(
-            "{COOKIE}={}; Path=/t/{slug}; Max-Age={max_age}; HttpOnly; SameSite=Lax",
+            "{COOKIE}={}; Path=/t/{slug}; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}",
             key.expose()
         );
         if let Ok(cookie) = HeaderValue::from_str(&cookie) {
@@ -151,6 +160,23 @@ fn held_key(headers: &HeaderMap) -> Option<RollingKey> {
         .filter_map(|pair| pair.trim().split_once('='))
         .find(|(name, _)| *name == COOKIE)
         .and_then(|(_, value)| RollingKey::parse(value))
+}
+
+/// Whether the browser loads a page again that it has: browsers say so by asking every
+/// cache on the way for a fresh one.
+fn is_reload(headers: &HeaderMap) -> bool {
+    let says = |name, marks: &[&str]| {
+        let values = headers.get_all(name).iter();
+        let directives = values
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','));
+        directives.map(str::trim).any(|directive| {
+            marks
+                .iter()
+                .any(|mark| directive.eq_ignore_ascii_case(mark))
+        })
+    };
+    says(header::CACHE_CONTROL, &["max-age=0", "no-cache"]) || says(header::PRAGMA, &["no-cache"])
 }
 
 /// A request made before anybody wants the page must not burn a one-time URL.
@@ -179,7 +205,22 @@ fn not_now() -> Response {
     response
 }
 
-pub(super) fn wrong_method() -> Response {
+/// The answer to a method that the tag at `slug` does not take, and to a POST that is no form.
+async fn wrong_method(service: &Service, slug: &str, method: &Method) -> Response {
+    match tap::takes_forms(service, slug).await {
+        Ok(true) if *method == Method::POST => pages::message(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "Not like this",
+            "This page takes what a form of its own sends (application/x-www-form-urlencoded).",
+        ),
+        Ok(true) => not_allowed("GET, HEAD, POST"),
+        Ok(false) => not_allowed("GET, HEAD"),
+        Err(error) => TapError::from(error).into_response(),
+    }
+}
+
+/// The answer to a method that is not among the `allowed`.
+pub(super) fn not_allowed(allowed: &'static str) -> Response {
     let mut response = pages::message(
         StatusCode::METHOD_NOT_ALLOWED,
         "Not like this",
@@ -187,6 +228,6 @@ pub(super) fn wrong_method() -> Response {
     );
     response
         .headers_mut()
-        .insert(header::ALLOW, HeaderValue::from_static("GET, HEAD, POST"));
+        .insert(header::ALLOW, HeaderValue::from_static(allowed));
     response
 }

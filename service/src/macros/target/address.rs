@@ -1,12 +1,15 @@
 //! A URL in the parts that a redirect needs: the origin as it is, the path in
 //! segments, and the rest.
 
+mod room;
+
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use url::{Host, ParseError, Url};
 
-use super::{TargetError, VALUES_MAX, check};
-use crate::macros::template::Part;
-use crate::macros::{Encoding, Scope};
+use super::{LOCATION_MAX, Location, TargetError, check};
+use crate::macros::template::{Expression, Part};
+use crate::macros::{Encoding, RESERVED, Scope, url_length};
+use room::Values;
 
 /// A URL whose literals are valid in a URL already.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +20,14 @@ pub(super) struct Address {
     path: Vec<Vec<Part>>,
     /// Query and fragment, from `?` or `#` on.
     tail: Vec<Part>,
+    /// Bytes that are not a value's: the owner's text, and room for the key's parameter.
+    written: usize,
 }
+
+/// The key as a parameter of its own, behind `?` or `&`.
+const KEY_PARAMETER: usize = "&rk=".len() + KEY;
+/// Bytes of a rolling key, which needs no encoding.
+const KEY: usize = 44;
 
 impl Address {
     /// The address that a value is as a whole; braces in it are nothing but braces.
@@ -57,6 +67,7 @@ impl Address {
             origin: origin(scheme, authority).map_err(TargetError::Host)?,
             path: vec![Vec::new()],
             tail: Vec::new(),
+            written: 0,
         };
         address.literal(behind.strip_prefix('/').unwrap_or(behind));
         for part in rest {
@@ -65,7 +76,25 @@ impl Address {
                 part @ Part::Expression(_) => address.last().push(part.clone()),
             }
         }
+        address.written = address.origin.len() + address.path.len() + KEY_PARAMETER;
+        address.written += address.parts().map(literal_length).sum::<usize>();
+        let reserved: usize = address.expressions().map(room::reserved).sum();
+        if address.written + reserved > LOCATION_MAX {
+            return Err(TargetError::NoRoom);
+        }
         Ok(address)
+    }
+
+    /// Its parts, in the order of the text.
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.path.iter().flatten().chain(&self.tail)
+    }
+
+    fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        self.parts().filter_map(|part| match part {
+            Part::Literal(_) => None,
+            Part::Expression(expression) => Some(expression),
+        })
     }
 
     /// Appends text of the owner's.
@@ -100,24 +129,33 @@ impl Address {
 
     /// The URL with its values, and the key in its query. `placed`: the key has
     /// a macro of its own.
-    pub(super) fn expand(&self, scope: &dyn Scope, rk: Option<&str>, placed: bool) -> String {
-        let mut values = Values {
-            scope,
-            rk,
-            room: VALUES_MAX,
+    pub(super) fn expand(&self, scope: &dyn Scope, rk: Option<&str>, placed: bool) -> Location {
+        let mut values = Values::of(self.expressions(), scope);
+        let left_out = values.fit(LOCATION_MAX - self.written);
+        let mut values = values.into_texts();
+        let mut fill = |out: &mut String, parts: &[Part]| {
+            for part in parts {
+                match part {
+                    Part::Literal(text) => *out += text,
+                    Part::Expression(_) => out.extend(utf8_percent_encode(
+                        &values.next().unwrap_or_default(),
+                        &RESERVED,
+                    )),
+                }
+            }
         };
         let mut location = self.origin.clone();
         for segment in &self.path {
             location.push('/');
             let start = location.len();
-            values.fill(&mut location, segment);
+            fill(&mut location, segment);
             let written = segment.iter().all(|part| matches!(part, Part::Literal(_)));
             if !written && is_dots(&location[start..]) {
                 location.truncate(start);
             }
         }
         let mut tail = String::new();
-        values.fill(&mut tail, &self.tail);
+        fill(&mut tail, &self.tail);
         let (query, fragment) = match tail.split_once('#') {
             Some((query, fragment)) => (query, Some(fragment)),
             None => (tail.as_str(), None),
@@ -135,7 +173,17 @@ impl Address {
             location.push('#');
             location += fragment;
         }
-        location
+        Location {
+            url: location,
+            left_out,
+        }
+    }
+}
+
+fn literal_length(part: &Part) -> usize {
+    match part {
+        Part::Literal(text) => text.len(),
+        Part::Expression(_) => 0,
     }
 }
 
@@ -151,34 +199,6 @@ fn origin(scheme: &str, authority: &str) -> Result<String, ParseError> {
             Err(ParseError::InvalidDomainCharacter)
         }
         Some(_) => Ok(url.origin().ascii_serialization()),
-    }
-}
-
-/// Fills values in, as far as there is room for them.
-struct Values<'a> {
-    scope: &'a dyn Scope,
-    rk: Option<&'a str>,
-    room: usize,
-}
-
-impl Values<'_> {
-    fn fill(&mut self, out: &mut String, parts: &[Part]) {
-        for part in parts {
-            match part {
-                Part::Literal(text) => *out += text,
-                Part::Expression(expression) => {
-                    let value = expression.value(self.scope);
-                    let is_key = self.rk == Some(&*value);
-                    let encoded = Encoding::Url.encode(value);
-                    if is_key {
-                        *out += &encoded;
-                    } else if let Some(left) = self.room.checked_sub(encoded.len()) {
-                        self.room = left;
-                        *out += &encoded;
-                    }
-                }
-            }
-        }
     }
 }
 

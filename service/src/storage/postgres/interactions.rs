@@ -138,6 +138,7 @@ async fn traced(
             None => refused_update(session, id).await?,
         },
         payload_reads: payload_reads(session, id, reads).await?,
+        left_out: left_out(session, id).await?,
         interaction,
     }))
 }
@@ -213,6 +214,20 @@ async fn refused_update(
         })
     });
     refusal.transpose()
+}
+
+async fn left_out(session: &Session, id: InteractionId) -> Result<Vec<String>, StorageError> {
+    let found = session
+        .row(
+            "SELECT macros FROM left_out WHERE interaction_id = $1",
+            &[&id.0],
+        )
+        .await?;
+    let Some(found) = found else {
+        return Ok(Vec::new());
+    };
+    let macros: String = column(&found, 0)?;
+    serde_json::from_str(&macros).map_err(|_| row::unreadable("macro"))
 }
 
 /// The reads that are stored, and those that wait to be on this node.

@@ -74,7 +74,7 @@ impl Node {
         let moved = column::<i64>(&dropped, 1)?.unsigned_abs();
         let dropped: bool = column(&dropped, 0)?;
         let mut traces = 0;
-        for table in ["updates", "refused_updates", "payload_reads"] {
+        for table in ["updates", "refused_updates", "payload_reads", "left_out"] {
             let removed = session
                 .run(
                     &format!(

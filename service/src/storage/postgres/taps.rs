@@ -70,6 +70,23 @@ impl Taps for PostgresStorage {
         self.refused_updates.note(id, at, refusal);
     }
 
+    async fn note_left_out(
+        &self,
+        id: InteractionId,
+        macros: Vec<String>,
+    ) -> Result<(), StorageError> {
+        let macros = serde_json::Value::from(macros).to_string();
+        self.session()
+            .await?
+            .run(
+                "INSERT INTO left_out (interaction_id, macros) VALUES ($1, $2)
+                 ON CONFLICT (interaction_id) DO NOTHING",
+                &[&id.0, &macros],
+            )
+            .await?;
+        Ok(())
+    }
+
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
         self.updates.make(update).await
     }

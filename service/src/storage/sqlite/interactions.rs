@@ -229,6 +229,7 @@ fn traced(
             None => refused_update(connection, id)?,
         },
         payload_reads: payload_reads(connection, id, reads)?,
+        left_out: left_out(connection, id)?,
         interaction,
     }))
 }
@@ -295,6 +296,18 @@ fn refused_update(
         })
     });
     refusal.transpose()
+}
+
+fn left_out(connection: &Connection, id: InteractionId) -> Result<Vec<String>, StorageError> {
+    let macros: Option<String> = connection
+        .prepare_cached("SELECT macros FROM left_out WHERE interaction_id = ?1")?
+        .query_row([id.0], |row| row.get(0))
+        .optional()?;
+    let macros = macros.map(|macros| serde_json::from_str(&macros));
+    Ok(macros
+        .transpose()
+        .map_err(|_| row::unreadable("macro"))?
+        .unwrap_or_default())
 }
 
 /// The reads that are stored, and those that wait to be.

@@ -34,7 +34,7 @@ pub(super) fn run(
         "DELETE FROM interactions WHERE id IN (SELECT id FROM interactions ORDER BY id LIMIT ?2) AND at < ?1",
         keep_since,
     )?;
-    for table in ["updates", "refused_updates", "payload_reads"] {
+    for table in ["updates", "refused_updates", "payload_reads", "left_out"] {
         write.connection.execute(
             &format!(
                 "DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM interactions WHERE id <= {table}.interaction_id)

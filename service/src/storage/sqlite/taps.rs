@@ -72,6 +72,24 @@ impl Taps for SqliteStorage {
         self.refused_updates.note(id, at, refusal);
     }
 
+    async fn note_left_out(
+        &self,
+        id: InteractionId,
+        macros: Vec<String>,
+    ) -> Result<(), StorageError> {
+        let macros = serde_json::Value::from(macros).to_string();
+        self.write(move |write| {
+            write
+                .connection
+                .prepare_cached(
+                    "INSERT OR IGNORE INTO left_out (interaction_id, macros) VALUES (?1, ?2)",
+                )?
+                .execute((id.0, &macros))?;
+            Ok(())
+        })
+        .await
+    }
+
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
         self.write(move |write| update::variables(write, &update))
             .await

@@ -380,6 +380,11 @@ pub static TABLES: &[Table] = &[
             column("reads", Integer),
         ],
     ),
+    Table::new(
+        "left_out",
+        1,
+        &[column("interaction_id", Integer), column("macros", Text)],
+    ),
     Table {
         // What the one tap left for its own answer.
         left_out: &["before", "before_at"],

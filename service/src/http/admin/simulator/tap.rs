@@ -205,13 +205,14 @@ async fn follow(
         slug,
         query,
         cookie: None,
+        reload: false,
         client: origin.client,
         country: origin.country,
         visitor: Visitor::default(),
     };
     let tapped = tap::tap(service, tap).await?;
     let (key, location) = match &tapped.answer {
-        TapAnswer::Redirect { location, key } => (key.as_ref(), Some(location.clone())),
+        TapAnswer::Redirect { location, key, .. } => (key.as_ref(), Some(location.clone())),
         TapAnswer::Page { key, .. } => (key.as_ref(), None),
         _ => (None, None),
     };

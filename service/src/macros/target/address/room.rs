@@ -1,0 +1,103 @@
+//! Which values a location has room for.
+//!
+//! Every expression can fall back to what is [reserved] for it, so a way to fit is
+//! always found: values give way to what stands behind them in their expression,
+//! those that strangers write before the owner's, the longest first. A long
+//! value thus never takes the room of a short one.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+
+use super::{Expression, KEY, Scope, url_length};
+use crate::macros::Macro;
+use crate::macros::template::Choice;
+
+/// Bytes that `expression` always has: of its longest fallback, or of the key.
+pub(super) fn reserved(expression: &Expression) -> usize {
+    let key = expression
+        .macros()
+        .any(|name| *name == Macro::InteractionRk);
+    let texts = expression.texts().map(url_length);
+    texts.chain(key.then_some(KEY)).max().unwrap_or_default()
+}
+
+/// The values of a target's expressions, in the order of the text.
+pub(super) struct Values<'a> {
+    scope: &'a dyn Scope,
+    chosen: Vec<Chosen<'a>>,
+}
+
+struct Chosen<'a> {
+    expression: &'a Expression,
+    choice: Choice<'a>,
+    /// Bytes of its value once it is encoded.
+    length: usize,
+}
+
+/// Who has to give way, the first one first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Yields {
+    Stranger,
+    Owner,
+}
+
+impl<'a> Chosen<'a> {
+    fn new(expression: &'a Expression, choice: Choice<'a>) -> Self {
+        let length = url_length(&choice.value);
+        Self {
+            expression,
+            choice,
+            length,
+        }
+    }
+
+    /// `None` for what never gives way: the key, and the owner's own text.
+    fn yields(&self) -> Option<Yields> {
+        match self.choice.name? {
+            Macro::InteractionRk => None,
+            Macro::TagVariable(_) => Some(Yields::Stranger),
+            _ => Some(Yields::Owner),
+        }
+    }
+}
+
+impl<'a> Values<'a> {
+    pub(super) fn of(
+        expressions: impl Iterator<Item = &'a Expression>,
+        scope: &'a dyn Scope,
+    ) -> Self {
+        let chosen = expressions
+            .map(|expression| Chosen::new(expression, expression.choice(scope, 0)))
+            .collect();
+        Self { scope, chosen }
+    }
+
+    /// Lets values give way until all of them have `room` bytes. Answers whose did.
+    pub(super) fn fit(&mut self, room: usize) -> Vec<Macro> {
+        let mut left_out = Vec::new();
+        let mut length: usize = self.chosen.iter().map(|chosen| chosen.length).sum();
+        while length > room {
+            let yielding = self
+                .chosen
+                .iter_mut()
+                .filter_map(|chosen| Some((chosen.yields()?, chosen)))
+                .min_by_key(|(yields, chosen)| (*yields, Reverse(chosen.length)));
+            let Some((_, chosen)) = yielding else {
+                break;
+            };
+            left_out.extend(chosen.choice.name.cloned());
+            length -= chosen.length;
+            let next = chosen.expression.choice(self.scope, chosen.choice.next);
+            *chosen = Chosen::new(chosen.expression, next);
+            length += chosen.length;
+        }
+        left_out.sort_by_key(Macro::to_string);
+        left_out.dedup();
+        left_out
+    }
+
+    /// Their texts.
+    pub(super) fn into_texts(self) -> impl Iterator<Item = Cow<'a, str>> {
+        self.chosen.into_iter().map(|chosen| chosen.choice.value)
+    }
+}

@@ -1,0 +1,77 @@
+//! Where a tap leads. It is decided before the tap is recorded, so that no key is
+//! issued that no answer carries.
+
+use super::{CachedTag, Scope};
+use crate::experience::{Block, Content, Rule, Theme};
+use crate::macros::{Macro, Settled, Target};
+use crate::service::Service;
+use crate::storage::{PublishedExperience, StorageError};
+use crate::tag::Status;
+
+/// Where a tap leads.
+pub(super) enum Destination<'a> {
+    /// The tag has no experience that is published.
+    NotSetUp,
+    /// The experience's target is one macro, which gives no URL for this tag.
+    NoUrl(&'a Target),
+    /// The tag is no longer in use.
+    Archived,
+    /// To the first rule's target that is met and has a URL, or else to this one.
+    Redirect(Settled<'a>, &'a [Rule]),
+    /// To a page of the service.
+    Page(&'a PublishedExperience, &'a [Block], &'a Theme),
+}
+
+impl<'a> Destination<'a> {
+    /// Where a tap of `tag` leads now.
+    pub(super) async fn of(
+        service: &Service,
+        tag: &'a CachedTag,
+    ) -> Result<Destination<'a>, StorageError> {
+        match (tag.status(), tag.experience()) {
+            (Status::Archived, _) => Ok(Self::Archived),
+            (Status::Active, None) => Ok(Self::NotSetUp),
+            (Status::Active, Some(experience)) => Self::within(service, tag, experience).await,
+        }
+    }
+
+    /// Where a version of an experience leads a tap of `tag`.
+    pub(super) async fn within(
+        service: &Service,
+        tag: &CachedTag,
+        experience: &'a PublishedExperience,
+    ) -> Result<Destination<'a>, StorageError> {
+        Ok(match &*experience.content {
+            Content::Redirect { target, rules } => match settled(service, tag, target).await? {
+                Some(settled) => Self::Redirect(settled, rules),
+                None => Self::NoUrl(target),
+            },
+            Content::Studio { blocks, theme } => Self::Page(experience, blocks, theme),
+        })
+    }
+
+    /// Whether its answer carries a rolling key.
+    pub(super) const fn takes_a_key(&self) -> bool {
+        matches!(self, Self::Redirect(..) | Self::Page(..))
+    }
+
+    /// The macros for want of whose values it leads nowhere.
+    pub(super) fn missing(&self) -> Vec<Macro> {
+        match self {
+            Self::NoUrl(target) => target.macros().cloned().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// A target as it is for `tag`. `None` where it gives no URL.
+pub(super) async fn settled<'a>(
+    service: &Service,
+    tag: &CachedTag,
+    target: &'a Target,
+) -> Result<Option<Settled<'a>>, StorageError> {
+    let uses = |f: &dyn Fn(&Macro) -> bool| target.is_whole() && target.uses(f);
+    // Only what the URL itself depends on is read here: for most targets nothing.
+    let scope = Scope::with(service, tag, uses, None, None).await?;
+    Ok(target.settled(&scope))
+}
