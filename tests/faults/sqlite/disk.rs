@@ -143,10 +143,13 @@ async fn on_a_full_disk_reads_and_redirects_go_on_writes_get_507_and_it_recovers
 fn on_a_disk_that_is_full() -> Option<Launch> {
     const MADE_AND_FILLED: &str = r#"
         mount -t tmpfs -o size=2m,mode=700 tapdesk "$0" || exit
+        : >"$0/said"
         "$@" >"$0/said" & first=$!
         until grep -q listening "$0/said"; do kill -0 "$first" || exit; sleep 0.05; done
         kill -TERM "$first"; wait "$first"
         cat /dev/zero >"$0/filler" 2>/dev/null
+        # Room to open the database (32 KiB are shared memory), and none to write to it.
+        truncate -s -36K "$0/filler"
         exec "$@""#;
     let mut launch = on_a_small_disk()?;
     let script = launch
