@@ -16,7 +16,7 @@ use tauri::{AppHandle, State};
 use url::Url;
 use zeroize::Zeroizing;
 
-use crate::download::{self, Downloads, Far};
+use crate::download::{self, Downloads, Far, Wanted};
 use crate::events::{self, Subscriptions};
 use crate::files;
 use crate::reader::board::Table;
@@ -148,28 +148,25 @@ pub async fn save_file(app: AppHandle, request: tauri::ipc::Request<'_>) -> Resu
 }
 
 /// Fetches a file of the service and saves it where the person says, as it
-/// arrives; `false` if nothing was saved. With a `body` it is a POST.
+/// arrives; `false` if nothing was saved.
 #[tauri::command]
 pub async fn download(
     app: AppHandle,
     shell: SharedShell<'_>,
     downloads: State<'_, Downloads>,
-    id: String,
-    name: String,
-    path: String,
-    body: Option<Value>,
+    wanted: Wanted,
     channel: Channel<Far>,
 ) -> Result<bool, String> {
     let backend = shell.backend().await.ok_or("The service does not run.")?;
-    let Some(place) = files::choose_place(&app, &name).await else {
+    let Some(place) = files::choose_place(&app, &wanted.name).await else {
         return Ok(false);
     };
-    let stopped = downloads.begin(id.clone());
-    let saved = match backend.file(&path, body).await {
+    let stopped = downloads.begin(wanted.id.clone());
+    let saved = match backend.file(&wanted.path, wanted.body).await {
         Ok(pieces) => download::write(&place, pieces, stopped, &channel).await,
         Err(why) => Err(why),
     };
-    downloads.end(&id);
+    downloads.end(&wanted.id);
     saved
 }
 

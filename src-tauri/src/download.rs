@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tauri::ipc::Channel;
 use tokio::fs::{self, File};
 use tokio::io::AsyncWriteExt as _;
@@ -32,6 +33,19 @@ impl Downloads {
     fn running(&self) -> MutexGuard<'_, HashMap<String, oneshot::Sender<()>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What the page wants to have saved.
+#[derive(Debug, Deserialize)]
+pub struct Wanted {
+    /// The page's own name for the download, to stop it by.
+    pub id: String,
+    /// The name that is proposed for the file.
+    pub name: String,
+    /// Path and query of the service.
+    pub path: String,
+    /// With a body it is a POST.
+    pub body: Option<Value>,
 }
 
 /// How much of a file has arrived.

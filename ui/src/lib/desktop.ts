@@ -210,7 +210,7 @@ export function downloadFile(
   const channel = new Channel<Downloaded>();
   channel.onmessage = heard;
   return {
-    saved: invoke<boolean>("download", { id, name, path, body, channel }),
+    saved: invoke<boolean>("download", { wanted: { id, name, path, body }, channel }),
     stop: () => void invoke("stop_download", { id }),
   };
 }

@@ -67,3 +67,10 @@ test("what the service writes differently as it saves is no change of another", 
   edits.settle(sent, { ...stored, name: "Flask" });
   expect(edits.form.name).toBe("typed on");
 });
+
+test("what did not change is not put in its own place", () => {
+  const edits = new Edits(stored);
+  const rules = edits.form.rules;
+  edits.follow(structuredClone(stored));
+  expect(edits.form.rules).toBe(rules);
+});

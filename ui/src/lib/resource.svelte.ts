@@ -8,7 +8,7 @@ const TRIES = 5;
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
-/** Both changed the same, and each something else. */
+/** The same member was changed here and elsewhere, each to something else. */
 export class ChangedMeanwhile extends Error {
   constructor(words = "This was changed elsewhere in the meantime. Nothing was saved: compare, and save again.") {
     super(words);
@@ -19,11 +19,15 @@ export class Resource<T extends object> {
   /** The resource as it is, as far as it is known. */
   now = $state.raw<T | null>(null);
   #etag: string | null = null;
+  #saves = 0;
 
   constructor(readonly path: string) {}
 
   async load(): Promise<T> {
+    const saves = this.#saves;
     const { value, etag } = await getVersion<T>(this.path);
+    // What was asked for before a save may be older than what the save answered.
+    if (saves !== this.#saves && this.now) return this.now;
     return this.#take(value, etag);
   }
 
@@ -36,6 +40,7 @@ export class Resource<T extends object> {
       const seen = this.now;
       try {
         const { value, etag } = await patchVersion<T>(this.path, body, this.#etag, query);
+        this.#saves++;
         return this.#take(value, etag);
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== "changed" || tries === TRIES) throw error;

@@ -96,10 +96,9 @@ group("Experiences", {
       await page.waitForFunction(() => document.querySelector("textarea").value.includes("verification:result"));
     },
     "go live by a click on Publish alone, never by the Enter key": async (page, { api }) => {
-      for (const [id, version] of [
-        [4, null],
-        [1, 1],
-      ]) {
+      const redirect = { name: "By the Enter key", kind: "redirect", target_url: "https://example.com/" };
+      for (const draft of [true, false]) {
+        const { id, published_version: version } = await api.post("/experiences", { ...redirect, draft });
         await page.show(`experiences/${id}`);
         const name = page.getByLabel("Name", { exact: true });
         await name.fill(`${await name.inputValue()}, edited`);
