@@ -21,7 +21,7 @@ use crate::events::{self, Subscriptions};
 use crate::files;
 use crate::reader::board::Table;
 use crate::reader::doctor::{self, Finding, Machine};
-use crate::reader::exercise::{self, Destination, Exercised};
+use crate::reader::exercise::{self, Chip, Destination, Exercised};
 use crate::reader::monitor::Monitor;
 use crate::shell::Shell;
 use crate::state::{Connection, ShellState};
@@ -188,13 +188,14 @@ pub fn watch_readers(
     }
 }
 
-/// Sends a tap's URL where it belongs, and answers what came of it.
+/// Sends a tap's URL where it belongs, and answers what came of it. With a chip
+/// no person asked for it.
 #[tauri::command]
 pub async fn exercise(
     shell: SharedShell<'_>,
     url: String,
     to: Destination,
-    automatic: bool,
+    automatic: Option<Chip>,
 ) -> Result<Exercised, String> {
     let (backend, address) = shell
         .backend_at()

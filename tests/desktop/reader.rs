@@ -5,14 +5,16 @@ use tapdesk_service::inlay::virtual_inlay::VirtualInlay;
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::fixtures::{chip, chip_json};
 use tapdesk_tests::length;
-use tapdesk_tests::virtual_card::VirtualCard;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
+use tapdesk_tests::virtual_card::{TornOut, VirtualCard};
 
 use crate::window::{Desk, Window};
 
 /// Once the dry run is done.
-const EXERCISE: &str = "//button[normalize-space()='Exercise' and not(@disabled)]";
+const EXERCISE: &str = "//button[(normalize-space()='Exercise' or normalize-space()='Send it again') and not(@disabled)]";
+/// The loudest verdict.
+const COPIED: &str = "//*[@role='alert'][strong or .//strong[normalize-space()='Copied URL']]";
 
 /// A tag that redirects, as the service has it, and the URL that is encoded.
 struct Bottle {
@@ -138,9 +140,19 @@ async fn an_inlay_is_read_and_exercised_and_every_verdict_is_told_apart() {
     assert_eq!(card.counter(), 2, "one read, one tap");
     window.leave_picture("reader").await;
 
+    // A code that was sent counts once, and the screen says so before it is sent again.
+    window
+        .see("//p[@role='status'][contains(., 'This code was sent already')]")
+        .await;
+    window
+        .see("//button[normalize-space()='Send it again']")
+        .await;
+
     let (copy, shown) = static_card(1, &first);
     exercise(&desk, &window, copy, &shown, "not verified").await;
     window.see("//li[contains(., 'replayed')]").await;
+    window.see(COPIED).await;
+    window.leave_picture("reader-copied").await;
     let last = if first.ends_with('0') { "1" } else { "0" };
     let tampered = format!("{}{last}", &first[..first.len() - 1]);
     let (tampered, shown) = static_card(2, &tampered);
@@ -187,6 +199,21 @@ async fn automatic_mode_misses_no_inlay_counts_none_twice_and_sends_nothing_else
     let verified = page["items"].as_array().map(Vec::len);
     assert_eq!(verified, usize::try_from(insertions).ok(), "{page}");
     let all = format!("/admin/v1/tags/{}", bottle.id);
+    let (_, tag) = window.call("GET", &all, &Value::Null).await;
+    assert_eq!(tag["scan_count"], insertions);
+
+    // Genuine and fresh, and on another chip than the one that made it.
+    let stolen = inlay.code_at(u32::try_from(insertions).unwrap() + 1, [0; 5]);
+    let stolen = stolen.url(&tag_url(&window).await, "bottle-41");
+    let (copy, shown) = static_card(6, &stolen);
+    let laid = desk.readers().lay_down(copy);
+    window.see(&shown).await;
+    window.see(COPIED).await;
+    window
+        .see("//*[@role='alert'][contains(., 'The tap goes there only when you say so.')]")
+        .await;
+    laid.take_away();
+    window.see("//header//a[contains(., '2 readers')]").await;
     let (_, tag) = window.call("GET", &all, &Value::Null).await;
     assert_eq!(tag["scan_count"], insertions);
 
@@ -274,6 +301,90 @@ async fn inlays_get_the_tags_of_a_list_in_series() {
     window.quit().await;
 }
 
+/// How many tags there are.
+async fn tags(window: &Window) -> usize {
+    let (_, page) = window.call("GET", "/admin/v1/tags", &Value::Null).await;
+    page["items"].as_array().unwrap().len()
+}
+
+#[tokio::test]
+async fn a_424_that_nobody_knows_fills_its_form_and_leaves_no_tag_where_it_is_refused() {
+    let mut desk = Desk::new();
+    desk.plug_readers_in();
+    let window = desk.open_ready().await;
+    let base = tag_url(&window).await;
+    go(&window, "Reader").await;
+
+    // Its settings fill the form: the plain mirror, the MAC over the URL from uid on.
+    let inlay = chip(Mirror::Plain, MacFrom::Uid);
+    let card = VirtualNtag424::encoded(&inlay, &format!("{base}/bottle-88"));
+    let laid = desk.readers().lay_down(card);
+    window
+        .see("//dd[contains(., 'plain mirror, MAC over the URL from uid on, file key in slot 2')]")
+        .await;
+    assert_eq!(window.value_of("[...document.querySelectorAll('form select')].map((one) => one.value).slice(0, 2).join()").await, "plain,uid");
+    window.fill("File key", "00").await;
+    window.click_named("Make its tag").await;
+    window.see("//form//p[@role='alert']").await;
+    assert_eq!(tags(&window).await, 0, "no orphan");
+    let key = chip_json(&inlay)["file_key"].as_str().unwrap().to_owned();
+    window.fill("File key", &key).await;
+    window.click_named("Make its tag").await;
+    window
+        .see("//h2/a[normalize-space()='Tag bottle-88']")
+        .await;
+    window.see("//section[h3[starts-with(normalize-space(), 'Dry run')]]//*[contains(., 'authentic (window from uid)')]").await;
+    laid.take_away();
+    window.see("//header//a[contains(., '2 readers')]").await;
+
+    // A blank one needs no keys, and one that is known and has no tag none either.
+    let blank = VirtualNtag424::new(chip(Mirror::Plain, MacFrom::None).uid);
+    let laid = desk.readers().lay_down(blank);
+    window
+        .see("//dd[contains(., 'none: what it carries never changes')]")
+        .await;
+    window.click_named("Make its tag").await;
+    window.see("//h2/a[contains(., 'Tag of inlay')]").await;
+    laid.take_away();
+    window.see("//header//a[contains(., '2 readers')]").await;
+    let unbound = json!({"uid": "04AABBCCDDEE07", "technology": "ntag215"});
+    made(&window, "/inlays", unbound).await;
+    let (card, shown) = static_card(7, &format!("{base}/bottle-88"));
+    let _laid = desk.readers().lay_down(card);
+    window.see(&shown).await;
+    window.click_named("Assign to this tag").await;
+    window
+        .see("//h2/a[normalize-space()='Tag bottle-88']")
+        .await;
+    let (_, inlays) = window
+        .call("GET", "/admin/v1/inlays?unbound=true", &Value::Null)
+        .await;
+    assert_eq!(inlays["items"], json!([]));
+    assert_eq!(tags(&window).await, 2);
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn a_failed_read_shows_what_was_asked_and_answered() {
+    let mut desk = Desk::new();
+    desk.plug_readers_in();
+    let window = desk.open_ready().await;
+    go(&window, "Reader").await;
+    let card = VirtualNtag424::encoded(
+        &chip(Mirror::Plain, MacFrom::None),
+        "https://example.com/t/bottle-41",
+    );
+    let _laid = desk.readers().lay_down(TornOut::after(3, card));
+    window
+        .see("//p[@role='alert'][contains(., 'taken away')]")
+        .await;
+    window
+        .press("//summary[contains(., '4 commands to the card')]")
+        .await;
+    window.see("//li/code[contains(., '> FFCA000000')]").await;
+    window.quit().await;
+}
+
 /// The verdicts of a sheet so far, in their order.
 async fn verdicts(window: &Window) -> Vec<String> {
     let (_, sheet) = window.call("GET", "/admin/v1/sheets/1", &Value::Null).await;
@@ -298,6 +409,27 @@ async fn numbered(
                 Box::new(VirtualNtag424::encoded(&forged, &bottle.url)),
                 "not_verified",
             )
+        }
+        // Encoded for another environment: the last segment of its path names our tag.
+        10 => {
+            let staging = "https://staging.example/t/bottle-41";
+            (
+                Box::new(VirtualNtag424::encoded(&own().await, staging)),
+                "wrong_url",
+            )
+        }
+        // A genuine code that nobody used, on a chip that makes none.
+        13 => {
+            let inlay = own().await;
+            let url = inlay
+                .code_at(1, [0; 5])
+                .url(&tag_url(window).await, "bottle-41");
+            let (card, _) = static_card(13, &url);
+            (Box::new(card), "copied_url")
+        }
+        17 => {
+            let card = VirtualNtag424::encoded(&own().await, &bottle.url);
+            (Box::new(card.with_random_uid()), "not_comparable")
         }
         12 => {
             let blank = VirtualType2::blank(Type2Chip::Ntag213, [0x04, 1, 2, 3, 4, 5, 12]);
@@ -380,10 +512,17 @@ async fn a_sheet_of_25_tells_its_faults_apart_and_goes_on_after_a_crash() {
             let (card, verdict) = numbered(&window, &bottle, number).await;
             let laid = desk.readers().lay_down(card);
             window.see(&row).await;
+            if verdict == "copied_url" {
+                window.leave_picture("sheet-copied").await;
+            }
             laid.take_away();
             expected.push(verdict);
         }
         window.see("//header//a[contains(., '2 readers')]").await;
+        // Between inlays nothing is good or bad.
+        window
+            .see("//section[@aria-label='Verdict'][contains(@class, 'none')]")
+            .await;
     }
     assert_eq!(verdicts(&window).await, expected);
     window
@@ -398,9 +537,43 @@ async fn a_sheet_of_25_tells_its_faults_apart_and_goes_on_after_a_crash() {
         )
         .await;
     assert_eq!(
-        tag["scan_count"], 21,
+        tag["scan_count"], 19,
         "faults that a tap cannot show are not tapped"
     );
+    window.quit().await;
+}
+
+#[tokio::test]
+async fn a_gap_that_the_readers_own_reads_made_is_none_on_a_sheet() {
+    let mut desk = Desk::new();
+    desk.plug_readers_in();
+    let mut window = desk.open_ready().await;
+    let bottle = bottle(&window, "bottle-41").await;
+    let inlay = register(&window, &bottle).await;
+    go(&window, "Reader").await;
+    let mut card = VirtualNtag424::encoded(&inlay, &bottle.url);
+    for number in 1..=2 {
+        let laid = desk.readers().lay_down(card);
+        window.see(&counter(number)).await;
+        card = laid.take_away();
+        window.see("//header//a[contains(., '2 readers')]").await;
+    }
+    window.quit().await;
+    window = desk.open_ready().await;
+    let sheet = json!({"name": "Delivery 12", "expected": {"tag_verified": true}});
+    made(&window, "/sheets", sheet).await;
+    window.value_of("location.hash = '#/sheets/1'").await;
+    window
+        .see("//p[normalize-space()='Lay down number 1.']")
+        .await;
+    let _laid = desk.readers().lay_down(card);
+    window
+        .see("//section[@aria-label='Verdict'][contains(@class, 'good')]")
+        .await;
+    window
+        .see("//p[contains(., 'Counter 3; the reads before it were made here.')]")
+        .await;
+    assert_eq!(verdicts(&window).await, ["ok"]);
     window.quit().await;
 }
 

@@ -88,6 +88,13 @@ fn a_card_torn_out_after_any_command_is_told_and_the_next_is_read() {
                 failed.trouble.kind, "removed",
                 "after {answered}: {failed:?}"
             );
+            assert_eq!(failed.uid.is_some(), answered > 0, "after {answered}");
+            // The reads of the message are the last two commands.
+            assert_eq!(
+                failed.may_have_counted,
+                answered >= whole - 2,
+                "after {answered}"
+            );
             drop(torn);
             watch.until_empty();
             let card = pcscd.lay_down(bottle());

@@ -4,6 +4,7 @@
 mod attacks;
 mod chips;
 mod insertions;
+mod liars;
 mod other_implementation;
 mod published;
 mod readings;

@@ -149,7 +149,8 @@ fn blank_unformatted_protected_and_broken_are_told_apart() {
     let hidden = reading(hidden);
     assert_eq!(
         (hidden.message, hidden.lock),
-        (Message::Protected, Lock::Locked)
+        (Message::Protected, Lock::Key),
+        "key 0 may change its settings"
     );
 
     let mut lying = VirtualNtag424::new(Uid::from_bytes(UID));
@@ -169,7 +170,7 @@ fn every_reading_is_one_plain_sentence() {
         ),
         (
             reading(protected),
-            "An NTAG215 that shows its message only to who has its key; anyone can write it.",
+            "An NTAG215 that shows its message only to who has its key; only who has its key can write it.",
         ),
         (
             reading(Stranger),

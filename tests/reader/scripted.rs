@@ -11,6 +11,7 @@ use tapdesk::reader::card::{Card, Context, Fault, Occupant, Slot, Stack};
 use tapdesk::reader::doctor::{self, Sight};
 use tapdesk::reader::monitor::Monitor;
 use tapdesk_service::clock::SystemClock;
+use tapdesk_service::inlay::Uid;
 use tapdesk_tests::virtual_card::VirtualCard;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 
@@ -36,6 +37,8 @@ struct Script {
     cards: Cards,
     /// How often a connection was asked for.
     connected: Arc<AtomicUsize>,
+    /// The card that takes the place of the one that lies there, unseen by the service.
+    swapped: Arc<Mutex<Option<VirtualNtag424>>>,
 }
 
 struct Scripted {
@@ -68,6 +71,9 @@ impl Context for Scripted {
     }
 
     fn with_card<T>(&mut self, _: &str, work: impl FnOnce(&mut dyn Card) -> T) -> Result<T, Fault> {
+        if let Some(card) = self.script.swapped.lock().unwrap().take() {
+            self.card = Direct(card);
+        }
         match self.script.cards.lock().unwrap().pop_front() {
             Some(Err(fault)) => Err(fault),
             _ => Ok(work(&mut self.card)),
@@ -159,6 +165,37 @@ fn a_quick_swap_is_a_removal_and_an_insertion() {
     let second = watch.until_inlay();
     assert_eq!(second.insertion, first.insertion + 1);
     assert_ne!(second.reading.url, first.reading.url);
+}
+
+#[test]
+fn a_swap_that_the_service_misses_is_told_and_read_only_when_it_is_laid_down_again() {
+    let (mut watch, script) = watch([Says::Slots(vec![slot("A", card(), 1)])], &[]);
+    let first = watch.until_inlay();
+    let other = VirtualNtag424::new(Uid::from_bytes([0x04, 9, 9, 9, 9, 9, 9]));
+    *script.swapped.lock().unwrap() = Some(other);
+    let failed = watch.until("it is told", |on| matches!(on, Lying::Failed(_)));
+    assert!(matches!(&failed, Lying::Failed(failed)
+        if failed.trouble.kind == "swapped" && failed.insertion == first.insertion + 1));
+    let again = Says::Slots(vec![slot("A", card(), 3)]);
+    script.says.lock().unwrap().push_back(again);
+    assert_eq!(
+        watch.until_inlay().reading.uid.as_deref(),
+        Some("04090909090909")
+    );
+}
+
+#[test]
+fn a_card_that_stops_answering_is_gone_though_the_service_does_not_say_so() {
+    let slots = Says::Slots(vec![slot("A", card(), 1)]);
+    let gone = vec![Err(Fault::Removed); 8];
+    let (mut watch, script) = watch([slots], &[vec![Ok(())], gone].concat());
+    let first = watch.until_inlay();
+    watch.until_empty();
+    assert!(script.cards.lock().unwrap().is_empty());
+    // Whatever answers now was laid down unseen.
+    let failed = watch.until("it is told", |on| matches!(on, Lying::Failed(_)));
+    assert!(matches!(&failed, Lying::Failed(failed)
+        if failed.trouble.kind == "swapped" && failed.insertion == first.insertion + 1));
 }
 
 #[test]

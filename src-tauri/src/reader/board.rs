@@ -88,6 +88,10 @@ pub struct Failed {
     /// Why.
     #[serde(flatten)]
     pub trouble: Trouble,
+    /// The card's UID in hexadecimal, if it was read that far.
+    pub uid: Option<String>,
+    /// Whether it was read so far that its counter may have risen.
+    pub may_have_counted: bool,
     /// Every command and its answer.
     pub log: Vec<Exchange>,
 }

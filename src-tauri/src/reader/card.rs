@@ -76,6 +76,9 @@ pub enum Fault {
     /// Another program uses the card and lets nobody else.
     #[error("Another program uses the reader and lets nobody else.")]
     Sharing,
+    /// Another card lies there than the one that was read, and nobody saw it come.
+    #[error("Another inlay may lie there now. Take it away, and lay it down again.")]
+    Swapped,
     /// Another program reset the card in between.
     #[error("Another program came in between. Lay the inlay down again.")]
     Reset,
@@ -106,6 +109,7 @@ impl Fault {
             Self::Denied => "denied",
             Self::Removed => "removed",
             Self::Sharing => "sharing",
+            Self::Swapped => "swapped",
             Self::Reset => "reset",
             Self::Mute => "mute",
             Self::ReaderGone => "reader_gone",

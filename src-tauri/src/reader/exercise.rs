@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tapdesk_service::clock::{Clock, Timestamp};
+use tapdesk_service::verification;
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig};
 use url::Url;
@@ -28,6 +29,17 @@ pub enum Destination {
     Service,
     /// The URL as it stands.
     Url,
+}
+
+/// What was read of the chip on which the URL was found, as the dry run takes it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Chip {
+    /// Its UID in hexadecimal; none if the reader does not tell it.
+    pub uid: Option<String>,
+    /// Its make.
+    pub technology: Option<String>,
+    /// Whether its settings say that it makes codes; none if they were not read.
+    pub makes_codes: Option<bool>,
 }
 
 /// What came of a tap.
@@ -67,33 +79,33 @@ impl TapUrl {
         Ok(Self { url, slug })
     }
 
-    /// Whether the URL is one of the tags at `base`: same origin, and below its path.
-    fn is_below(&self, base: &str) -> bool {
-        let Ok(base) = Url::parse(base) else {
-            return false;
-        };
-        let folder = format!("{}/", base.path().trim_end_matches('/'));
-        self.url.origin() == base.origin() && self.url.path().starts_with(&folder)
+    /// Whether the URL is that of a tag at `base`.
+    fn is_at(&self, base: &str) -> bool {
+        verification::TapUrl::parse(self.url.as_str()).is_ok_and(|url| url.is_at(base))
     }
 }
 
 /// Sends the tap of `url`. `address` is where the service that the screens show
-/// is reached. One that is `automatic`, at no person's word, is sent only where
-/// the URL is of that service: a card can carry any URL. An `Err` is a sentence for people.
+/// is reached. With `automatic` no person asked for it: then it is sent only if
+/// the URL is of that service, and was not copied to this chip: a card can carry
+/// any URL. An `Err` is a sentence for people.
 pub async fn exercise(
     backend: &Backend,
     address: &str,
     clock: &dyn Clock,
     url: &str,
     to: Destination,
-    automatic: bool,
+    automatic: Option<Chip>,
 ) -> Result<Exercised, String> {
     let tap = TapUrl::parse(url)?;
-    if automatic && !is_of_service(backend, address, &tap).await {
-        return Err(format!(
-            "The inlay leads to {}, which is not this service: a tap goes there only when you say so.",
-            tap.url.host_str().unwrap_or_default()
-        ));
+    if let Some(chip) = automatic {
+        if !is_of_service(backend, address, &tap).await {
+            return Err(format!(
+                "The inlay leads to {}, which is not this service: a tap goes there only when you say so.",
+                tap.url.host_str().unwrap_or_default()
+            ));
+        }
+        refuse_copy(backend, url, chip).await?;
     }
     let at = clock.now();
     match to {
@@ -111,7 +123,29 @@ async fn is_of_service(backend: &Backend, address: &str, tap: &TapUrl) -> bool {
     let tag_url = settings
         .as_ref()
         .and_then(|settings| settings["tag_url"]["value"].as_str());
-    tag_url.is_some_and(|tag_url| tap.is_below(tag_url)) || tap.is_below(&format!("{address}/t"))
+    tag_url.is_some_and(|tag_url| tap.is_at(tag_url)) || tap.is_at(&format!("{address}/t"))
+}
+
+/// An `Err` if the service says that the URL was copied to this chip, or does not say that it was not.
+async fn refuse_copy(backend: &Backend, url: &str, chip: Chip) -> Result<(), String> {
+    let body = serde_json::json!({"url": url, "chip": chip}).to_string();
+    let request = Request::post("/admin/v1/verification")
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(body.into_bytes())
+        .map_err(|error| error.to_string())?;
+    let (parts, body) = backend.request(request).await.into_parts();
+    let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
+    if parts.status != StatusCode::OK {
+        return Err(
+            "The service does not say whether the URL was copied: the tap goes there only when you say so."
+                .to_owned(),
+        );
+    }
+    if answer["chip"] == "copied" {
+        let why = answer["findings"][0]["text"].as_str().unwrap_or_default();
+        return Err(format!("{why} The tap goes there only when you say so."));
+    }
+    Ok(())
 }
 
 async fn at_service(backend: &Backend, tap: &TapUrl, at: Timestamp) -> Result<Exercised, String> {
@@ -209,21 +243,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_urls_below_the_tag_url_are_the_services_own() {
-        let is_below =
-            |url: &str| TapUrl::parse(url).is_ok_and(|tap| tap.is_below("http://127.0.0.1:8787/t"));
-        assert!(is_below("http://127.0.0.1:8787/t/k3v9qa?uid=1&token=2"));
+    fn only_urls_of_tags_at_the_tag_url_are_the_services_own() {
+        let is_at =
+            |url: &str| TapUrl::parse(url).is_ok_and(|tap| tap.is_at("http://127.0.0.1:8787/t"));
+        assert!(is_at("http://127.0.0.1:8787/t/k3v9qa?uid=1&token=2"));
         for url in [
             "http://127.0.0.1:8788/t/k3v9qa",
             "https://127.0.0.1:8787/t/k3v9qa",
             "http://127.0.0.1:8787/admin/v1/tags",
             "http://127.0.0.1:8787/team/k3v9qa",
+            "http://127.0.0.1:8787/t/more/k3v9qa",
             "http://127.0.0.1:8787.example.com/t/k3v9qa",
             "http://127.0.0.1:8787@example.com/t/k3v9qa",
             "http://example.com/http://127.0.0.1:8787/t/k3v9qa",
             "http://127.0.0.1:8787/t/../admin/v1/tags",
         ] {
-            assert!(!is_below(url), "{url}");
+            assert!(!is_at(url), "{url}");
         }
     }
 

@@ -4,6 +4,7 @@
 //! The chip raises its counter before the first of consecutive READ BINARY
 //! commands, so these come last and nothing comes between them.
 
+mod settings;
 mod type2;
 mod type4;
 
@@ -13,6 +14,7 @@ use tapdesk_service::inlay::Technology;
 use super::apdu::{Exchange, Recorder, hex};
 use super::card::{Card, Fault};
 use super::ndef::{self, Record};
+pub use settings::Codes;
 
 /// Longest message that is read, in bytes.
 const MESSAGE_MAX: usize = 4096;
@@ -20,8 +22,10 @@ const MESSAGE_MAX: usize = 4096;
 /// What was read of a card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reading {
-    /// The number it is known by, in hexadecimal; none where the reader does not tell it.
+    /// The number it is known by, in hexadecimal; none if neither reader nor chip tell it.
     pub uid: Option<String>,
+    /// Whether that number is drawn anew each time the chip is powered.
+    pub random_uid: bool,
     /// Its answer to reset, in hexadecimal.
     pub atr: String,
     /// Which chip it is.
@@ -30,6 +34,8 @@ pub struct Reading {
     pub memory: Option<usize>,
     /// Who may write it.
     pub lock: Lock,
+    /// Which codes it writes into its URL.
+    pub codes: Codes,
     /// What is written on it.
     pub message: Message,
     /// The first URL of the message.
@@ -53,6 +59,8 @@ pub enum Chip {
     Ntag216,
     /// NXP MIFARE Ultralight, by its capability container.
     Ultralight,
+    /// A chip that names two UIDs of its own: no honest one does.
+    Inconsistent,
     /// Another NFC Forum Type 2 tag.
     OtherType2,
     /// Another NFC Forum Type 4 tag.
@@ -70,6 +78,7 @@ impl Chip {
             Self::Ntag215 => "NTAG215",
             Self::Ntag216 => "NTAG216",
             Self::Ultralight => "MIFARE Ultralight",
+            Self::Inconsistent => "chip that contradicts itself",
             Self::OtherType2 => "Type 2 tag",
             Self::OtherType4 => "Type 4 tag",
             Self::Unknown => "card of another kind",
@@ -84,7 +93,7 @@ impl Chip {
             Self::Ntag215 => Some(Technology::Ntag215),
             Self::Ntag216 => Some(Technology::Ntag216),
             Self::Ultralight => Some(Technology::Ultralight),
-            Self::OtherType2 | Self::OtherType4 | Self::Unknown => None,
+            Self::Inconsistent | Self::OtherType2 | Self::OtherType4 | Self::Unknown => None,
         }
     }
 }
@@ -99,6 +108,8 @@ pub enum Lock {
     Key,
     /// Parts of it nobody, ever.
     Partly,
+    /// Anyone with a tool: it is marked read-only, and not locked.
+    Marked,
     /// Nobody, ever.
     Locked,
     /// It does not tell.
@@ -111,6 +122,7 @@ impl Lock {
             Self::Open => "anyone can write it",
             Self::Key => "only who has its key can write it",
             Self::Partly => "parts of it are locked",
+            Self::Marked => "it is marked read-only but not locked",
             Self::Locked => "it is locked for good",
             Self::Unknown => "it does not tell who can write it",
         }
@@ -147,6 +159,9 @@ struct Contents {
     memory: Option<usize>,
     lock: Lock,
     message: Message,
+    codes: Codes,
+    /// The UID by the chip's own account.
+    uid: Option<[u8; 7]>,
 }
 
 impl Contents {
@@ -157,6 +172,8 @@ impl Contents {
             memory: None,
             lock: Lock::Unknown,
             message: Message::None,
+            codes: Codes::Off,
+            uid: None,
         }
     }
 }
@@ -195,27 +212,68 @@ pub fn read(card: &mut dyn Card, atr: &[u8]) -> (Result<Reading, Fault>, Vec<Exc
     (reading, recorder.into_log())
 }
 
-fn identify(card: &mut Recorder<'_>, atr: &[u8]) -> Result<Reading, Fault> {
+/// The UID of the card that lies there now. The reader knows it: the card is not
+/// asked, and its counter does not rise.
+pub fn uid(card: &mut dyn Card) -> Result<Option<String>, Fault> {
+    let uid = ask_uid(&mut Recorder::new(card))?;
+    Ok(uid.as_deref().map(hex))
+}
+
+/// Whether a read went far enough for the chip's counter to rise.
+pub fn may_have_counted(log: &[Exchange]) -> bool {
+    let at = log
+        .iter()
+        .position(|one| one.asked == type4::SELECT_MESSAGE);
+    at.is_some_and(|at| log.len() > at + 1)
+}
+
+/// The UID that the reader told in an exchange of commands.
+pub fn uid_in(log: &[Exchange]) -> Option<String> {
+    let told = log.first()?.answer.strip_suffix("9000")?;
+    [8, 14, 20].contains(&told.len()).then(|| told.to_owned())
+}
+
+fn ask_uid(card: &mut Recorder<'_>) -> Result<Option<Vec<u8>>, Fault> {
     let uid = card.send(
         "Ask the reader for the UID",
         &[0xFF, 0xCA, 0x00, 0x00, 0x00],
     )?;
     // A UID has 4, 7 or 10 bytes (ISO 14443-3).
-    let uid = uid.ok().filter(|uid| [4, 7, 10].contains(&uid.len()));
+    Ok(uid.ok().filter(|uid| [4, 7, 10].contains(&uid.len())))
+}
+
+/// A UID of four bytes that begins with 08 is random (ISO 14443-3, section 6.5.4).
+fn is_random(uid: &[u8]) -> bool {
+    matches!(uid, [0x08, _, _, _])
+}
+
+fn identify(card: &mut Recorder<'_>, atr: &[u8]) -> Result<Reading, Fault> {
+    let uid = ask_uid(card)?;
     let contents = if type2::is_storage_card(atr) {
         type2::read(card)?
     } else {
         type4::read(card)?
     };
-    let contents = contents.unwrap_or_else(Contents::unknown);
+    let mut contents = contents.unwrap_or_else(Contents::unknown);
+    let told = contents.uid.map(|uid| uid.to_vec());
+    // Whoever answers for the reader and whoever answers for the chip are not the same.
+    if let (Some(uid), Some(told)) = (&uid, &told)
+        && uid.len() == told.len()
+        && uid != told
+    {
+        contents.chip = Chip::Inconsistent;
+    }
+    let uid = uid.or(told);
     let url = contents.message.url().map(str::to_owned);
     Ok(Reading {
+        random_uid: uid.as_deref().is_some_and(is_random),
         uid: uid.as_deref().map(hex),
         atr: hex(atr),
         sentence: sentence(&contents, url.as_deref()),
         chip: contents.chip,
         memory: contents.memory,
         lock: contents.lock,
+        codes: contents.codes,
         message: contents.message,
         url,
     })

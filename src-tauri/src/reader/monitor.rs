@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use tapdesk_service::clock::Clock;
+use tapdesk_service::clock::{Clock, Stopwatch};
 
 use super::board::{Board, Failed, Laid, Lying, Place, Table, Trouble};
 use super::card::{Context, Fault, Occupant, Slot, Stack};
@@ -17,6 +17,12 @@ use super::inlay;
 /// How long a wait for changes lasts: what the thread is asked meanwhile (to
 /// stop, to try again) waits as long.
 const WAIT: Duration = Duration::from_secs(1);
+/// How often a card that lies there is looked at: the service looks for cards
+/// every 400 ms, so that a quick swap can escape it.
+const GLANCE: Duration = Duration::from_millis(250);
+/// Glances in a row that a card may leave unanswered: one that was just taken
+/// away leaves one or two, before the service says so. After two seconds it is gone.
+const MISSES_MAX: u8 = 8;
 
 /// The thread. Dropped, it ends after its present wait.
 pub struct Monitor {
@@ -37,6 +43,7 @@ impl Monitor {
             stopped: Arc::clone(&monitor.stopped),
             seen: HashMap::new(),
             insertions: 0,
+            glanced: Stopwatch::start(),
         };
         thread::Builder::new()
             .name("readers".to_owned())
@@ -63,6 +70,8 @@ struct Watcher {
     /// The slots as they were last seen.
     seen: HashMap<String, Seen>,
     insertions: u64,
+    /// Since the cards that lie there were last looked at.
+    glanced: Stopwatch,
 }
 
 /// A slot, and whether its card still waits to be read.
@@ -70,6 +79,10 @@ struct Seen {
     slot: Slot,
     /// Another program had the card for itself.
     waiting: bool,
+    /// The UID of the card that was read, if it stays the same while it lies there.
+    uid: Option<String>,
+    /// Glances in a row that it did not answer.
+    misses: u8,
 }
 
 impl Watcher {
@@ -102,7 +115,8 @@ impl Watcher {
     /// Watches until the connection is of no more use.
     fn watch(&mut self, mut context: impl Context) -> Fault {
         while !self.is_stopped() {
-            match context.slots(WAIT) {
+            let lies = self.seen.values().any(|seen| seen.uid.is_some());
+            match context.slots(if lies { GLANCE } else { WAIT }) {
                 Ok(slots) => {
                     if let Err(fault) = self.look(&mut context, slots) {
                         return fault;
@@ -122,11 +136,18 @@ impl Watcher {
             table.fault = None;
             table.readers.retain(|place| is_there(&place.name));
         });
+        let glances = self.glanced.elapsed() >= GLANCE;
+        if glances {
+            self.glanced = Stopwatch::start();
+        }
         for slot in slots {
             let before = self.seen.get(&slot.reader);
             let same = before.is_some_and(|seen| seen.slot == slot);
             let waited = same && before.is_some_and(|seen| seen.waiting);
             if same && !waited {
+                if glances {
+                    self.glance(context, &slot.reader)?;
+                }
                 continue;
             }
             if before.is_some_and(|seen| seen.slot.occupant != Occupant::Nothing) && !same {
@@ -134,11 +155,52 @@ impl Watcher {
                 self.place(&slot.reader, Lying::Nothing);
             }
             let (on, waiting) = self.occupant(context, &slot)?;
+            let uid = match &on {
+                Lying::Inlay(laid) if !laid.reading.random_uid => laid.reading.uid.clone(),
+                _ => None,
+            };
             if !(waited && waiting) {
                 self.place(&slot.reader, on);
             }
-            self.seen
-                .insert(slot.reader.clone(), Seen { slot, waiting });
+            let seen = Seen {
+                slot,
+                waiting,
+                uid,
+                misses: 0,
+            };
+            self.seen.insert(seen.slot.reader.clone(), seen);
+        }
+        Ok(())
+    }
+
+    /// Whether the card that was read still lies there. One that came unseen is
+    /// not read: whoever laid it down is told to do so again.
+    fn glance(&mut self, context: &mut impl Context, reader: &str) -> Result<(), Fault> {
+        let Some(seen) = self.seen.get_mut(reader) else {
+            return Ok(());
+        };
+        let Some(uid) = &seen.uid else {
+            return Ok(());
+        };
+        let told = context.with_card(reader, |card| inlay::uid(card));
+        let is_gone = seen.misses >= MISSES_MAX;
+        match told.and_then(|told| told) {
+            Ok(Some(now)) if now == *uid && !is_gone => seen.misses = 0,
+            Ok(Some(_)) => {
+                seen.uid = None;
+                let on = self.failed(&Fault::Swapped, Vec::new());
+                self.place(reader, on);
+            }
+            // Another program has the card, or had it.
+            Err(Fault::Sharing | Fault::Reset) => {}
+            Err(fault) if fault.ends_connection() => return Err(fault),
+            Ok(None) | Err(_) if is_gone => {}
+            Ok(None) | Err(_) => {
+                seen.misses += 1;
+                if seen.misses == MISSES_MAX {
+                    self.place(reader, Lying::Nothing);
+                }
+            }
         }
         Ok(())
     }
@@ -189,6 +251,8 @@ impl Watcher {
             insertion: self.next_insertion(),
             at: self.clock.now(),
             trouble: Trouble::from(fault),
+            uid: inlay::uid_in(&log),
+            may_have_counted: inlay::may_have_counted(&log),
             log,
         }))
     }

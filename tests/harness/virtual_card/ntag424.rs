@@ -37,6 +37,10 @@ pub struct VirtualNtag424 {
     files: [File; 3],
     counter: u32,
     entropy: SeededEntropy,
+    /// The UID that the reader sees, if it is not the chip's own.
+    shown: Option<Vec<u8>>,
+    /// Whether the UID is hidden in the chip's version as well.
+    random: bool,
     field: Field,
 }
 
@@ -94,8 +98,26 @@ impl VirtualNtag424 {
             ],
             counter: 0,
             entropy: SeededEntropy::new(u64::from(uid.bytes()[6])),
+            shown: None,
+            random: false,
             field: Field::default(),
         }
+    }
+
+    /// Shows a random UID from now on, as `SetConfiguration` makes it (data sheet section 10.5.1).
+    #[must_use]
+    pub fn with_random_uid(mut self) -> Self {
+        let [a, b, c] = bytes(&self.entropy);
+        self.shown = Some(vec![0x08, a, b, c]);
+        self.random = true;
+        self
+    }
+
+    /// Shows the reader this UID, and keeps its own: no honest chip does.
+    #[must_use]
+    pub fn showing(mut self, uid: Uid) -> Self {
+        self.shown = Some(uid.bytes().to_vec());
+        self
     }
 
     /// The chip of `inlay`, encoded with its mirror for the tag at `tag_url`: the
@@ -272,7 +294,12 @@ impl VirtualNtag424 {
             _ => {
                 self.field.next = Next::Nothing;
                 let batch = [0xCF, 0x39, 0xD4, 0x49, 0x80, 0x34, 0x20];
-                answer(&[&self.uid.bytes()[..], &batch].concat(), 0x9100)
+                let uid = if self.random {
+                    [0; 7]
+                } else {
+                    self.uid.bytes()
+                };
+                answer(&[&uid[..], &batch].concat(), 0x9100)
             }
         }
     }
@@ -457,6 +484,10 @@ impl VirtualCard for VirtualNtag424 {
 
     fn power_on(&mut self) {
         self.field = Field::default();
+        if self.random {
+            let [a, b, c] = bytes(&self.entropy);
+            self.shown = Some(vec![0x08, a, b, c]);
+        }
     }
 
     fn transmit(&mut self, command: &[u8]) -> Option<Vec<u8>> {
@@ -469,7 +500,10 @@ impl VirtualCard for VirtualNtag424 {
             self.field.run = None;
         }
         Some(match *command {
-            ref whole if *whole == GET_UID => answer(&self.uid.bytes(), 0x9000),
+            ref whole if *whole == GET_UID => {
+                let own = self.uid.bytes();
+                answer(self.shown.as_deref().unwrap_or(&own), 0x9000)
+            }
             [0x00, 0xA4, how @ (0x00 | 0x04), ..] => match data(5) {
                 Some(data) => status(self.select(how == 0x04, data)),
                 None => status(0x6700),

@@ -40,13 +40,38 @@ impl Type2Chip {
     }
 }
 
+/// Where a chip keeps what says who may write it.
+struct Config {
+    /// The page of the dynamic lock bytes, and the bits of them that exist.
+    locks: (usize, [u8; 2]),
+    /// `CFG0`, whose last byte is `AUTH0`; `CFG1` follows it.
+    config: usize,
+}
+
+impl Type2Chip {
+    /// Data sheet NTAG213/215/216 rev 3.2, sections 8.5.3 and 8.5.7.
+    fn config(self) -> Option<Config> {
+        let (locks, bits) = match self {
+            Self::Ntag213 => (0x28, [0xFF, 0x0F]),
+            Self::Ntag215 => (0x82, [0xFF, 0x00]),
+            Self::Ntag216 => (0xE2, [0xFF, 0x3F]),
+            Self::Ultralight => return None,
+        };
+        Some(Config {
+            locks: (locks, bits),
+            config: locks + 1,
+        })
+    }
+}
+
 /// A Type 2 chip.
 #[derive(Clone)]
 pub struct VirtualType2 {
     /// Its UID.
     pub uid: [u8; 7],
+    chip: Type2Chip,
     memory: Vec<u8>,
-    /// The first page that cannot be read without the password (`AUTH0`).
+    /// The first page that cannot be read without the password (`AUTH0` with `PROT`).
     protected_from: usize,
 }
 
@@ -60,8 +85,13 @@ impl VirtualType2 {
         memory[8] = uid[3] ^ uid[4] ^ uid[5] ^ uid[6];
         memory[12..16].copy_from_slice(&[0xE1, 0x10, chip.size(), 0x00]);
         memory[16..19].copy_from_slice(&[0x03, 0x00, 0xFE]);
+        if let Some(Config { config, .. }) = chip.config() {
+            // As delivered: no password from any page on.
+            memory[config * 4..][..8].copy_from_slice(&[0x04, 0, 0, 0xFF, 0, 0x05, 0, 0]);
+        }
         Self {
             uid,
+            chip,
             memory,
             protected_from: usize::MAX,
         }
@@ -85,16 +115,50 @@ impl VirtualType2 {
     /// Locks every page against writing, forever.
     #[must_use]
     pub fn lock(mut self) -> Self {
+        if let Some(Config { locks, .. }) = self.chip.config() {
+            self.memory[locks.0 * 4..][..2].copy_from_slice(&locks.1);
+        }
+        self.lock_first_pages().mark_read_only()
+    }
+
+    /// Locks the pages up to 15, and none of those behind them.
+    #[must_use]
+    pub fn lock_first_pages(mut self) -> Self {
         self.memory[10] = 0xFF;
         self.memory[11] = 0xFF;
+        self
+    }
+
+    /// Says in the capability container that it cannot be written, and locks nothing.
+    #[must_use]
+    pub fn mark_read_only(mut self) -> Self {
         self.memory[15] = 0x0F;
         self
     }
 
-    /// Keeps pages from this one on from being read without a password.
+    /// Wants a password for writing pages from this one on (`AUTH0`).
+    ///
+    /// # Panics
+    /// When the chip has no passwords.
     #[must_use]
-    pub fn protect_from(mut self, page: usize) -> Self {
-        self.protected_from = page;
+    pub fn password_from(mut self, page: u8) -> Self {
+        let config = self.chip.config().expect("an NTAG").config;
+        self.memory[config * 4 + 3] = page;
+        self
+    }
+
+    /// Keeps pages from this one on from being read or written without a password.
+    #[must_use]
+    pub fn protect_from(mut self, page: u8) -> Self {
+        self.protected_from = usize::from(page);
+        self.password_from(page)
+    }
+
+    /// Answers as this chip and carries another chip's UID in its memory.
+    #[must_use]
+    pub fn with_memory_of(mut self, uid: [u8; 7]) -> Self {
+        self.memory[..3].copy_from_slice(&uid[..3]);
+        self.memory[4..8].copy_from_slice(&uid[3..]);
         self
     }
 }

@@ -71,10 +71,22 @@ export interface Laid {
   at: string;
   uid: string | null;
   atr: string;
-  chip: "ntag424dna" | "ntag213" | "ntag215" | "ntag216" | "ultralight" | "other_type2" | "other_type4" | "unknown";
+  /** Whether the UID is another one each time the chip is powered. */
+  random_uid: boolean;
+  chip:
+    | "ntag424dna"
+    | "ntag213"
+    | "ntag215"
+    | "ntag216"
+    | "ultralight"
+    | "inconsistent"
+    | "other_type2"
+    | "other_type4"
+    | "unknown";
   /** Bytes of memory for messages. */
   memory: number | null;
-  lock: "open" | "key" | "partly" | "locked" | "unknown";
+  lock: "open" | "key" | "partly" | "marked" | "locked" | "unknown";
+  codes: ChipCodes;
   message:
     | { kind: "records"; records: NdefRecord[] }
     | { kind: "blank" | "unformatted" | "protected" | "none" }
@@ -85,12 +97,30 @@ export interface Laid {
   log: Exchange[];
 }
 
+/** Which codes a chip writes into its URL, by its own settings. */
+export type ChipCodes =
+  | { kind: "unknown" }
+  | { kind: "off" }
+  | {
+      kind: "on";
+      mirror: "plain" | "encrypted" | null;
+      mac_from: "none" | "uid" | null;
+      /** Numbers of its keys: the one that encrypts UID and counter, and the one that makes the MAC. */
+      meta_key: number | null;
+      file_key: number | null;
+      /** Why the service cannot check these codes. */
+      problem: string | null;
+    };
+
 /** A card that could not be read. */
 export interface Failed {
   insertion: number;
   at: string;
   kind: string;
   text: string;
+  uid: string | null;
+  /** Whether it was read so far that its counter may have risen. */
+  may_have_counted: boolean;
   log: Exchange[];
 }
 
@@ -251,8 +281,15 @@ export function onReaders(heard: (table: ReaderTable) => void): void {
   void invoke("watch_readers", { channel });
 }
 
-/** Sends a tap to the service that the screens show, or to the URL as it stands; `automatic` at nobody's word. */
-export async function exercise(url: string, to: "service" | "url", automatic: boolean): Promise<Exercised> {
+/** What a reader tells of a chip, as the dry run takes it. */
+export interface ReadChip {
+  uid: string | null;
+  technology: string | null;
+  makes_codes: boolean | null;
+}
+
+/** Sends a tap to the service that the screens show, or to the URL as it stands. With a chip nobody asked for it. */
+export async function exercise(url: string, to: "service" | "url", automatic: ReadChip | null): Promise<Exercised> {
   if (!inDesktop) throw new Error("Taps are sent by the desktop.");
   return invoke<Exercised>("exercise", { url, to, automatic });
 }

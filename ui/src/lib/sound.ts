@@ -1,8 +1,29 @@
-// A verdict for the ears: two rising tones, or one low. Without a sound device, silence.
+// A verdict for the ears: each tone of the screen has its own. Without a sound device, silence.
+
+/** Good; to be looked at; bad; a copied URL; nothing was judged, once more. */
+export type Tone = "good" | "warn" | "bad" | "alarm" | "again";
+
+/** Notes as frequency in Hz, start and length in seconds. Rising is good, falling is not, and the alarm comes three times. */
+const melodies: Record<Tone, [number, number, number][]> = {
+  good: [
+    [660, 0, 0.12],
+    [990, 0.12, 0.2],
+  ],
+  warn: [
+    [440, 0, 0.15],
+    [440, 0.22, 0.15],
+  ],
+  bad: [[180, 0, 0.6]],
+  alarm: [0, 0.4, 0.8].flatMap((from): [number, number, number][] => [
+    [880, from, 0.18],
+    [220, from + 0.2, 0.18],
+  ]),
+  again: [[330, 0, 0.12]],
+};
 
 let audio: AudioContext | null = null;
 
-function tone(context: AudioContext, frequency: number, from: number, length: number): void {
+function note(context: AudioContext, [frequency, from, length]: [number, number, number]): void {
   const oscillator = context.createOscillator();
   const volume = context.createGain();
   oscillator.frequency.value = frequency;
@@ -13,16 +34,11 @@ function tone(context: AudioContext, frequency: number, from: number, length: nu
   oscillator.stop(context.currentTime + from + length);
 }
 
-export function play(good: boolean): void {
+export function play(tone: Tone): void {
   try {
     audio ??= new AudioContext();
     void audio.resume();
-    if (good) {
-      tone(audio, 660, 0, 0.12);
-      tone(audio, 990, 0.12, 0.2);
-    } else {
-      tone(audio, 180, 0, 0.6);
-    }
+    for (const one of melodies[tone]) note(audio, one);
   } catch {
     // The verdict stands in colour and in words as well.
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mirrorOf, partsOf, slugOf } from "./url";
+import { mirrorOf, partsOf, slugOf } from "./tapUrl";
 
 const plain = "http://127.0.0.1:8787/t/k3v9qa?uid=04DE5F1EACC040&token=00003D94EED9EE65337086";
 const encrypted = "https://example.com/t/k3v9qa?uid=EF963FF7828658A599F3041510671E88&token=94EED9EE65337086";

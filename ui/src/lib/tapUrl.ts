@@ -43,3 +43,12 @@ export function mirrorOf(text: string | null): "plain" | "encrypted" | null {
 /** The last segment of its path, which names the tag. */
 export const slugOf = (text: string | null) =>
   (text === null ? undefined : partsOf(text).find((part) => part.name === "Tag")?.text) ?? null;
+
+/** The counter that a code shows without a key. */
+export function counterOf(text: string | null): number | null {
+  const shown = text === null ? undefined : partsOf(text).find((part) => part.name === "Counter");
+  return shown ? Number(shown.text) : null;
+}
+
+/** A URL without what follows its path. */
+export const placeOf = (text: string) => text.split(/[?#]/)[0] ?? text;

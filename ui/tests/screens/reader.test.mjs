@@ -3,7 +3,7 @@ import { group } from "./suite.mjs";
 
 // A browser has no reader: what lies on one is shown by the window's own tests.
 
-const verdicts = ["ok", "duplicate", "counter_gap", "not_verified"];
+const verdicts = ["ok", "duplicate", "counter_gap", "not_verified", "copied_url"];
 
 /** A sheet with a row of each kind; its id. */
 async function sheet({ api }) {
@@ -51,8 +51,8 @@ group("Reader and test sheets", {
       await page.emulateMedia({ media: "print" });
       assert.equal(await page.locator("#app").isVisible(), false);
       const rows = await printed.locator("tbody tr").allInnerTexts();
-      assert.deepEqual(rows.map((row) => row.split("\t")[1]), ["Good", "Duplicate", "Counter gap", "Not verified"]);
-      await printed.getByText("1 good, 3 not, 4 in all.").waitFor();
+      assert.deepEqual(rows.map((row) => row.split("\t")[1]), ["Good", "Duplicate", "Counter gap", "Not verified", "Copied URL"]);
+      await printed.getByText("1 good, 1 to check, 3 not, 5 in all.").waitFor();
     },
     "close a sheet, and open it again": async (page, world) => {
       const id = await sheet(world);

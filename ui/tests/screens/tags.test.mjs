@@ -46,6 +46,11 @@ group("Tags", {
       await page.getByRole("button", { name: "New tag" }).click();
       await page.getByRole("dialog").waitFor();
     },
+    "an inlay to be edited": async (page, world) => {
+      await part("Inlay & QR")(page, world);
+      await page.getByRole("button", { name: "Edit…" }).click();
+      await page.getByLabel("MAC is made over").waitFor();
+    },
     "an inlay to be added": async (page, world) => {
       await part("Inlay & QR")(page, world);
       await page.getByRole("button", { name: "Add an inlay…" }).click();
@@ -314,6 +319,33 @@ group("A tag", {
       await variables.getByRole("button", { name: "Add" }).click();
       await variables.getByLabel("Value of warranty").waitFor();
       assert.equal((await api.get(`/tags/${tags[2].id}`)).variables.warranty, "none");
+    },
+    "an inlay's mirror, window and keys are edited on its tag": async (page, { api }) => {
+      const tag = await api.post("/tags", { name: "Edited" });
+      const key = "0123456789ABCDEF0123456789ABCDEF";
+      const made = { uid: "04E1D2C3B4A596", technology: "ntag424dna", tag_id: tag.id, mirror: "plain", file_key: key };
+      const before = await api.post("/inlays", made);
+      await page.show(`tags/${tag.id}`);
+      await page.getByRole("tab", { name: "Inlay & QR" }).click();
+      const edit = async (change) => {
+        await page.getByRole("button", { name: "Edit…" }).click();
+        await change();
+        await page.getByRole("button", { name: "Save", exact: true }).click();
+        await page.getByRole("dialog").waitFor({ state: "detached" });
+        return api.get(`/inlays/${before.id}`);
+      };
+      const moved = await edit(() => page.getByLabel("MAC is made over").selectOption("uid"));
+      assert.deepEqual([moved.mirror, moved.mac_from, moved.file_key_check], ["plain", "uid", before.file_key_check]);
+      const changed = await edit(async () => {
+        await page.getByLabel("Mirror", { exact: true }).selectOption("encrypted");
+        await page.getByLabel("Keys", { exact: true }).selectOption("own");
+        await page.getByLabel("Meta key").fill(key);
+        await page.getByLabel("File key").fill(key.split("").reverse().join(""));
+      });
+      assert.equal(changed.mirror, "encrypted");
+      assert.notEqual(changed.file_key_check, before.file_key_check);
+      const stopped = await edit(() => page.getByLabel("Mirror", { exact: true }).selectOption(""));
+      assert.equal(stopped.mirror, null);
     },
     "that is printed offers to say so where its inlay makes codes": async (page, { api }) => {
       const [inlay] = (await api.get("/inlays?limit=1")).items;

@@ -2,9 +2,12 @@
 //! PC/SC part 3). Which NTAG it is, the capability container's size tells: it
 //! cannot be rewritten, and the reader has no common command to ask the chip.
 
+mod lock;
+
 use super::super::apdu::Recorder;
 use super::super::card::Fault;
-use super::{Chip, Contents, Lock, MESSAGE_MAX, Message};
+use super::{Chip, Codes, Contents, Lock, MESSAGE_MAX, Message};
+use lock::Head;
 
 /// The beginning of a storage card's answer to reset (PC/SC part 3, section
 /// 3.1.3.2.3.1), ISO 14443 A, part 3.
@@ -34,41 +37,61 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
             memory: None,
             lock: Lock::Unknown,
             message: Message::Protected,
+            codes: Codes::Off,
+            uid: None,
         }));
     };
-    let [.., lock0, lock1, magic, version, size, access] = head;
+    let [
+        u0,
+        u1,
+        u2,
+        bcc,
+        u3,
+        u4,
+        u5,
+        u6,
+        ..,
+        lock0,
+        lock1,
+        magic,
+        version,
+        size,
+        access,
+    ] = head;
+    let uid = Some([u0, u1, u2, u3, u4, u5, u6]);
+    let locks = Head {
+        first_page: [u0, u1, u2, bcc],
+        bits: [lock0, lock1],
+        access,
+    };
     let memory = usize::from(size) * 8;
     if magic != 0xE1 || version >> 4 != 1 {
         return Ok(Some(Contents {
             chip: Chip::OtherType2,
             memory: None,
-            lock: lock([lock0, lock1], 0x00),
+            lock: lock::lock(card, Chip::OtherType2, Head { access: 0, ..locks }, false)?,
             message: Message::Unformatted,
+            codes: Codes::Off,
+            uid,
         }));
     }
+    let chip = match size {
+        0x06 => Chip::Ultralight,
+        0x12 => Chip::Ntag213,
+        0x3E => Chip::Ntag215,
+        0x6D => Chip::Ntag216,
+        _ => Chip::OtherType2,
+    };
+    let message = message(card, memory)?;
+    let is_protected = message == Message::Protected;
     Ok(Some(Contents {
-        chip: match size {
-            0x06 => Chip::Ultralight,
-            0x12 => Chip::Ntag213,
-            0x3E => Chip::Ntag215,
-            0x6D => Chip::Ntag216,
-            _ => Chip::OtherType2,
-        },
+        chip,
         memory: Some(memory),
-        lock: lock([lock0, lock1], access),
-        message: message(card, memory)?,
+        lock: lock::lock(card, chip, locks, is_protected)?,
+        message,
+        codes: Codes::Off,
+        uid,
     }))
-}
-
-/// Who may write it, by the lock bits of pages 4 to 15 and the container's access
-/// byte (data sheet NTAG213/215/216 section 8.5.2).
-fn lock(bits: [u8; 2], access: u8) -> Lock {
-    let pages = [bits[0] & 0xF0, bits[1]];
-    match (access & 0x0F, pages) {
-        (0x0F, _) | (_, [0xF0, 0xFF]) => Lock::Locked,
-        (_, [0, 0]) => Lock::Open,
-        _ => Lock::Partly,
-    }
 }
 
 /// The first message of the data area, of so many bytes.

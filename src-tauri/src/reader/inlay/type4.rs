@@ -3,7 +3,8 @@
 
 use super::super::apdu::Recorder;
 use super::super::card::Fault;
-use super::{Chip, Contents, Lock, MESSAGE_MAX, Message};
+use super::settings::FileSettings;
+use super::{Chip, Codes, Contents, Lock, MESSAGE_MAX, Message};
 
 const SELECT_APPLICATION: [u8; 13] = [
     0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00,
@@ -15,6 +16,9 @@ const GET_FILE_SETTINGS: [u8; 7] = [0x90, 0xF5, 0x00, 0x00, 0x01, 0x02, 0x00];
 const CAPABILITY_CONTAINER: [u8; 2] = [0xE1, 0x03];
 /// The part of the capability container that every version has.
 const CONTAINER_LENGTH: u8 = 15;
+
+/// What is asked before the reads that raise the chip's counter.
+pub(super) const SELECT_MESSAGE: &str = "Select the message's file";
 
 /// What the capability container says of the file with the message.
 struct Container {
@@ -33,11 +37,17 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
     if selected.ok().is_none() {
         return Ok(None);
     }
-    let chip = chip(card)?;
-    let lock = if chip == Chip::Ntag424Dna {
-        settings_lock(card)?
+    let (chip, uid) = chip(card)?;
+    let settings = if chip == Chip::Ntag424Dna {
+        settings(card)?
     } else {
         None
+    };
+    // The capability container does not follow the settings by itself.
+    let lock = settings.as_ref().map(FileSettings::lock);
+    let codes = |file: &[u8]| {
+        let codes = settings.as_ref().map(|settings| settings.codes(file));
+        codes.unwrap_or(Codes::Unknown)
     };
     let container = match container(card)? {
         Ok(container) => container,
@@ -47,11 +57,14 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
                 memory: None,
                 lock: lock.unwrap_or(Lock::Unknown),
                 message,
+                codes: codes(&[]),
+                uid,
             }));
         }
     };
+    let mut file = Vec::new();
     let message = if container.readable {
-        message(card, &container)?
+        message(card, &container, &mut file)?
     } else {
         Message::Protected
     };
@@ -60,46 +73,43 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
         memory: container.size.checked_sub(2),
         lock: lock.unwrap_or(container.lock),
         message,
+        codes: codes(&file),
+        uid,
     }))
 }
 
-fn chip(card: &mut Recorder<'_>) -> Result<Chip, Fault> {
+/// Which chip, and the UID by its own account; none if it hides it (all zeros).
+fn chip(card: &mut Recorder<'_>) -> Result<(Chip, Option<[u8; 7]>), Fault> {
     let hardware = card.send("Ask for the version: hardware", &GET_VERSION)?;
     if hardware.status != 0x91AF {
-        return Ok(Chip::OtherType4);
+        return Ok((Chip::OtherType4, None));
     }
+    let mut last = Vec::new();
     for part in ["software", "production"] {
         let asked = format!("Ask for the version: {part}");
-        if card.send(&asked, &MORE)?.status != 0x91AF {
+        let answer = card.send(&asked, &MORE)?;
+        let is_last = answer.status != 0x91AF;
+        last = answer.data;
+        if is_last {
             break;
         }
     }
     // Vendor NXP, type NTAG (data sheet section 10.5.2).
-    Ok(match hardware.data[..] {
+    let chip = match hardware.data[..] {
         [0x04, 0x04, ..] => Chip::Ntag424Dna,
         _ => Chip::OtherType4,
-    })
+    };
+    let uid = last.first_chunk().copied().filter(|uid| *uid != [0; 7]);
+    // The last part has UID, batch and date: 14 bytes.
+    Ok((chip, uid.filter(|_| last.len() >= 14)))
 }
 
-/// Who may write the file, by its settings (data sheet section 8.2.3.3). The
-/// capability container does not follow them by itself.
-fn settings_lock(card: &mut Recorder<'_>) -> Result<Option<Lock>, Fault> {
+fn settings(card: &mut Recorder<'_>) -> Result<Option<FileSettings>, Fault> {
     let settings = card.send(
         "Ask for the settings of the message's file",
         &GET_FILE_SETTINGS,
     )?;
-    let settings = settings.ok().unwrap_or_default();
-    let [_, _, rw_change, read_write, ..] = settings[..] else {
-        return Ok(None);
-    };
-    let conditions = [rw_change >> 4, read_write & 0x0F];
-    Ok(Some(if conditions.contains(&0x0E) {
-        Lock::Open
-    } else if conditions == [0x0F, 0x0F] {
-        Lock::Locked
-    } else {
-        Lock::Key
-    }))
+    Ok(FileSettings::parse(&settings.ok().unwrap_or_default()))
 }
 
 /// The capability container, or what its place says instead.
@@ -153,19 +163,28 @@ fn parse_container(data: &[u8]) -> Option<Container> {
         readable: read == 0x00,
         lock: match write {
             0x00 => Lock::Open,
-            0xFF => Lock::Locked,
+            // For an unknown chip this is all that is known of it.
+            0xFF => Lock::Marked,
             _ => Lock::Key,
         },
     })
 }
 
-fn message(card: &mut Recorder<'_>, container: &Container) -> Result<Message, Fault> {
-    if let Some(refused) = select(card, "Select the message's file", container.file)? {
+/// The message. What was read of its file, its length first, is left in `file`.
+fn message(
+    card: &mut Recorder<'_>,
+    container: &Container,
+    file: &mut Vec<u8>,
+) -> Result<Message, Fault> {
+    if let Some(refused) = select(card, SELECT_MESSAGE, container.file)? {
         return Ok(refused);
     }
     // From here on nothing but reads, one after the other.
     let length = match read_binary(card, 0, 2)? {
-        Ok(length) => usize::from(u16::from_be_bytes([length[0], length[1]])),
+        Ok(length) => {
+            file.extend(&length);
+            usize::from(u16::from_be_bytes([length[0], length[1]]))
+        }
         Err(refused) => return Ok(refused),
     };
     if length + 2 > container.size {
@@ -178,15 +197,14 @@ fn message(card: &mut Recorder<'_>, container: &Container) -> Result<Message, Fa
             "It has {length} bytes; up to {MESSAGE_MAX} are read."
         )));
     }
-    let mut message = Vec::with_capacity(length);
-    while message.len() < length {
-        let part = (length - message.len()).min(usize::from(container.at_once.min(0xFF)));
-        match read_binary(card, 2 + message.len(), part)? {
-            Ok(data) => message.extend(data),
+    while file.len() < length + 2 {
+        let part = (length + 2 - file.len()).min(usize::from(container.at_once.min(0xFF)));
+        match read_binary(card, file.len(), part)? {
+            Ok(data) => file.extend(data),
             Err(refused) => return Ok(refused),
         }
     }
-    Ok(Message::parse(&message))
+    Ok(Message::parse(&file[2..]))
 }
 
 /// Selects a file; what that says of the message where it is refused.

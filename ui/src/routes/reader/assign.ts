@@ -1,43 +1,34 @@
-// Giving an inlay that lies on the reader a tag.
+// Giving an inlay that lies on the reader a tag. The inlay comes first: what is
+// refused is refused before a tag is made, so that none is left behind.
 
-import { post } from "../../lib/api/client";
+import { patch, post } from "../../lib/api/client";
 import type { Inlay, Tag } from "../../lib/api/types";
 import type { Laid } from "../../lib/desktop";
-import { mirrorOf, slugOf } from "./url";
-
-/** Where the keys of a rolling-code inlay come from. */
-export interface Keys {
-  source: "master" | "own";
-  master: string;
-  file: string;
-  meta: string;
-}
-
-export const noKeys: Keys = { source: "own", master: "", file: "", meta: "" };
+import { codeFields, type Codes } from "../../lib/inlayCodes";
+import { slugOf } from "../../lib/tapUrl";
 
 /** Chips that the service knows. */
-export const assignable = (laid: Laid) =>
-  laid.uid?.length === 14 && !["other_type2", "other_type4", "unknown"].includes(laid.chip);
+export const assignable = (laid: Laid) => !["inconsistent", "other_type2", "other_type4", "unknown"].includes(laid.chip);
 
-/** Whether its code is made with keys that have to be given. */
-export const needsKeys = (laid: Laid) => laid.chip === "ntag424dna" && mirrorOf(laid.url) !== null;
+/** Whether the chip's own UID can be read: a random one is another one the next time. */
+export const hasUid = (laid: Laid) => laid.uid?.length === 14 && !laid.random_uid;
 
-/** Binds the inlay to a tag. */
-export function bind(laid: Laid, tagId: number, keys: Keys): Promise<Inlay> {
-  const mirror = mirrorOf(laid.url);
-  const inlay = { uid: laid.uid, technology: laid.chip, tag_id: tagId };
-  if (!needsKeys(laid)) return post("/inlays", inlay);
-  const secret =
-    keys.source === "master"
-      ? { master_key_id: Number(keys.master) }
-      : { file_key: keys.file, ...(mirror === "encrypted" && { meta_key: keys.meta }) };
-  return post("/inlays", { ...inlay, mirror, ...secret });
+/** Stores the inlay, bound to no tag yet. */
+export function register(laid: Laid, uid: string, codes: Codes): Promise<Inlay> {
+  const inlay = { uid: uid.replaceAll(/[\s:]/g, ""), technology: laid.chip };
+  return post<Inlay>("/inlays", { ...inlay, ...(laid.chip === "ntag424dna" && codeFields(codes)) });
+}
+
+/** Binds an inlay to a tag, a new one if none is named. */
+export async function bind(inlay: Inlay, laid: Laid, tagId: number | null): Promise<Inlay> {
+  const tag_id = tagId ?? (await newTag(inlay, laid)).id;
+  return patch<Inlay>(`/inlays/${inlay.id}`, { tag_id });
 }
 
 /** A new tag of the address that stands on the inlay. */
-export function tagOf(laid: Laid, experience: number | null): Promise<Tag> {
+function newTag(inlay: Inlay, laid: Laid): Promise<Tag> {
   const slug = slugOf(laid.url);
-  const name = slug ? `Tag ${slug}` : `Tag of inlay ${laid.uid}`;
+  const name = slug ? `Tag ${slug}` : `Tag of inlay ${inlay.uid}`;
   const fits = slug !== null && /^[a-z0-9-]{6,32}$/.test(slug);
-  return post("/tags", { name, experience_id: experience, ...(fits && { slug }) });
+  return post<Tag>("/tags", { name, ...(fits && { slug }) });
 }

@@ -1,18 +1,21 @@
 // What was laid down last, what is known of it, and what came of its tap. Taps
 // are sent one after the other, so that none is missed however fast inlays come.
 
-import { get, post, publicCall, type Page } from "../../lib/api/client";
+import { get, post, Problem, publicCall, type Page } from "../../lib/api/client";
 import type { Inlay, Interaction, Tag, Verification } from "../../lib/api/types";
-import { exercise, type Exercised, type Laid } from "../../lib/desktop";
+import { exercise, type Exercised, type Laid, type ReadChip } from "../../lib/desktop";
 import { ownKeys } from "../../lib/keys.svelte";
 import { attempt } from "../../lib/notices.svelte";
-import type { Insertion } from "../../lib/readers.svelte";
+import type { OwnReads } from "../../lib/ownReads";
+import { ownReads, type Insertion } from "../../lib/readers.svelte";
+import { mirrorOf } from "../../lib/tapUrl";
 
 /** What the service knows of an inlay and its URL, before its tap is sent. */
 export interface Known {
+  /** The inlay with the chip's UID; if the chip hides it, the one that made the code. */
   inlay: Inlay | null;
   tag: Tag | null;
-  /** The dry run; null where the URL is none, or there is none. */
+  /** The dry run; null if there is no URL of a tap. */
   check: Verification | null;
 }
 
@@ -26,18 +29,46 @@ export interface Outcome {
   verified: boolean | null | undefined;
 }
 
-export async function know(laid: Laid): Promise<Known> {
-  const found = laid.uid?.length === 14 ? (await get<Page<Inlay>>("/inlays", { uid: laid.uid, limit: 1 })).items : [];
-  const inlay = found[0] ?? null;
-  const check = laid.url?.startsWith("http") ? await post<Verification>("/verification", { url: laid.url }) : null;
+/** The chip as the dry run takes it, to tell a copied URL. */
+export const chipOf = (laid: Laid): ReadChip => ({
+  uid: laid.uid,
+  technology: laid.chip,
+  makes_codes: laid.codes.kind === "unknown" ? null : laid.codes.kind === "on",
+});
+
+/** The dry run of what stands on an inlay, expected at `tagUrl` or at the service's own tag URL. */
+async function dryRun(laid: Laid, tagUrl: string | null): Promise<Verification | null> {
+  if (!/^https?:/i.test(laid.url ?? "")) return null;
+  try {
+    return await post<Verification>("/verification", { url: laid.url, chip: chipOf(laid), ...(tagUrl && { tag_url: tagUrl }) });
+  } catch (error) {
+    // A web address, and none of a tap.
+    if (error instanceof Problem && error.status === 422) return null;
+    throw error;
+  }
+}
+
+export async function know(laid: Laid, tagUrl: string | null = null): Promise<Known> {
+  const check = await dryRun(laid, tagUrl);
+  const uid = laid.uid?.length === 14 ? laid.uid : check?.chip === "not_comparable" ? check.uid : null;
+  const inlay = uid ? ((await get<Page<Inlay>>("/inlays", { uid, limit: 1 })).items[0] ?? null) : null;
+  const read = laid.random_uid ? check?.uid : laid.uid;
+  if (laid.codes.kind === "on" && read && check && check.counter !== null) ownReads.at(read, check.counter);
   const tagId = inlay?.tag_id ?? check?.tag_id ?? null;
   const tag = tagId === null ? null : await get<Tag>(`/tags/${tagId}`).catch(() => null);
   return { inlay, tag, check };
 }
 
+/** Whether the counters that are missing before this code were used up by reads made here. */
+export function readsBetween(reads: OwnReads, laid: Laid, { inlay, check }: Known): boolean {
+  const uid = laid.random_uid ? check?.uid : laid.uid;
+  if (!uid || !inlay || !check || check.counter === null) return false;
+  return reads.explain(uid, inlay.last_counter, check.counter);
+}
+
 export async function send(laid: Laid, to: "service" | "url", automatic: boolean, tagId: number | null): Promise<Outcome> {
   const before = to === "service" && tagId !== null ? await newest(tagId) : null;
-  const sent = await exercise(laid.url ?? "", to, automatic);
+  const sent = await exercise(laid.url ?? "", to, automatic ? chipOf(laid) : null);
   const after = to === "service" && tagId !== null ? await newest(tagId) : null;
   const interaction = after && after.id !== before?.id ? after : null;
   if (interaction && sent.rk) ownKeys.remember(interaction.id, sent.rk);
@@ -71,6 +102,13 @@ class Bench {
       this.known = (await attempt(() => know(insertion))) ?? null;
       if (automatic && insertion.url) await this.#send(insertion, true);
     });
+  }
+
+  /** When this code was sent from here: it counts once. Null for a URL without a code. */
+  get sentAt(): string | null {
+    const laid = this.shown;
+    if (laid?.state !== "inlay" || mirrorOf(laid.url) === null) return null;
+    return this.history.find((one) => one.laid.url === laid.url)?.sent.at ?? null;
   }
 
   exercise(): void {

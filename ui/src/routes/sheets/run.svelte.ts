@@ -5,16 +5,17 @@
 import { get, patch, post } from "../../lib/api/client";
 import type { RowFields, SheetRow, WholeSheet } from "../../lib/api/types";
 import { experiences } from "../../lib/names.svelte";
-import type { Insertion } from "../../lib/readers.svelte";
-import { know, send } from "../reader/bench.svelte";
-import { partsOf } from "../reader/url";
-import { judgeReading, judgeTag, judgeTap, mustRepeat, type Verdict } from "./judge";
+import { ownReads, type Insertion } from "../../lib/readers.svelte";
+import { settings } from "../../lib/settings.svelte";
 import { play } from "../../lib/sound";
+import { counterOf } from "../../lib/tapUrl";
+import { know, readsBetween, send } from "../reader/bench.svelte";
+import { judgeCopy, judgeLock, judgeReading, judgeRepeat, judgeTag, judgeTap, mustRepeat, toneOf, uidOf, type Verdict } from "./judge";
 
 export class Run {
   sheet = $state.raw<WholeSheet | null>(null);
-  /** The verdict on the last inlay. */
-  last = $state.raw<(Verdict & { row: SheetRow }) | null>(null);
+  /** The verdict on the last inlay, until the next one is laid down. */
+  last = $state.raw<(Verdict & { row: SheetRow; insertion: number }) | null>(null);
   /** What to do before it goes on. */
   hint = $state<string | null>(null);
   working = $state(false);
@@ -23,7 +24,7 @@ export class Run {
   constructor(readonly id: string) {}
 
   async load(): Promise<void> {
-    await experiences.load();
+    await Promise.all([experiences.load(), settings.load()]);
     this.sheet = await get<WholeSheet>(`/sheets/${this.id}`);
   }
 
@@ -33,11 +34,14 @@ export class Run {
   }
 
   lay(laid: Insertion): void {
+    // Whatever was said, it was said of another inlay.
+    this.last = null;
     this.#turn = this.#turn.then(() => this.#test(laid));
   }
 
   async close(closed: boolean): Promise<void> {
     await patch(`/sheets/${this.id}`, { closed });
+    this.last = this.hint = null;
     await this.load();
   }
 
@@ -47,7 +51,7 @@ export class Run {
     this.hint = null;
     if (mustRepeat(laid)) {
       this.hint = laid.state === "failed" ? laid.text : null;
-      play(false);
+      play("again");
       return;
     }
     this.working = true;
@@ -56,13 +60,13 @@ export class Run {
       const fields: RowFields = { ...found, verdict: verdict.name, reason: verdict.reason };
       const row = await post<SheetRow>(`/sheets/${this.id}/rows`, fields);
       this.sheet = { ...sheet, rows: [...sheet.rows, row], row_count: row.position };
-      this.last = { ...verdict, row };
-      play(verdict.name === "ok");
+      this.last = { ...verdict, row, insertion: laid.insertion };
+      play(toneOf(verdict.name));
     } catch (error) {
       // Nothing was recorded: the same inlay is laid down again.
       const why = error instanceof Error ? error.message : String(error);
       this.hint = `Not recorded. ${why} Lay the inlay down again.`;
-      play(false);
+      play("again");
     } finally {
       this.working = false;
     }
@@ -71,17 +75,26 @@ export class Run {
 
 type Found = Pick<RowFields, "uid" | "tag_id" | "counter">;
 
-/** The verdict, and what is known of the inlay. Its tap is sent only where all else is as it should be. */
+/** The verdict, and what is known of the inlay. Its tap is sent only if all else is as it should be. */
 async function judge(laid: Insertion, sheet: WholeSheet): Promise<[Verdict, Found]> {
-  const uid = laid.state === "inlay" && [8, 14, 20].includes(laid.uid?.length ?? 0) ? laid.uid : null;
-  const early = judgeReading(laid, sheet.expected, sheet.rows);
-  if (early || laid.state !== "inlay") return [early ?? { name: "unreadable", reason: "" }, { uid }];
-  const known = await know(laid);
-  const plain = partsOf(laid.url ?? "").find((part) => part.name === "Counter");
-  const counter = known.check?.counter ?? (plain ? Number(plain.text) : null);
-  const found = { uid, tag_id: known.check?.tag_id ?? null, counter };
-  const misled = judgeTag(known, sheet.expected, experiences.all);
-  if (misled || !known.check) return [misled ?? { name: "wrong_tag", reason: "" }, found];
-  const outcome = await send(laid, "service", false, found.tag_id);
-  return [judgeTap(outcome, known.check, sheet.expected), found];
+  const chip = uidOf(laid);
+  const mute = judgeReading(laid);
+  if (mute || laid.state !== "inlay") {
+    return [judgeRepeat(chip, sheet.rows) ?? mute ?? { name: "unreadable", reason: "" }, { uid: chip }];
+  }
+  const { expected, rows } = sheet;
+  const known = await know(laid, expected.tag_url);
+  const { check } = known;
+  const tag_id = check?.tag_id ?? null;
+  const counter = check?.counter ?? counterOf(laid.url);
+  const copy = judgeCopy(known);
+  if (copy) return [copy, { uid: chip, tag_id, counter }];
+  const uid = check?.uid ?? chip;
+  const found = { uid, tag_id, counter };
+  const tagUrl = expected.tag_url ?? settings.tagUrl ?? "";
+  const wrong = judgeRepeat(uid, rows) ?? judgeLock(laid, expected) ?? judgeTag(laid, known, expected, tagUrl, experiences.all);
+  if (wrong || !check) return [wrong ?? { name: "wrong_url", reason: "" }, found];
+  const isOwn = readsBetween(ownReads, laid, known);
+  const outcome = await send(laid, "service", false, tag_id);
+  return [judgeTap(outcome, check, expected, isOwn), found];
 }

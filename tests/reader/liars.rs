@@ -1,0 +1,196 @@
+//! Chips that lie: genuine URLs on other chips, locks that are none, sizes and
+//! UIDs that are made up. What is told of each is what was read of it.
+
+use tapdesk::reader::inlay::{Chip, Codes, Lock, Reading, read};
+use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
+use tapdesk_tests::fixtures::chip;
+use tapdesk_tests::virtual_card::ntag424::{FREE, FileSettings, NEVER, VirtualNtag424};
+use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
+use tapdesk_tests::virtual_card::{VirtualCard, ndef};
+
+use crate::chips::{TAG_URL, bottle};
+use crate::readings::Direct;
+
+const UID: [u8; 7] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66];
+const OTHER: [u8; 7] = [0x04, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11];
+
+fn reading(mut card: impl VirtualCard) -> Reading {
+    card.power_on();
+    let atr = card.atr();
+    read(&mut Direct(card), &atr).0.unwrap()
+}
+
+fn url_of(card: VirtualNtag424) -> String {
+    reading(card).url.unwrap()
+}
+
+fn settings_of(
+    reading: Reading,
+) -> (
+    Option<Mirror>,
+    Option<MacFrom>,
+    Option<u8>,
+    Option<u8>,
+    Option<String>,
+) {
+    match reading.codes {
+        Codes::On {
+            mirror,
+            mac_from,
+            meta_key,
+            file_key,
+            problem,
+        } => (mirror, mac_from, meta_key, file_key, problem),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_chip_tells_its_mirror_its_mac_window_and_its_key_slots() {
+    for mac_from in [MacFrom::None, MacFrom::Uid] {
+        for (mirror, meta_key) in [(Mirror::Plain, None), (Mirror::Encrypted, Some(1))] {
+            let inlay = chip(mirror, mac_from);
+            let read = reading(VirtualNtag424::encoded(&inlay, TAG_URL));
+            assert_eq!(
+                settings_of(read),
+                (Some(mirror), Some(mac_from), meta_key, Some(2), None)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_genuine_code_on_a_chip_that_makes_none_is_told_by_the_chip() {
+    let url = url_of(bottle());
+    let copy = reading(VirtualType2::with_url(Type2Chip::Ntag215, UID, &url));
+    assert_eq!((copy.chip, copy.codes), (Chip::Ntag215, Codes::Off));
+
+    let mut chip = VirtualNtag424::new(Uid::from_bytes(UID));
+    chip.set_url(&url);
+    let copy = reading(chip);
+    assert_eq!(copy.url.as_deref(), Some(&*url));
+    assert_eq!((copy.chip, copy.codes), (Chip::Ntag424Dna, Codes::Off));
+}
+
+#[test]
+fn codes_that_the_service_cannot_check_are_said_to_be_such() {
+    let other_names =
+        "https://brand.example/v?picc_data=00000000000000000000000000000000&cmac=0000000000000000";
+    let offset = |name: &str| {
+        let message = [&[0, 0][..], &ndef::uri(other_names)].concat();
+        let at = message
+            .windows(name.len())
+            .position(|part| part == name.as_bytes());
+        u8::try_from(at.unwrap() + name.len()).unwrap()
+    };
+    let (picc, mac) = (offset("picc_data="), offset("cmac="));
+    let cases: [(&[u8], Option<Mirror>, &str); 4] = [
+        (
+            &[
+                0x40, 0x00, 0xE0, 0xC1, 0xFF, 0x12, picc, 0, 0, mac, 0, 0, mac, 0, 0,
+            ],
+            Some(Mirror::Encrypted),
+            "does not stand in the URL's uid and token",
+        ),
+        (
+            &[0x40, 0x00, 0xE0, 0xC1, 0xFF, 0x1F, picc, 0, 0],
+            Some(Mirror::Encrypted),
+            "makes no MAC",
+        ),
+        (
+            &[
+                0x40, 0x00, 0xE0, 0x81, 0xFF, 0xE2, picc, 0, 0, mac, 0, 0, mac, 0, 0,
+            ],
+            Some(Mirror::Plain),
+            "both UID and counter",
+        ),
+        (
+            &[0x40, 0x00, 0xE0, 0x01, 0xFF, 0xF2, mac, 0, 0, mac, 0, 0],
+            None,
+            "both UID and counter",
+        ),
+    ];
+    for (settings, mirror, says) in cases {
+        let mut chip = bottle();
+        chip.set_url(other_names);
+        chip.set_ndef_settings(FileSettings::parse(settings).unwrap());
+        let (told, _, _, _, problem) = settings_of(reading(chip));
+        assert_eq!(told, mirror);
+        assert!(
+            problem
+                .as_deref()
+                .is_some_and(|problem| problem.contains(says)),
+            "{problem:?}"
+        );
+    }
+}
+
+#[test]
+fn a_random_uid_is_known_to_be_random_and_the_chip_to_be_an_ntag_424() {
+    let read = reading(bottle().with_random_uid());
+    assert_eq!((read.chip, read.random_uid), (Chip::Ntag424Dna, true));
+    assert!(
+        read.uid
+            .is_some_and(|uid| uid.len() == 8 && uid.starts_with("08"))
+    );
+    assert!(!reading(bottle()).random_uid);
+}
+
+#[test]
+fn a_chip_that_names_two_uids_is_no_chip_of_its_kind() {
+    let read = reading(bottle().showing(Uid::from_bytes(OTHER)));
+    assert_eq!(read.chip, Chip::Inconsistent);
+    assert!(read.chip.technology().is_none());
+    assert!(
+        read.sentence.starts_with("A chip that contradicts itself"),
+        "{}",
+        read.sentence
+    );
+    let read =
+        reading(VirtualType2::with_url(Type2Chip::Ntag215, UID, TAG_URL).with_memory_of(OTHER));
+    assert_eq!(read.chip, Chip::Inconsistent);
+}
+
+#[test]
+fn a_type_2_chip_is_locked_only_if_every_page_is() {
+    for kind in [Type2Chip::Ntag213, Type2Chip::Ntag215, Type2Chip::Ntag216] {
+        let card = || VirtualType2::with_url(kind, UID, TAG_URL);
+        for (card, lock) in [
+            (card(), Lock::Open),
+            (card().lock(), Lock::Locked),
+            (card().lock_first_pages(), Lock::Partly),
+            (card().mark_read_only(), Lock::Marked),
+            (card().lock_first_pages().mark_read_only(), Lock::Partly),
+            (card().password_from(4), Lock::Key),
+            (card().password_from(0), Lock::Key),
+            (card().password_from(8), Lock::Partly),
+            (card().lock_first_pages().password_from(4), Lock::Key),
+            (card().lock().password_from(4), Lock::Locked),
+            (card().protect_from(4), Lock::Key),
+            (card().protect_from(30), Lock::Partly),
+        ] {
+            assert_eq!(reading(card).lock, lock, "{kind:?}");
+        }
+    }
+    // It has no page behind 15, and no password.
+    let small = || VirtualType2::with_url(Type2Chip::Ultralight, UID, "https://a.example/b");
+    assert_eq!(reading(small()).lock, Lock::Open);
+    assert_eq!(reading(small().lock()).lock, Lock::Locked);
+    assert_eq!(reading(small().mark_read_only()).lock, Lock::Marked);
+}
+
+#[test]
+fn an_ntag_424_is_locked_only_if_nobody_can_change_that() {
+    for (settings, lock) in [
+        (FileSettings::plain(FREE, NEVER, NEVER, NEVER), Lock::Locked),
+        (FileSettings::plain(FREE, NEVER, NEVER, 0), Lock::Key),
+        (FileSettings::plain(FREE, NEVER, NEVER, FREE), Lock::Open),
+        (FileSettings::plain(FREE, 2, NEVER, NEVER), Lock::Key),
+        (FileSettings::plain(FREE, FREE, NEVER, NEVER), Lock::Open),
+    ] {
+        let mut chip = VirtualNtag424::new(Uid::from_bytes(UID));
+        chip.set_url(TAG_URL);
+        chip.set_ndef_settings(settings);
+        assert_eq!(reading(chip).lock, lock);
+    }
+}
