@@ -40,7 +40,7 @@ pub use taps::{
 };
 
 use crate::clock::Timestamp;
-use crate::event::Event;
+use crate::event::Told;
 use crate::id::TagId;
 use crate::inlay::virtual_inlay::UsedUp;
 use crate::settings::InvalidSetting;
@@ -64,7 +64,7 @@ pub trait Storage:
     async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError>;
 
     /// Everything that happens, after its commit.
-    fn events(&self) -> broadcast::Receiver<Event>;
+    fn events(&self) -> broadcast::Receiver<Told>;
 
     /// Grows with every change of configuration, before the change is
     /// acknowledged. What was read under an older epoch may be stale. `None`

@@ -54,7 +54,7 @@ pub use transfer::PostgresEnd;
 use super::{Storage, StorageError, Updated, VariableUpdate};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
-use crate::event::Event;
+use crate::event::Told;
 use crate::interaction::{NewInteraction, Recorded};
 use lanes::Lanes;
 use node::Node;
@@ -138,7 +138,7 @@ impl Storage for PostgresStorage {
         self.node.advance_simulated(i64::from(millis)).await
     }
 
-    fn events(&self) -> broadcast::Receiver<Event> {
+    fn events(&self) -> broadcast::Receiver<Told> {
         self.events.subscribe()
     }
 

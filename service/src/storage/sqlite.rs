@@ -43,7 +43,9 @@ use super::payload_reads::PayloadReads;
 use super::{Storage, StorageError};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
-use crate::event::Event;
+use crate::event::Told;
+use crate::metrics::Counter;
+use crate::panics;
 use lock::Lock;
 use readers::Readers;
 use writer::{Write, Writer};
@@ -57,7 +59,7 @@ pub struct SqliteStorage {
     clock: Arc<dyn Clock>,
     readers: Readers,
     writer: Writer,
-    events: broadcast::Sender<Event>,
+    events: broadcast::Sender<Told>,
     next_interaction: AtomicI64,
     payload_reads: PayloadReads,
     /// The tag from which the next round of housekeeping looks for old visitors.
@@ -195,7 +197,7 @@ impl Storage for SqliteStorage {
         Ok(before + millis)
     }
 
-    fn events(&self) -> broadcast::Receiver<Event> {
+    fn events(&self) -> broadcast::Receiver<Told> {
         self.events.subscribe()
     }
 

@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::clock::{Clock, Timestamp};
-use crate::event::Event;
+use crate::event::{Event, Told};
 use crate::interaction::Reason;
 use crate::storage::StorageError;
 
@@ -107,7 +107,7 @@ impl Writer {
     pub(super) fn start(
         connection: Connection,
         clock: Arc<dyn Clock>,
-        events: broadcast::Sender<Event>,
+        events: broadcast::Sender<Told>,
     ) -> Self {
         let (queue, commands) = mpsc::channel(QUEUE);
         let epoch = Arc::new(AtomicU64::new(1));
@@ -167,7 +167,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 struct Turn {
     connection: Connection,
     clock: Arc<dyn Clock>,
-    events: broadcast::Sender<Event>,
+    events: broadcast::Sender<Told>,
     epoch: Arc<AtomicU64>,
 }
 
@@ -208,7 +208,7 @@ impl Turn {
         }
         if self.events.receiver_count() > 0 {
             for event in effects.events {
-                let _ = self.events.send(event);
+                let _ = self.events.send(event.into());
             }
         }
         Ok(())
