@@ -9,6 +9,7 @@ mod pages;
 mod public;
 mod serve;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::Router;
@@ -16,6 +17,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{any, get};
+use futures_util::FutureExt as _;
 
 pub use admin::openapi;
 pub use origin::Peer;
@@ -57,11 +59,17 @@ pub fn router(service: Arc<Service>, exposure: Exposure) -> Router {
 }
 
 /// Counts and logs an answer by its matched path: the URI itself may carry a key.
+/// A handler that panics is answered for, and its connection goes on.
 async fn observe(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
-    let response = next.run(request).await;
+    let response = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     let route = route.as_ref().map_or("", MatchedPath::as_str);
+    let response = response.unwrap_or_else(|_| {
+        tracing::error!(%method, route, "the handler panicked");
+        service.metrics.request_panic();
+        error::panicked(route)
+    });
     let status = response.status().as_u16();
     service.metrics.request(route, &method, status);
     tracing::debug!(%method, route, status, "answered");

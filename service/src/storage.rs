@@ -43,6 +43,7 @@ use crate::clock::Timestamp;
 use crate::event::Told;
 use crate::id::TagId;
 use crate::inlay::virtual_inlay::UsedUp;
+use crate::metrics::Counter;
 use crate::settings::InvalidSetting;
 
 /// A database: all operations, by noun.
@@ -71,9 +72,12 @@ pub trait Storage:
     /// where it is not known at the moment: anything kept may be stale then.
     fn configuration_epoch(&self) -> Option<u64>;
 
-    /// Whether the database answers. A full disk is no reason not to: reads and
-    /// redirects without a key go on.
+    /// Whether the database answers and takes writes, asked of what writes the
+    /// taps. A full disk is no reason not to: reads and redirects without a key go on.
     async fn ready(&self) -> Result<(), StorageError>;
+
+    /// Counts the operations that panicked. Each was taken back, and failed alone.
+    fn panics(&self) -> Counter;
 
     /// One round of housekeeping: expired keys, visitors after 30 days,
     /// interactions past `keep_since`, though these may stay a week longer.
@@ -100,6 +104,9 @@ pub enum StorageError {
     /// sentence for people.
     #[error("{0}")]
     Elsewhere(&'static str),
+    /// The operation panicked, and nothing was written.
+    #[error("The operation panicked.")]
+    Panicked,
     /// Anything else. The text is for logs, not for clients.
     #[error("The database failed: {0}")]
     Failed(String),

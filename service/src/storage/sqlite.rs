@@ -29,10 +29,12 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rusqlite::Connection;
 use tokio::sync::broadcast;
+use tokio::time::timeout;
 
 pub use connection::APPLICATION_ID;
 pub use migrate::{OpenError, check_sqlite, examine};
@@ -49,6 +51,10 @@ use crate::panics;
 use lock::Lock;
 use readers::Readers;
 use writer::{Write, Writer};
+
+/// How long the writer may take to answer that it is ready: longer than any step
+/// of what writes many rows.
+const READY: Duration = Duration::from_secs(5);
 
 /// Events kept for a slow listener before it misses some.
 const EVENT_BACKLOG: usize = 4096;
@@ -110,7 +116,7 @@ impl SqliteStorage {
         &self,
         op: impl FnOnce(&Connection) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
-        self.readers.with(op)
+        self.counted(panics::catch(|| self.readers.with(op)))
     }
 
     /// Reads on a thread that may block.
@@ -119,9 +125,18 @@ impl SqliteStorage {
         op: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
     ) -> Result<T, StorageError> {
         let readers = self.readers.clone();
-        tokio::task::spawn_blocking(move || readers.with(op))
-            .await
-            .map_err(|error| StorageError::Failed(error.to_string()))?
+        let read = tokio::task::spawn_blocking(move || panics::catch(|| readers.with(op)));
+        let read = read.await;
+        self.counted(read.map_err(|error| StorageError::Failed(error.to_string()))?)
+    }
+
+    /// Counts a read that panicked; the writer counts its commands itself.
+    fn counted<T>(&self, outcome: Result<T, StorageError>) -> Result<T, StorageError> {
+        outcome.inspect_err(|error| {
+            if matches!(error, StorageError::Panicked) {
+                self.writer.panics().inc();
+            }
+        })
     }
 
     /// Runs `op` on the writer and returns once its commit is on disk.
@@ -209,7 +224,18 @@ impl Storage for SqliteStorage {
         if self.closed.load(Ordering::Acquire) {
             return Err(StorageError::Unavailable("it is being closed".to_owned()));
         }
-        self.read(|connection| Ok(connection.query_row("SELECT 1", [], |_| Ok(()))?))
+        self.read(|connection| Ok(connection.query_row("SELECT 1", [], |_| Ok(()))?))?;
+        match timeout(READY, self.write(|write| write.probe())).await {
+            Ok(Err(StorageError::Full)) => Ok(()),
+            Ok(answer) => answer,
+            Err(_) => Err(StorageError::Unavailable(
+                "its writer does not answer".to_owned(),
+            )),
+        }
+    }
+
+    fn panics(&self) -> Counter {
+        self.writer.panics()
     }
 
     async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError> {

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Notify, broadcast, mpsc};
+use tokio::sync::{Mutex as AsyncMutex, Notify, broadcast, mpsc};
 use tokio::time::sleep;
 use tokio_postgres::Row;
 
@@ -109,7 +109,11 @@ pub(super) async fn tell_others(node: Arc<Node>) -> Infallible {
 }
 
 /// Tells listeners here what happened on other nodes, until nothing more can come.
-pub(super) async fn tell_from_others(node: Arc<Node>, mut messages: mpsc::Receiver<String>) {
+pub(super) async fn tell_from_others(
+    node: Arc<Node>,
+    messages: Arc<AsyncMutex<mpsc::Receiver<String>>>,
+) {
+    let mut messages = messages.lock().await;
     while let Some(message) = messages.recv().await {
         let Some((from, happened)) = parse(&message) else {
             continue;

@@ -18,7 +18,8 @@ use super::sweep::Position;
 use super::time::{Following, Time};
 use super::watch::SIMULATED_TIME;
 use crate::clock::{Clock, SystemClock, Timestamp};
-use crate::storage::StorageError;
+use crate::metrics::Counter;
+use crate::panics;
 use crate::storage::payload_reads::PayloadReads;
 
 /// How long an attempt whose answer was lost is made again.
@@ -40,6 +41,8 @@ pub struct Node {
     pub(super) ids: Ids,
     pub(super) payload_reads: PayloadReads,
     pub(super) sweep_position: Position,
+    /// Counts the operations that panicked.
+    pub(super) panics: Counter,
 }
 
 impl Node {
@@ -74,6 +77,19 @@ impl Node {
             ids: Ids::default(),
             payload_reads: PayloadReads::default(),
             sweep_position: Position::default(),
+            panics: Counter::default(),
+        })
+    }
+
+    /// What `operation` comes to. If it panics, that is an error of its own.
+    pub(super) async fn contained<T>(
+        &self,
+        operation: impl Future<Output = Result<T, StorageError>>,
+    ) -> Result<T, StorageError> {
+        panics::catch_async(operation).await.inspect_err(|error| {
+            if matches!(error, StorageError::Panicked) {
+                self.panics.inc();
+            }
         })
     }
 
