@@ -46,6 +46,9 @@ use crate::inlay::virtual_inlay::UsedUp;
 use crate::metrics::Counter;
 use crate::settings::InvalidSetting;
 
+/// The row of `settings` that says by how much simulated time is ahead.
+const SIMULATED_AHEAD: &str = "simulated_ahead";
+
 /// A database: all operations, by noun.
 #[async_trait]
 pub trait Storage:
@@ -58,7 +61,8 @@ pub trait Storage:
     /// `None` where it cannot be moved, as everywhere outside test mode.
     async fn advance(&self, millis: u64) -> Result<Option<Timestamp>, StorageError>;
 
-    /// By how much simulated time is ahead, in milliseconds.
+    /// By how much simulated time is ahead, in milliseconds. It only grows, and
+    /// survives a restart.
     fn simulated_offset(&self) -> i64;
 
     /// Moves simulated time ahead by `millis`; answers the new offset.

@@ -19,6 +19,7 @@ mod restore;
 mod row;
 mod search;
 mod sheets;
+mod simulated_time;
 mod sweep;
 mod tags;
 mod taps;
@@ -86,8 +87,10 @@ impl SqliteStorage {
         entropy: &dyn Entropy,
     ) -> Result<Self, OpenError> {
         let lock = Lock::take(path)?;
-        let connection = migrate::open(path, clock.now(), entropy)?;
-        expire_keys_of_a_later_clock(&connection, clock.now())?;
+        let path = lock.database().to_owned();
+        let connection = migrate::open(&path, clock.now(), entropy)?;
+        let simulated_offset = simulated_time::offset(&connection)?;
+        expire_keys_of_a_later_clock(&connection, clock.now(), simulated_offset)?;
         let next_interaction = AtomicI64::new(last_interaction(&connection)? + 1);
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
         Ok(Self {
@@ -99,7 +102,7 @@ impl SqliteStorage {
             next_interaction,
             payload_reads: PayloadReads::default(),
             sweep_position: Arc::new(AtomicI64::new(1)),
-            simulated_offset: AtomicI64::new(0),
+            simulated_offset: AtomicI64::new(simulated_offset),
             closed: AtomicBool::new(false),
             lock: Mutex::new(Some(lock)),
         })
@@ -163,11 +166,12 @@ fn last_interaction(connection: &Connection) -> rusqlite::Result<i64> {
 
 /// Where the wall clock is behind the newest interaction, nobody can tell how
 /// old a key is. Keys are removed then, so that none comes back to life when
-/// the clock gets there again. Simulated time runs ahead and proves nothing
-/// about other keys; what it issued in the future goes, too.
+/// the clock gets there again. Simulated time is ahead by `simulated_offset`, and
+/// proves nothing about other keys; what it issued in its own future goes, too.
 fn expire_keys_of_a_later_clock(
     connection: &Connection,
     now: Timestamp,
+    simulated_offset: i64,
 ) -> Result<(), rusqlite::Error> {
     use rusqlite::OptionalExtension as _;
     let newest = connection
@@ -187,7 +191,7 @@ fn expire_keys_of_a_later_clock(
     }
     connection.execute(
         "DELETE FROM rolling_keys WHERE ?1 OR issued_at > ?2",
-        (behind.is_some(), now.millis()),
+        (behind.is_some(), now.plus_millis(simulated_offset).millis()),
     )?;
     Ok(())
 }
@@ -208,8 +212,12 @@ impl Storage for SqliteStorage {
 
     async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError> {
         let millis = i64::from(millis);
-        let before = self.simulated_offset.fetch_add(millis, Ordering::Relaxed);
-        Ok(before + millis)
+        let offset = self
+            .write(move |write| simulated_time::advance(write.connection, millis))
+            .await?;
+        // In force once it is on disk: a key must not be dated later than a restart knows.
+        self.simulated_offset.fetch_max(offset, Ordering::Relaxed);
+        Ok(offset)
     }
 
     fn events(&self) -> broadcast::Receiver<Told> {
@@ -241,7 +249,8 @@ impl Storage for SqliteStorage {
     async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
         let reads = self.payload_reads.take();
         let position = Arc::clone(&self.sweep_position);
-        self.write(move |write| sweep::run(write, keep_since, &reads, &position))
+        let simulated = self.simulated_offset();
+        self.write(move |write| sweep::run(write, keep_since, simulated, &reads, &position))
             .await
     }
 

@@ -21,6 +21,7 @@ use crate::clock::{Clock, SystemClock, Timestamp};
 use crate::metrics::Counter;
 use crate::panics;
 use crate::storage::payload_reads::PayloadReads;
+use crate::storage::{SIMULATED_AHEAD, StorageError};
 
 /// How long an attempt whose answer was lost is made again.
 const PERSISTENCE: i64 = 5_000;
@@ -59,7 +60,7 @@ impl Node {
         keys::at_start(&session).await?;
         let row = session
             .one(
-                "SELECT nextval('nodes'), epoch, simulated_ahead FROM configuration, clock",
+                "SELECT nextval('nodes'), epoch, simulated_ahead() FROM configuration",
                 &[],
             )
             .await?;
@@ -122,9 +123,12 @@ impl Node {
             .session()
             .await?
             .one(
-                "WITH moved AS (UPDATE clock SET simulated_ahead = simulated_ahead + $1 RETURNING simulated_ahead)
-                 SELECT simulated_ahead FROM moved, pg_notify($2, simulated_ahead::TEXT)",
-                &[&millis, &SIMULATED_TIME],
+                "WITH moved AS (
+                     INSERT INTO settings AS s (name, value) VALUES ($3, $1::BIGINT::TEXT)
+                     ON CONFLICT (name) DO UPDATE SET value = (s.value::BIGINT + excluded.value::BIGINT)::TEXT
+                     RETURNING value
+                 ) SELECT value::BIGINT FROM moved, pg_notify($2, value)",
+                &[&millis, &SIMULATED_TIME, &SIMULATED_AHEAD],
             )
             .await?;
         let offset = column(&row, 0)?;
