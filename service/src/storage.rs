@@ -84,7 +84,8 @@ pub trait Storage:
     fn panics(&self) -> Counter;
 
     /// One round of housekeeping: expired keys, visitors after 30 days,
-    /// interactions past `keep_since`, though these may stay a week longer.
+    /// interactions of before `keep_since` by their own time, though these may stay
+    /// eight days longer, with what is told of them.
     /// `true` where more is left to do.
     async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError>;
 

@@ -183,7 +183,8 @@ CREATE INDEX images_experience ON images (experience_id);
 -- The history, a partition a week. An id is the second in which it was reserved
 -- (since 2020, shifted by 21 bits) and a number within it, so that ids rise with
 -- time, a lookup by id touches one partition, and all of it fits into 53 bits.
--- There is no index but the key: each row names the tag's one before it, so a
+-- Beside the key there is one index, by which what is due is found where ids do
+-- not tell: new rows come at its end. Each row names the tag's one before it, so a
 -- tag's history is walked as a chain from visits.last_interaction.
 CREATE TABLE interactions (
     id                 BIGINT NOT NULL,
@@ -206,6 +207,7 @@ CREATE TABLE interactions (
     client             BYTEA,       -- NULL: erased
     PRIMARY KEY (id)
 ) PARTITION BY RANGE (id);
+CREATE INDEX interactions_at ON interactions (at);
 
 -- Nodes take ids 256 at a time.
 CREATE SEQUENCE interaction_ids INCREMENT BY 256 START WITH 256;
@@ -287,6 +289,7 @@ CREATE TABLE rolling_keys (
     url_digest     BYTEA NOT NULL,
     request        BYTEA            -- digest of Idempotency-Key and body
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+CREATE INDEX rolling_keys_issued_at ON rolling_keys (issued_at);
 
 -- Successful updates, for the trace.
 CREATE TABLE updates (

@@ -154,12 +154,13 @@ impl SqliteStorage {
     }
 }
 
-/// The highest id that an interaction ever had; 0 for none. Where all were
-/// removed since, visits still know it.
+/// The highest id that an interaction ever had; 0 for none. Interactions go by
+/// their time, so the highest id may be gone: housekeeping notes it then.
 fn last_interaction(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row(
-        "SELECT coalesce((SELECT max(id) FROM interactions), (SELECT max(last_interaction) FROM visits), 0)",
-        [],
+        "SELECT max(coalesce((SELECT max(id) FROM interactions), 0),
+                    coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = ?1), 0))",
+        [sweep::HIGHEST_REMOVED],
         |row| row.get(0),
     )
 }
