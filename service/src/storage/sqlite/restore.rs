@@ -81,7 +81,7 @@ impl Restore {
     /// is the answer.
     pub fn finish(self, now: Timestamp) -> Result<Option<PathBuf>, OpenError> {
         let aside = out_of_the_way(&self.target, now)?;
-        std::fs::rename(&self.draft.0, &self.target)
+        private_file::rename_new(&self.draft.0, &self.target)
             .and_then(|()| private_file::sync_folder_of(&self.target))
             .map_err(|error| OpenError::Io(self.target.clone(), error))?;
         Ok(aside)
@@ -98,11 +98,16 @@ pub fn move_aside(path: &Path, now: Timestamp) -> Result<Option<PathBuf>, OpenEr
 }
 
 fn out_of_the_way(path: &Path, now: Timestamp) -> Result<Option<PathBuf>, OpenError> {
-    let aside = beside(path, &format!(".replaced-at-{}", now.unix_seconds()));
+    let suffix = format!(".replaced-at-{}", now.unix_seconds());
+    let aside = private_file::unused_name(path, &suffix, |name| {
+        PARTS
+            .iter()
+            .any(|part| private_file::is_there(&beside(name, part)))
+    });
     let mut moved = false;
     for part in PARTS {
         let (from, to) = (beside(path, part), beside(&aside, part));
-        match std::fs::rename(&from, &to) {
+        match private_file::rename_new(&from, &to) {
             Ok(()) => moved = true,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(OpenError::Io(from, error)),
