@@ -94,8 +94,8 @@ impl SqliteStorage {
         let next_interaction = AtomicI64::new(last_interaction(&connection)? + 1);
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
         Ok(Self {
-            path: path.to_owned(),
-            readers: Readers::new(path),
+            readers: Readers::new(&path),
+            path,
             writer: Writer::start(connection, Arc::clone(&clock), events.clone()),
             clock,
             events,

@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
+use url::Url;
 
 use super::administration::any_wrapped_key;
 use super::connection::{self, APPLICATION_ID, SQLITE_AT_LEAST};
@@ -119,7 +120,7 @@ pub(super) fn open(
 pub fn examine(path: &Path) -> Result<Examination, OpenError> {
     check_header(path)?;
     let damaged = |error: rusqlite::Error| match error.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             OpenError::Damaged(path.to_owned(), error.to_string())
         }
         _ => OpenError::Sqlite(error),
@@ -233,18 +234,24 @@ pub(super) fn create(
     private_file::sync_folder_of(path).map_err(io)
 }
 
-/// The file's first 100 bytes: SQLite's, and ours (SQLite file format, section 1.3).
+/// Whether the file is a database of ours: its application id (SQLite file format, section 1.3).
 fn check_header(path: &Path) -> Result<(), OpenError> {
-    let mut header = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(100).read_to_end(&mut header))
-        .map_err(|error| OpenError::Io(path.to_owned(), error))?;
-    if header.is_empty() {
+    let io = |error| OpenError::Io(path.to_owned(), error);
+    if path.metadata().map_err(io)?.len() == 0 {
         return Err(OpenError::Empty(path.to_owned()));
     }
-    let ours = header.len() == 100
-        && header.starts_with(b"SQLite format 3\0")
-        && header[68..72] == APPLICATION_ID.to_be_bytes();
+    // Asked of SQLite: a file that is opened and closed here loses the locks that
+    // this process may have on it through SQLite.
+    let ours = match application_id(path) {
+        Ok(id) => id == APPLICATION_ID,
+        // Nobody can be at work on such a file, so it may be looked into.
+        Err(error) => match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                starts_as_ours(path).map_err(io)?
+            }
+            _ => return Err(error.into()),
+        },
+    };
     if ours {
         Ok(())
     } else {
@@ -344,7 +351,10 @@ fn are_same(one: &Path, other: &Path) -> io::Result<bool> {
 
 /// Runs what is not applied yet in one transaction, the note of its version
 /// included: an upgrade that is cut short leaves the database as it was.
-fn run(migrations: refinery::Runner, connection: &mut Connection) -> Result<(), OpenError> {
+pub(super) fn run(
+    migrations: refinery::Runner,
+    connection: &mut Connection,
+) -> Result<(), OpenError> {
     migrations
         .set_grouped(true)
         .run(connection)

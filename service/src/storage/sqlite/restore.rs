@@ -40,6 +40,7 @@ impl Restore {
         private_file::make_folder_of(target)
             .map_err(|error| OpenError::Io(target.to_owned(), error))?;
         let lock = Lock::take(target)?;
+        let target = lock.database();
         let draft = Draft::copy(source, target)?;
         let examination = migrate::examine(&draft.0).map_err(|error| error.naming(source))?;
         let connection = Connection::open(&draft.0)?;
@@ -91,7 +92,8 @@ impl Restore {
 /// Moves the database at `path` aside, so that a new one can take its place;
 /// answers where to. Refused where another process owns it.
 pub fn move_aside(path: &Path, now: Timestamp) -> Result<Option<PathBuf>, OpenError> {
-    let _lock = Lock::take(path)?;
+    let lock = Lock::take(path)?;
+    let path = lock.database();
     let aside = out_of_the_way(path, now)?;
     private_file::sync_folder_of(path).map_err(|error| OpenError::Io(path.to_owned(), error))?;
     Ok(aside)
