@@ -17,6 +17,7 @@ mod migrate;
 mod readers;
 mod restore;
 mod row;
+mod schema;
 mod search;
 mod sheets;
 mod simulated_time;

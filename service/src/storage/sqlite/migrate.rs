@@ -50,6 +50,30 @@ pub enum OpenError {
         /// The newest format this program knows.
         known: u32,
     },
+    /// Its file has several names.
+    #[error(
+        "{} has more than one name (hard links), and SQLite's log stands beside one of them alone. \
+         Remove the other names, or make them copies.", .0.display()
+    )]
+    SeveralNames(PathBuf),
+    /// A backup brings a schema that is not ours.
+    #[error("{file} is no backup of Tapdesk: {what}, unlike any database of ours. Nothing was changed; restore another one.",
+        file = .0.display(), what = .1)]
+    OtherSchema(PathBuf, String),
+    /// Everything in it was moved to another database.
+    #[error(
+        "{file} was moved to {to} at {at}: serve that one, for each would accept a tap that the other has accepted. \
+         To go back to what is in this file all the same, restore it into a new database: \
+         tapdesk-service restore {file}.", file = .path.display()
+    )]
+    Moved {
+        /// The file.
+        path: PathBuf,
+        /// Where everything is now.
+        to: String,
+        /// Since when.
+        at: Timestamp,
+    },
     /// A move to here was not finished.
     #[error(
         "A move into {} was not finished. Start migrate-store again with the same --from and --to, \
@@ -86,6 +110,7 @@ impl OpenError {
             Self::Damaged(_, what) => Self::Damaged(path, what),
             Self::Newer { found, known, .. } => Self::Newer { path, found, known },
             Self::Unfinished(_) => Self::Unfinished(path),
+            Self::OtherSchema(_, what) => Self::OtherSchema(path, what),
             other => other,
         }
     }
@@ -106,7 +131,7 @@ pub(super) fn open(
         let mut connection = connection::writer(path)?;
         if found < newest_known() {
             back_up(&connection, path, found, now)?;
-            run(migrations::runner(), &mut connection)?;
+            run(ours(), &mut connection)?;
         }
         Ok(connection)
     } else {
@@ -227,7 +252,7 @@ pub(super) fn create(
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    run(migrations::runner(), &mut connection)?;
+    run(ours(), &mut connection)?;
     fill(&connection)?;
     connection.close().map_err(|(_, error)| error)?;
     private_file::rename_new(&draft, path).map_err(io)?;
@@ -259,9 +284,35 @@ fn check_header(path: &Path) -> Result<(), OpenError> {
     }
 }
 
+/// The id in the file as it stands, whatever is in a log beside it: nothing is
+/// locked, and no file is made beside it, for it may be another program's.
+fn application_id(path: &Path) -> rusqlite::Result<i32> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut uri = Url::from_file_path(&path).map_err(|()| rusqlite::Error::InvalidPath(path))?;
+    uri.set_query(Some("immutable=1"));
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(uri.as_str(), flags)?;
+    connection.pragma_query_value(None, "application_id", |row| row.get(0))
+}
+
+/// Whether a file that SQLite cannot read begins as a database of ours does: then it is damaged.
+fn starts_as_ours(path: &Path) -> io::Result<bool> {
+    let mut header = Vec::new();
+    File::open(path)?.take(100).read_to_end(&mut header)?;
+    Ok(header.len() == 100
+        && header.starts_with(b"SQLite format 3\0")
+        && header[68..72] == APPLICATION_ID.to_be_bytes())
+}
+
+/// All migrations of this program.
+pub(super) fn ours() -> refinery::Runner {
+    migrations::runner()
+}
+
 pub(super) fn newest_known() -> u32 {
-    let migrations = migrations::runner();
-    migrations
+    ours()
         .get_migrations()
         .iter()
         .map(|migration| migration.version().unsigned_abs())
@@ -383,7 +434,7 @@ mod tests {
 
     /// The migrations of this program, and one for each of `more` behind them.
     fn runner(more: &[&str]) -> refinery::Runner {
-        let mut all = migrations::runner().get_migrations().clone();
+        let mut all = ours().get_migrations().clone();
         for sql in more {
             let name = format!("V{}__later", all.len() + 1);
             all.push(refinery::Migration::unapplied(&name, sql).unwrap());

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::backup::NOTE;
 use super::lock::Lock;
 use super::migrate::{self, OpenError, beside};
+use super::schema;
 use crate::clock::Timestamp;
 use crate::private_file;
 use crate::storage::BackupNote;
@@ -44,6 +45,7 @@ impl Restore {
         let draft = Draft::copy(source, target)?;
         let examination = migrate::examine(&draft.0).map_err(|error| error.naming(source))?;
         let connection = Connection::open(&draft.0)?;
+        schema::check(&connection, source, examination.format)?;
         let verdict: String =
             connection.pragma_query_value(None, "integrity_check", |row| row.get(0))?;
         if verdict != "ok" {
