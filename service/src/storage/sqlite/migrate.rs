@@ -140,9 +140,35 @@ pub(super) fn open(
     }
 }
 
-/// Whether the file at `path` is a sound database that this program knows.
+/// Refuses to serve what was moved to another database.
+fn refuse_moved(path: &Path) -> Result<(), OpenError> {
+    let connection = open_read_only(path)?;
+    let mark = transfer::mark_of(&connection)?;
+    match mark.and_then(|mark| mark::left_for(&mark)) {
+        None => Ok(()),
+        Some((to, at)) => Err(OpenError::Moved {
+            path: path.to_owned(),
+            to,
+            at,
+        }),
+    }
+}
+
+fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(path, flags)
+}
+
+/// Whether the file at `path` is a sound database that this program can serve.
 /// Nothing is written to it, and its owner may be at work.
 pub fn examine(path: &Path) -> Result<Examination, OpenError> {
+    let examination = look_into(path)?;
+    refuse_moved(path)?;
+    Ok(examination)
+}
+
+/// The same of one that need not be served: it may have been moved elsewhere.
+pub(super) fn look_into(path: &Path) -> Result<Examination, OpenError> {
     check_header(path)?;
     let damaged = |error: rusqlite::Error| match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
@@ -155,8 +181,7 @@ pub fn examine(path: &Path) -> Result<Examination, OpenError> {
         OpenError::Sqlite(error) => OpenError::Damaged(path.to_owned(), error.to_string()),
         other => other,
     };
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(damaged)?;
+    let connection = open_read_only(path).map_err(damaged)?;
     let size = path.metadata().map_or(0, |metadata| metadata.len());
     if size <= CHECKED_AT_START {
         let verdict: String = connection

@@ -14,6 +14,7 @@ use super::schema;
 use crate::clock::Timestamp;
 use crate::private_file;
 use crate::storage::BackupNote;
+use crate::storage::transfer::mark;
 
 /// What SQLite keeps beside a database, and the database itself last: a restore
 /// that is cut short leaves no database without its log.
@@ -43,7 +44,7 @@ impl Restore {
         let lock = Lock::take(target)?;
         let target = lock.database();
         let draft = Draft::copy(source, target)?;
-        let examination = migrate::examine(&draft.0).map_err(|error| error.naming(source))?;
+        let examination = migrate::look_into(&draft.0).map_err(|error| error.naming(source))?;
         let connection = Connection::open(&draft.0)?;
         schema::check(&connection, source, examination.format)?;
         let verdict: String =
@@ -58,7 +59,11 @@ impl Restore {
                 |row| row.get(0),
             )
             .optional()?;
-        connection.execute("DELETE FROM settings WHERE name = ?1", [NOTE])?;
+        // A database that was moved elsewhere is served again by this.
+        connection.execute(
+            "DELETE FROM settings WHERE name IN (?1, ?2)",
+            [NOTE, mark::NAME],
+        )?;
         let (tags, interactions) = connection.query_row(
             "SELECT (SELECT count(*) FROM tags WHERE deleted_at IS NULL),
                     (SELECT count(*) FROM interactions)",
