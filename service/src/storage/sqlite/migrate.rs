@@ -345,7 +345,9 @@ pub(super) fn newest_known() -> u32 {
         .unwrap_or_default()
 }
 
-/// Copies the database as it is before an upgrade touches it.
+/// Copies the database as it is before an upgrade touches it. An upgrade that
+/// fails leaves the database as it was, so each attempt would make the same copy:
+/// it is kept once.
 fn back_up(
     connection: &Connection,
     path: &Path,
