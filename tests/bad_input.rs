@@ -3,6 +3,7 @@
 
 mod admin;
 mod connections;
+mod panics;
 mod routes;
 mod taps;
 mod unchanged;

@@ -1,6 +1,9 @@
 //! What happens, told as it happens: to the live feed, never to a log. An event
 //! carries no rolling key.
 
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -56,5 +59,41 @@ impl Event {
         match self {
             Self::Interaction { simulated, .. } | Self::Update { simulated, .. } => *simulated,
         }
+    }
+}
+
+/// An event as listeners get it: one for all of them, which is made JSON once.
+#[derive(Clone, Debug)]
+pub struct Told(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    event: Event,
+    json: OnceLock<String>,
+}
+
+impl Told {
+    /// The event in JSON.
+    pub fn json(&self) -> &str {
+        self.0.json.get_or_init(|| {
+            serde_json::to_string(&self.0.event).expect("an event has no keys but names")
+        })
+    }
+}
+
+impl From<Event> for Told {
+    fn from(event: Event) -> Self {
+        Self(Arc::new(Shared {
+            event,
+            json: OnceLock::new(),
+        }))
+    }
+}
+
+impl Deref for Told {
+    type Target = Event;
+
+    fn deref(&self) -> &Event {
+        &self.0.event
     }
 }

@@ -5,6 +5,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use crate::panics;
 use crate::service::Service;
 use crate::storage::StorageError;
 
@@ -16,8 +17,8 @@ const LOOK: Duration = Duration::from_millis(250);
 /// Keeps house until it is dropped, which it may be at any time.
 pub async fn run(service: &Service) -> Infallible {
     tokio::select! {
-        never = follow(service) => never,
-        never = remove(service) => never,
+        never = panics::restarted(|| follow(service)) => never,
+        never = panics::restarted(|| remove(service)) => never,
     }
 }
 

@@ -10,6 +10,7 @@ mod public;
 mod serve;
 mod tied;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::Router;
@@ -18,6 +19,7 @@ use axum::http::{HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{any, get};
+use futures_util::FutureExt as _;
 
 pub use admin::openapi;
 pub use origin::Peer;
@@ -71,8 +73,13 @@ async fn pass(
     let audience = Audience::of(route.as_ref().map(MatchedPath::as_str));
     let method = request.method().clone();
     let mut answer = match access::admit(&service, exposure, audience, request).await {
-        Ok((request, None)) => next.run(request).await,
-        Ok((request, Some(grant))) => tied::answered(&service, grant, next.run(request)).await,
+        Ok((request, grant)) => {
+            let answer = contained(&service, route.as_ref(), request, next);
+            match grant {
+                None => answer.await,
+                Some(grant) => tied::answered(&service, grant, answer).await,
+            }
+        }
         Err(refused) => refused,
     };
     error::say_when_to_try_again(&mut answer);
@@ -86,4 +93,20 @@ async fn pass(
     service.metrics.request(route, &method, status);
     tracing::debug!(%method, route, status, "answered");
     answer
+}
+
+/// The answer of a handler, or for it if it panics: its connection goes on.
+async fn contained(
+    service: &Service,
+    route: Option<&MatchedPath>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let route = route.map_or("", MatchedPath::as_str);
+    let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    answer.unwrap_or_else(|_| {
+        tracing::error!(route, "the handler panicked");
+        service.metrics.request_panic();
+        error::panicked(route)
+    })
 }

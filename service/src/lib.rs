@@ -32,6 +32,7 @@ pub mod macros;
 pub mod metrics;
 pub mod migrate_store;
 pub mod object;
+mod panics;
 pub mod payload;
 pub mod picture;
 pub mod private_file;

@@ -3,15 +3,17 @@
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
+
+pub use prometheus_client::metrics::counter::Counter;
 
 /// The counters, and the registry that shows them.
 pub struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     taps: Family<TapLabels, Counter>,
+    request_panics: Counter,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -26,9 +28,11 @@ struct TapLabels {
     reason: &'static str,
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
+impl Metrics {
+    /// Nothing is counted yet. Storage counts the panics of its operations itself.
+    pub fn new(storage_panics: Counter) -> Self {
         let mut registry = Registry::with_prefix("tapdesk");
+        let request_panics = Counter::default();
         let requests = Family::<RequestLabels, Counter>::default();
         let taps = Family::<TapLabels, Counter>::default();
         registry.register("http_requests", "Answered requests", requests.clone());
@@ -37,15 +41,24 @@ impl Default for Metrics {
             "Recorded taps by reason of their verdict",
             taps.clone(),
         );
+        registry.register(
+            "request_panics",
+            "Requests whose handler panicked",
+            request_panics.clone(),
+        );
+        registry.register(
+            "storage_panics",
+            "Operations of the database that panicked",
+            storage_panics,
+        );
         Self {
             registry,
             requests,
             taps,
+            request_panics,
         }
     }
-}
 
-impl Metrics {
     /// Counts an answered request. `route` is the matched one, or empty.
     pub fn request(&self, route: &str, method: &axum::http::Method, status: u16) {
         let labels = RequestLabels {
@@ -59,6 +72,11 @@ impl Metrics {
     /// Counts a recorded tap.
     pub fn tap(&self, reason: &'static str) {
         self.taps.get_or_create(&TapLabels { reason }).inc();
+    }
+
+    /// Counts a request whose handler panicked.
+    pub fn request_panic(&self) {
+        self.request_panics.inc();
     }
 
     /// The metrics in the text format of `OpenMetrics`.

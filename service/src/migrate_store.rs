@@ -4,7 +4,8 @@
 //! lot is one transaction with the mark of how far the move has come, so that a
 //! move which was ended anywhere goes on there. When all rows are there they are
 //! read once more on both sides, counted and compared by a checksum. Until
-//! then no service starts on the destination. The source is only read.
+//! then no service starts on the destination, and from then on none on the source,
+//! which is marked as moved, and else only read.
 //!
 //! Ids stay, because keys carry their interaction's: what was issued or accepted
 //! before the move counts after it.
@@ -38,6 +39,19 @@ pub enum MoveError {
     /// Another source was moved there, or partly so.
     #[error("{0} belongs to the move of another database. Choose an empty one.")]
     OtherMove(String),
+    /// The source was moved before, to another database.
+    #[error(
+        "{from} was moved to {to} at {at}. Move that one, which has what came since; \
+         or go on with that move, with the same --to."
+    )]
+    MovedBefore {
+        /// The source.
+        from: String,
+        /// Where its rows are.
+        to: String,
+        /// Since when.
+        at: Timestamp,
+    },
     /// The source is not what it was.
     #[error(
         "{from} was in use since the move began, so {to} is a part of what it was before. \
@@ -131,19 +145,34 @@ pub async fn migrate_store(
         _ => return Err(MoveError::SameKind),
     };
     let (source, destination) = (&mut *source, &mut *destination);
-    let mut mark = match begun(source, destination).await? {
-        Mark {
-            progress: Progress::Complete(at),
-            ..
-        } => return Ok(Moved::Before(at)),
-        mark => mark,
-    };
+    let mut mark = begun(source, destination).await?;
+    if let Progress::Complete(since) = mark.progress {
+        // It may have been ended before the source was marked.
+        leave(source, destination, mark, since).await?;
+        return Ok(Moved::Before(since));
+    }
     copy(source, destination, &mut mark, observer).await?;
     let rows = compare(source, destination, observer).await?;
-    mark.progress = Progress::Complete(clock.now());
+    let now = clock.now();
+    mark.progress = Progress::Complete(now);
     at(destination, "settings", |end| end.set_mark(&mark)).await?;
+    leave(source, destination, mark, now).await?;
     let wrapped_keys = at(destination, "inlays", |end| end.has_wrapped_key()).await?;
     Ok(Moved::Now { rows, wrapped_keys })
+}
+
+/// Marks the source as moved: no service starts on it from now on.
+async fn leave(
+    source: &mut dyn End,
+    destination: &dyn End,
+    mut mark: Mark,
+    since: Timestamp,
+) -> Result<(), MoveError> {
+    mark.progress = Progress::Left {
+        to: destination.name(),
+        at: since,
+    };
+    at(source, "settings", |end| end.set_mark(&mark)).await
 }
 
 /// Asks `end` for something of the table `table`.
@@ -164,7 +193,12 @@ async fn begun(source: &mut dyn End, destination: &mut dyn End) -> Result<Mark, 
     let identity = at(source, secrets.name, |end| end.lines(secrets, None)).await?;
     let identity = base16ct::lower::encode_string(&Sha256::digest(identity));
     let last_interaction = at(source, "interactions", |end| end.last_interaction()).await?;
+    let left = at(source, "settings", |end| end.mark()).await?;
     let Some(mark) = at(destination, "settings", |end| end.mark()).await? else {
+        if let Some(Progress::Left { to, at }) = left.map(|mark| mark.progress) {
+            let from = source.name();
+            return Err(MoveError::MovedBefore { from, to, at });
+        }
         let mark = Mark {
             source: identity,
             last_interaction,

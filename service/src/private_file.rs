@@ -2,7 +2,9 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempPath;
 
 /// Writes a new file of mode 0600, a line break after its content. It is on
 /// disk when this returns. Fails where one exists.
@@ -41,6 +43,47 @@ pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
+/// Gives what is at `from` the name `to`. If something has that name already
+/// (`AlreadyExists`), both stay as they are: nothing is ever overwritten.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    let mut from = TempPath::try_from_path(from)?;
+    // It is no temporary file: it stays if it cannot be renamed.
+    from.disable_cleanup(true);
+    from.persist_noclobber(to).map_err(|error| error.error)
+}
+
+/// `path` with `suffix`, or with a number behind it: the first name that is not `taken`.
+pub fn unused_name(path: &Path, suffix: &str, taken: impl Fn(&Path) -> bool) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    let mut candidate = PathBuf::from(&name);
+    let mut number = 1;
+    while taken(&candidate) {
+        number += 1;
+        let mut numbered = name.clone();
+        numbered.push(format!("-{number}"));
+        candidate = PathBuf::from(numbered);
+    }
+    candidate
+}
+
+/// Whether something has the name `path`, be it a link that leads nowhere.
+pub fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// Gives the file at `path` a name of its own with `suffix`, and answers it.
+pub fn move_aside(path: &Path, suffix: &str) -> io::Result<PathBuf> {
+    loop {
+        let aside = unused_name(path, suffix, is_there);
+        match rename_new(path, &aside) {
+            // Somebody took the name meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            renamed => return renamed.map(|()| aside),
+        }
+    }
+}
+
 /// Makes the folder that `path` is to be in, for its owner alone, where it is missing.
 pub fn make_folder_of(path: &Path) -> io::Result<()> {
     let Some(folder) = path
@@ -69,4 +112,52 @@ fn open_new(path: &Path) -> io::Result<File> {
 #[cfg(not(unix))]
 fn open_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_moved_aside_has_a_name_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inlay.key");
+        let mut names = Vec::new();
+        for content in ["one", "two", "three"] {
+            std::fs::write(&path, content).unwrap();
+            let aside = move_aside(&path, ".replaced-at-7").unwrap();
+            assert!(!path.exists());
+            assert_eq!(std::fs::read_to_string(&aside).unwrap(), content);
+            names.push(aside.file_name().unwrap().to_str().unwrap().to_owned());
+        }
+        let expected = ["", "-2", "-3"].map(|end| format!("inlay.key.replaced-at-7{end}"));
+        assert_eq!(names, expected);
+        for (name, content) in expected.iter().zip(["one", "two", "three"]) {
+            assert_eq!(
+                std::fs::read_to_string(folder.path().join(name)).unwrap(),
+                content
+            );
+        }
+        assert!(
+            move_aside(&path, ".replaced-at-7").is_err(),
+            "there is nothing"
+        );
+    }
+
+    #[test]
+    fn a_name_that_something_has_is_not_given_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let [from, to] = ["from", "to"].map(|name| folder.path().join(name));
+        for path in [&from, &to] {
+            std::fs::write(path, path.as_os_str().as_encoded_bytes()).unwrap();
+        }
+        let refused = rename_new(&from, &to).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+        for path in [&from, &to] {
+            assert_eq!(
+                std::fs::read(path).unwrap(),
+                path.as_os_str().as_encoded_bytes()
+            );
+        }
+    }
 }

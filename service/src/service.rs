@@ -89,7 +89,7 @@ impl Service {
             clients: Clients::new(secrets.client),
             tags: TagCache::default(),
             refusals: Refusals::new(Arc::clone(&parts.clock)),
-            metrics: Metrics::default(),
+            metrics: Metrics::new(parts.storage.panics()),
             countries: parts.countries,
             admins: Admins::new(parts.admin_token),
             storage: parts.storage,

@@ -41,10 +41,14 @@ pub use taps::{
 };
 
 use crate::clock::Timestamp;
-use crate::event::Event;
+use crate::event::Told;
 use crate::id::TagId;
 use crate::inlay::virtual_inlay::UsedUp;
+use crate::metrics::Counter;
 use crate::settings::InvalidSetting;
+
+/// The row of `settings` that says by how much simulated time is ahead.
+const SIMULATED_AHEAD: &str = "simulated_ahead";
 
 /// A database: all operations, by noun.
 #[async_trait]
@@ -58,29 +62,34 @@ pub trait Storage:
     /// `None` where it cannot be moved, as everywhere outside test mode.
     async fn advance(&self, millis: u64) -> Result<Option<Timestamp>, StorageError>;
 
-    /// By how much simulated time is ahead, in milliseconds.
+    /// By how much simulated time is ahead, in milliseconds. It only grows, and
+    /// survives a restart.
     fn simulated_offset(&self) -> i64;
 
     /// Moves simulated time ahead by `millis`; answers the new offset.
     async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError>;
 
     /// Everything that happens, after its commit.
-    fn events(&self) -> broadcast::Receiver<Event>;
+    fn events(&self) -> broadcast::Receiver<Told>;
 
     /// Grows with every change of configuration, before the change is
     /// acknowledged. What was read under an older epoch may be stale. `None`
     /// where it is not known at the moment: anything kept may be stale then.
     fn configuration_epoch(&self) -> Option<u64>;
 
-    /// Whether the database answers. A full disk is no reason not to: reads and
-    /// redirects without a key go on.
+    /// Whether the database answers and takes writes, asked of what writes the
+    /// taps. A full disk is no reason not to: reads and redirects without a key go on.
     async fn ready(&self) -> Result<(), StorageError>;
 
     /// Whether the database takes writes: commits one that leaves nothing behind.
     async fn check_writable(&self) -> Result<(), StorageError>;
 
+    /// Counts the operations that panicked. Each was taken back, and failed alone.
+    fn panics(&self) -> Counter;
+
     /// One round of housekeeping: expired keys, visitors after 30 days,
-    /// interactions past `keep_since`, though these may stay a week longer.
+    /// interactions of before `keep_since` by their own time, though these may stay
+    /// eight days longer, with what is told of them.
     /// `true` where more is left to do.
     async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError>;
 
@@ -104,6 +113,9 @@ pub enum StorageError {
     /// sentence for people.
     #[error("{0}")]
     Elsewhere(&'static str),
+    /// The operation panicked, and nothing was written.
+    #[error("The operation panicked.")]
+    Panicked,
     /// Anything else. The text is for logs, not for clients.
     #[error("The database failed: {0}")]
     Failed(String),

@@ -133,7 +133,7 @@ impl Keychain {
         key: &[u8; 32],
         now: Timestamp,
     ) -> Result<(), String> {
-        let aside = format!("{INLAY_KEY}.replaced-at-{}", now.unix_seconds());
+        let suffix = format!(".replaced-at-{}", now.unix_seconds());
         let file = folders.key_file();
         let present = key_file::read(&file).map_err(|error| error.to_string())?;
         if present.as_deref() == Some(key) {
@@ -144,7 +144,9 @@ impl Keychain {
             let kept = self.get(INLAY_KEY).and_then(|before| match before {
                 Some(before) if before == text => Ok(()),
                 before => {
-                    before.map_or(Ok(()), |before| self.set(&aside, before))?;
+                    if let Some(before) = before {
+                        self.set(&self.unused(&format!("{INLAY_KEY}{suffix}"))?, before)?;
+                    }
                     self.set(INLAY_KEY, text)
                 }
             });
@@ -152,10 +154,23 @@ impl Keychain {
                 return Ok(());
             }
         } else {
-            fs::rename(&file, file.with_file_name(&aside))
+            let name = file.with_file_name(INLAY_KEY);
+            let aside = private_file::unused_name(&name, &suffix, private_file::is_there);
+            private_file::rename_new(&file, &aside)
                 .map_err(|error| format!("{} cannot be moved aside: {error}.", file.display()))?;
         }
         key_file::create(&file, key).map_err(|error| error.to_string())
+    }
+
+    /// `name`, or with a number behind it: the first one under which nothing is kept.
+    fn unused(&self, name: &str) -> Result<String, String> {
+        let mut candidate = name.to_owned();
+        let mut number = 1;
+        while self.get(&candidate)?.is_some() {
+            number += 1;
+            candidate = format!("{name}-{number}");
+        }
+        Ok(candidate)
     }
 
     /// Keeps a secret: in the keychain, or in a file where there is none.
@@ -354,6 +369,9 @@ mod tests {
                 .wrap(&AesKey::from_bytes([7; 16]), &OsEntropy)
                 .unwrap();
             keychain
+                .replace_wrapping_key(&folders, &[8; 32], now)
+                .unwrap();
+            keychain
                 .replace_wrapping_key(&folders, &[9; 32], now)
                 .unwrap();
             let (after, _) = keychain.wrapping_key(&folders, false, &OsEntropy).unwrap();
@@ -362,10 +380,11 @@ mod tests {
                 .wrap(&AesKey::from_bytes([7; 16]), &OsEntropy)
                 .unwrap();
             assert!(after.unwrap(&wrapped).is_ok());
-            let name = "inlay-key.replaced-at-1";
-            let kept =
-                matches!(keychain.get(name), Ok(Some(_))) || folder.path().join(name).exists();
-            assert!(kept, "the key before is lost");
+            for name in ["inlay-key.replaced-at-1", "inlay-key.replaced-at-1-2"] {
+                let kept =
+                    matches!(keychain.get(name), Ok(Some(_))) || folder.path().join(name).exists();
+                assert!(kept, "a key before is lost: {name}");
+            }
         }
     }
 

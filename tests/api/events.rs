@@ -92,6 +92,32 @@ async fn a_listener_does_not_hold_up_the_end_of_the_service() {
 }
 
 #[tokio::test]
+async fn streams_that_nobody_reads_cost_no_tap_and_no_reader_an_event() {
+    const TAPS: u64 = 300;
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle 41"})).await;
+    let mut unread = Vec::new();
+    for _ in 0..50 {
+        unread.push(Listener::at(&service, "").await);
+    }
+    let mut reader = Listener::at(&service, "").await;
+    for _ in 0..TAPS {
+        service.tap(&tag.path()).await;
+    }
+    assert_eq!(service.scan_count(&tag).await, TAPS);
+    for listener in [&mut reader, &mut unread[0]] {
+        let mut last = 0;
+        for _ in 0..TAPS {
+            let (name, event) = listener.next().await.expect("all are told");
+            assert_eq!(name, "interaction");
+            let id = event["interaction_id"].as_i64().expect("an id");
+            assert!(id > last, "{id} after {last}");
+            last = id;
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_misspelt_filter_is_refused_before_anything_is_told() {
     let service = TestService::start().await;
     for path in ["/events?simulate=true", "/events?simulated=maybe"] {

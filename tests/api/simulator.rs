@@ -398,3 +398,21 @@ async fn a_link_preview_records_nothing_and_burns_nothing() {
     let here = tap(&service, &bottle, json!({"follow": true, "counter": 1})).await;
     assert_eq!(here["followed"]["tag_verified"], true, "{here}");
 }
+
+#[tokio::test]
+async fn simulated_time_stays_ahead_over_a_restart() {
+    let service = TestService::start().await;
+    let path = "/simulator/clock";
+    for offset in [300_000, 600_000] {
+        let clock = service
+            .admin(Method::POST, path, json!({"advance_ms": 300_000}))
+            .await;
+        assert_eq!(clock.expect(200)["offset_ms"], offset);
+    }
+    let service = service.restart(1_000).await;
+    let clock = service.admin_get(path).await;
+    assert_eq!(
+        clock,
+        json!({"now": "2026-01-01T12:10:01Z", "offset_ms": 600_000})
+    );
+}

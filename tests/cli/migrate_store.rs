@@ -276,6 +276,46 @@ async fn a_service_goes_on_where_the_other_one_ended() {
     assert_eq!(count, 8, "{history}");
 }
 
+/// Two services on one history would each accept what the other has accepted.
+#[tokio::test]
+async fn what_was_moved_is_marked_and_served_no_more() {
+    let launch = made().await;
+    let from = sqlite(&launch.database());
+    let database = TestDatabase::create().await;
+    migrate(&from, &database.url()).await.good();
+
+    let (status, said) = launch.start_in_vain().await;
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("was moved to"), "{said}");
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    let said = super::run(&launch.database(), &serve).await.refused();
+    assert!(said.contains("restore"), "the way back: {said}");
+    let other = TestDatabase::create().await;
+    let said = migrate(&from, &other.url()).await.refused();
+    assert!(said.contains("was moved to"), "{said}");
+    let said = migrate(&from, &database.url()).await.good();
+    assert!(said.contains("was complete at"), "{said}");
+
+    // So is a PostgreSQL database, and what is moved back is served.
+    let back = launch.folder.path().join("back.db");
+    migrate(&database.url(), &sqlite(&back)).await.good();
+    let (status, said) = launch.clone().on(&database).start_in_vain().await;
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("was moved to"), "{said}");
+    let said = migrate(&database.url(), &from).await.refused();
+    assert!(said.contains("is not empty"), "{said}");
+    let home = super::launch();
+    std::fs::copy(&back, home.database()).unwrap();
+    home.start().await.terminate().await;
+
+    // Who wants the old state all the same restores it.
+    let old = super::launch();
+    let restore = ["restore", launch.database().to_str().unwrap()].map(str::to_owned);
+    let restore = [restore[0].as_str(), restore[1].as_str()];
+    super::run(&old.database(), &restore).await.good();
+    old.start().await;
+}
+
 /// Columns by table.
 type Schema = BTreeMap<String, Vec<String>>;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tapdesk_service::admin_token::AdminToken;
 use tapdesk_service::clock::{Clock, ManualClock, Timestamp};
 use tapdesk_service::countries::Countries;
-use tapdesk_service::entropy::OsEntropy;
+use tapdesk_service::entropy::{Entropy, OsEntropy};
 use tapdesk_service::keyring::Keyring;
 use tapdesk_service::settings::{Fixed, Layers, Settings};
 use tapdesk_service::storage::Storage;
@@ -44,6 +44,10 @@ pub struct Options {
     pub database: String,
     /// A MMDB file with the countries of addresses.
     pub countries: Option<PathBuf>,
+    /// The time of what the database does not decide, where it is another one.
+    pub clock: Option<Arc<dyn Clock>>,
+    /// Where the service's randomness comes from.
+    pub entropy: Arc<dyn Entropy>,
 }
 
 impl Default for Options {
@@ -54,6 +58,8 @@ impl Default for Options {
             exposure: Exposure::WithAdmin,
             database: default_database(),
             countries: None,
+            clock: None,
+            entropy: Arc::new(OsEntropy),
         }
     }
 }
@@ -114,8 +120,11 @@ impl TestService {
             .expect("the key file can be made");
         let service = Service::new(Parts {
             storage: open(&options.database, folder.path(), &postgres, &clock).await,
-            clock: Arc::clone(&clock) as Arc<dyn Clock>,
-            entropy: Arc::new(OsEntropy),
+            clock: options
+                .clock
+                .clone()
+                .unwrap_or_else(|| Arc::clone(&clock) as Arc<dyn Clock>),
+            entropy: Arc::clone(&options.entropy),
             keyring,
             countries: options
                 .countries

@@ -8,6 +8,7 @@ pub mod events;
 pub mod experiences;
 pub mod housekeeping;
 pub mod inlays;
+pub mod panics;
 pub mod reopening;
 pub mod sheets;
 pub mod tags;
@@ -41,7 +42,11 @@ macro_rules! story {
                 a_restored_tag_leads_to_no_deleted_experience;
             housekeeping: a_key_is_kept_as_long_as_it_lives
                 interactions_before_the_given_moment_go_and_nothing_else
-                what_is_due_goes_in_rounds_until_nothing_is_left;
+                what_is_due_goes_in_rounds_until_nothing_is_left
+                what_is_dated_ahead_holds_up_nothing_that_is_due
+                a_clock_that_was_ahead_holds_up_nothing_that_is_due
+                taps_go_on_while_a_full_history_is_removed;
+            panics: an_operation_that_panics_fails_alone;
             inlays: an_inlay_is_found_on_its_tag_and_in_lists
                 a_uid_is_taken_until_its_inlay_is_deleted
                 an_edit_that_is_refused_changes_nothing

@@ -39,36 +39,3 @@ CREATE FUNCTION history_since(since BIGINT) RETURNS BIGINT LANGUAGE sql STABLE A
         THEN coalesce((SELECT max(id) FROM moved_history WHERE newest < since), 0)
         ELSE first_interaction(since) END
 $$;
-
--- Removes moved interactions from before `keep_since`, some at a time; answers how many.
-CREATE FUNCTION drop_moved(keep_since BIGINT, batch BIGINT) RETURNS BIGINT LANGUAGE plpgsql AS $$
-DECLARE
-    kept CONSTANT BIGINT := history_since(keep_since);
-    removed BIGINT := 0;
-BEGIN
-    IF to_regclass('interactions_moved') IS NOT NULL THEN
-        DELETE FROM interactions_moved WHERE id = ANY (ARRAY (
-            SELECT id FROM interactions_moved WHERE id < kept ORDER BY id LIMIT batch));
-        GET DIAGNOSTICS removed = ROW_COUNT;
-    END IF;
-    RETURN removed;
-END $$;
-
--- As before, but for the moved ones, whose partition is of no week.
-CREATE OR REPLACE FUNCTION drop_partition(keep_since BIGINT) RETURNS BOOLEAN LANGUAGE plpgsql
-    SET lock_timeout = '100ms' AS $$
-DECLARE
-    oldest TEXT;
-BEGIN
-    SELECT min(relname) INTO oldest FROM pg_inherits JOIN pg_class ON oid = inhrelid
-        WHERE inhparent = 'interactions'::REGCLASS AND relname <> 'interactions_moved';
-    IF to_date(right(oldest, 10), 'YYYY_MM_DD') + 7 > to_timestamp(keep_since / 1000 - 60) AT TIME ZONE 'UTC'
-        OR oldest IS NULL
-    THEN
-        RETURN false;
-    END IF;
-    EXECUTE format('DROP TABLE %I', oldest);
-    RETURN true;
-EXCEPTION WHEN lock_not_available THEN
-    RETURN false;
-END $$;

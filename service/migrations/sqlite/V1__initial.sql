@@ -162,8 +162,9 @@ CREATE TABLE images (
 );
 CREATE INDEX images_experience ON images (experience_id);
 
--- The history has no index but its key: each row names the tag's one before
--- it, so a tag's history is walked as a chain from visits.last_interaction.
+-- The history has one index beside its key, by which what is due is found: new
+-- rows come at its end. Each row names the tag's one before it, so a tag's
+-- history is walked as a chain from visits.last_interaction.
 CREATE TABLE interactions (
     id                 INTEGER PRIMARY KEY,
     at                 INTEGER NOT NULL,
@@ -184,6 +185,7 @@ CREATE TABLE interactions (
     key_issued         INTEGER NOT NULL,
     simulated          INTEGER NOT NULL
 );
+CREATE INDEX interactions_at ON interactions (at);
 
 -- Keys' rows live as long as the keys.
 CREATE TABLE rolling_keys (
@@ -194,6 +196,7 @@ CREATE TABLE rolling_keys (
     consumed_at    INTEGER,
     request        BLOB             -- digest of Idempotency-Key and body
 );
+CREATE INDEX rolling_keys_issued_at ON rolling_keys (issued_at);
 
 -- Successful updates, for the trace.
 CREATE TABLE updates (

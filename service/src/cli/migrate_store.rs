@@ -14,7 +14,7 @@ use crate::config;
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// The database to move: `sqlite:PATH` or `postgres://USER@HOST/DATABASE`. It is only read. No service may run on it.
+    /// The database to move: `sqlite:PATH` or `postgres://USER@HOST/DATABASE`. It is only read, and marked as moved at the end. No service may run on it.
     #[arg(long, env = "TAPDESK_FROM", value_name = "URL", hide_env_values = true)]
     from: String,
 
@@ -47,7 +47,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
     )?;
     writeln!(
         out,
-        "Do not serve the old database any more: each would accept a tap that the other has accepted."
+        "The old database is marked as moved, and no service starts on it: each would accept a tap that the other has \
+         accepted."
     )?;
     if wrapped_keys {
         let key = match to {

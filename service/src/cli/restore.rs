@@ -1,12 +1,13 @@
 //! `restore`: a database from a backup. The service must not be running.
 
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
+use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_service::keyring::{Keyring, Passphrase, SealedKey, file as key_file};
+use tapdesk_service::private_file;
 use tapdesk_service::start::Database;
 use tapdesk_service::storage::sqlite::Restore;
 use zeroize::Zeroizing;
@@ -86,7 +87,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
     }
     if let Some(key) = &key {
         if is_other {
-            let aside = move_aside(&key_path, now)?;
+            let suffix = format!(".replaced-at-{}", now.unix_seconds());
+            let aside = private_file::move_aside(&key_path, &suffix)?;
             writeln!(out, "The key that was there is now {}.", aside.display())?;
         }
         if is_other || present.is_none() {
@@ -121,12 +123,4 @@ fn open(sealed: &SealedKey, passphrase: &PassphraseFile) -> Result<Zeroizing<[u8
         Some(key) => Ok(key),
         None => bail!("This is not the passphrase of the backup. Nothing was changed."),
     }
-}
-
-fn move_aside(path: &Path, now: Timestamp) -> Result<PathBuf> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(format!(".replaced-at-{}", now.unix_seconds()));
-    let aside = PathBuf::from(aside);
-    std::fs::rename(path, &aside)?;
-    Ok(aside)
 }

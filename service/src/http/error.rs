@@ -175,6 +175,10 @@ impl From<StorageError> for ApiError {
                 tracing::warn!("the database is not available: {why}");
                 Self::Unavailable
             }
+            StorageError::Panicked => {
+                tracing::error!("an operation of the database panicked");
+                Self::Internal
+            }
             StorageError::Failed(why) => {
                 tracing::error!("the database failed: {why}");
                 Self::Internal
@@ -257,6 +261,19 @@ pub(super) async fn no_such_route(State(_): State<Arc<Service>>, request: Reques
 pub(super) async fn no_such_method(State(_): State<Arc<Service>>, request: Request) -> Response {
     let error = ApiError::NoSuchMethod(request.method().clone());
     by_part(request.uri().path(), &error)
+}
+
+/// The answer to a request whose handler panicked, in the envelope of its part of the service.
+pub(super) fn panicked(route: &str) -> Response {
+    let error = ApiError::Internal;
+    if route.starts_with("/v2/") || route.starts_with("/admin/") {
+        return by_part(route, &error);
+    }
+    pages::message(
+        error.status(),
+        "Something went wrong",
+        "Something is wrong with the service, not with what you did. Please try again in a moment.",
+    )
 }
 
 /// An error in the envelope of the part of the service that `path` is in.

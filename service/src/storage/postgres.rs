@@ -43,7 +43,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{Mutex as AsyncMutex, broadcast, mpsc};
 use tokio::task::AbortHandle;
 
 pub use address::{Address, InvalidAddress};
@@ -54,10 +54,13 @@ pub use transfer::PostgresEnd;
 use super::{Storage, StorageError, Updated, VariableUpdate};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
-use crate::event::Event;
+use crate::event::Told;
 use crate::interaction::{NewInteraction, Recorded};
-use lanes::Lanes;
+use crate::metrics::Counter;
+use crate::panics;
+use lanes::{Lanes, Make};
 use node::Node;
+use row::column;
 
 /// Messages of other nodes that wait to be told here.
 const HEARD: usize = 1_024;
@@ -94,18 +97,33 @@ impl PostgresStorage {
             .map_err(|error| OpenError::Unusable(address.to_string(), error))?;
         let node = Arc::new(node);
         let (heard, messages) = mpsc::channel(HEARD);
+        let messages = Arc::new(AsyncMutex::new(messages));
+        let (teller, hearer, watcher) = (Arc::clone(&node), Arc::clone(&node), Arc::clone(&node));
+        let telling = panics::restarted(move || events::tell_others(Arc::clone(&teller)));
+        let hearing = panics::restarted(move || {
+            events::tell_from_others(Arc::clone(&hearer), Arc::clone(&messages))
+        });
+        let watching = panics::restarted(move || {
+            watch::watch(address.clone(), Arc::clone(&watcher), heard.clone())
+        });
         let tasks = vec![
-            tokio::spawn(events::tell_others(Arc::clone(&node))).abort_handle(),
-            tokio::spawn(events::tell_from_others(Arc::clone(&node), messages)).abort_handle(),
-            tokio::spawn(watch::watch(address, Arc::clone(&node), heard)).abort_handle(),
+            tokio::spawn(telling).abort_handle(),
+            tokio::spawn(hearing).abort_handle(),
+            tokio::spawn(watching).abort_handle(),
         ];
+        let recording = Arc::clone(&node);
+        let record: Make<NewInteraction, Recorded> = Arc::new(move |writer, taps| {
+            let node = Arc::clone(&recording);
+            Box::pin(async move { taps::record::taps(&node, writer, taps).await })
+        });
+        let updating = Arc::clone(&node);
+        let update: Make<VariableUpdate, Updated> = Arc::new(move |_, updates| {
+            let node = Arc::clone(&updating);
+            Box::pin(async move { taps::update::variables(&node, updates).await })
+        });
         Ok(Self {
-            taps: Lanes::start(&node, |node, writer, taps| {
-                Box::pin(taps::record::taps(node, writer, taps))
-            }),
-            updates: Lanes::start(&node, |node, _, updates| {
-                Box::pin(taps::update::variables(node, updates))
-            }),
+            taps: Lanes::start(node.number, &node.panics, &record),
+            updates: Lanes::start(node.number, &node.panics, &update),
             node,
             tasks,
         })
@@ -138,7 +156,7 @@ impl Storage for PostgresStorage {
         self.node.advance_simulated(i64::from(millis)).await
     }
 
-    fn events(&self) -> broadcast::Receiver<Event> {
+    fn events(&self) -> broadcast::Receiver<Told> {
         self.events.subscribe()
     }
 
@@ -147,7 +165,17 @@ impl Storage for PostgresStorage {
     }
 
     async fn ready(&self) -> Result<(), StorageError> {
-        self.session().await?.one("SELECT 1", &[]).await.map(drop)
+        let session = self.session().await?;
+        let taken = "SELECT current_setting('transaction_read_only')";
+        let taken = session.one(taken, &[]).await?;
+        match column::<&str>(&taken, 0)? {
+            "off" => Ok(()),
+            _ => Err(StorageError::Unavailable("it takes no writes".to_owned())),
+        }
+    }
+
+    fn panics(&self) -> Counter {
+        self.node.panics.clone()
     }
 
     async fn check_writable(&self) -> Result<(), StorageError> {

@@ -17,8 +17,10 @@ mod migrate;
 mod readers;
 mod restore;
 mod row;
+mod schema;
 mod search;
 mod sheets;
+mod simulated_time;
 mod sweep;
 mod tags;
 mod taps;
@@ -29,10 +31,12 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rusqlite::Connection;
 use tokio::sync::broadcast;
+use tokio::time::timeout;
 
 pub use connection::APPLICATION_ID;
 pub use migrate::{OpenError, check_sqlite, examine};
@@ -44,10 +48,16 @@ use super::refused_updates::RefusedUpdates;
 use super::{Storage, StorageError};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
-use crate::event::Event;
+use crate::event::Told;
+use crate::metrics::Counter;
+use crate::panics;
 use lock::Lock;
 use readers::Readers;
 use writer::{Write, Writer};
+
+/// How long the writer may take to answer that it is ready: longer than any step
+/// of what writes many rows.
+const READY: Duration = Duration::from_secs(5);
 
 /// Events kept for a slow listener before it misses some.
 const EVENT_BACKLOG: usize = 4096;
@@ -58,7 +68,7 @@ pub struct SqliteStorage {
     clock: Arc<dyn Clock>,
     readers: Readers,
     writer: Writer,
-    events: broadcast::Sender<Event>,
+    events: broadcast::Sender<Told>,
     next_interaction: AtomicI64,
     payload_reads: PayloadReads,
     refused_updates: RefusedUpdates,
@@ -80,13 +90,15 @@ impl SqliteStorage {
         entropy: &dyn Entropy,
     ) -> Result<Self, OpenError> {
         let lock = Lock::take(path)?;
-        let connection = migrate::open(path, clock.now(), entropy)?;
-        expire_keys_of_a_later_clock(&connection, clock.now())?;
+        let path = lock.database().to_owned();
+        let connection = migrate::open(&path, clock.now(), entropy)?;
+        let simulated_offset = simulated_time::offset(&connection)?;
+        expire_keys_of_a_later_clock(&connection, clock.now(), simulated_offset)?;
         let next_interaction = AtomicI64::new(last_interaction(&connection)? + 1);
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
         Ok(Self {
-            path: path.to_owned(),
-            readers: Readers::new(path),
+            readers: Readers::new(&path),
+            path,
             writer: Writer::start(connection, Arc::clone(&clock), events.clone()),
             clock,
             events,
@@ -94,7 +106,7 @@ impl SqliteStorage {
             payload_reads: PayloadReads::default(),
             refused_updates: RefusedUpdates::default(),
             sweep_position: Arc::new(AtomicI64::new(1)),
-            simulated_offset: AtomicI64::new(0),
+            simulated_offset: AtomicI64::new(simulated_offset),
             closed: AtomicBool::new(false),
             lock: Mutex::new(Some(lock)),
         })
@@ -111,7 +123,7 @@ impl SqliteStorage {
         &self,
         op: impl FnOnce(&Connection) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
-        self.readers.with(op)
+        self.counted(panics::catch(|| self.readers.with(op)))
     }
 
     /// Reads on a thread that may block.
@@ -120,9 +132,18 @@ impl SqliteStorage {
         op: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
     ) -> Result<T, StorageError> {
         let readers = self.readers.clone();
-        tokio::task::spawn_blocking(move || readers.with(op))
-            .await
-            .map_err(|error| StorageError::Failed(error.to_string()))?
+        let read = tokio::task::spawn_blocking(move || panics::catch(|| readers.with(op)));
+        let read = read.await;
+        self.counted(read.map_err(|error| StorageError::Failed(error.to_string()))?)
+    }
+
+    /// Counts a read that panicked; the writer counts its commands itself.
+    fn counted<T>(&self, outcome: Result<T, StorageError>) -> Result<T, StorageError> {
+        outcome.inspect_err(|error| {
+            if matches!(error, StorageError::Panicked) {
+                self.writer.panics().inc();
+            }
+        })
     }
 
     /// Runs `op` on the writer and returns once its commit is on disk.
@@ -137,23 +158,25 @@ impl SqliteStorage {
     }
 }
 
-/// The highest id that an interaction ever had; 0 for none. Where all were
-/// removed since, visits still know it.
+/// The highest id that an interaction ever had; 0 for none. Interactions go by
+/// their time, so the highest id may be gone: housekeeping notes it then.
 fn last_interaction(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row(
-        "SELECT coalesce((SELECT max(id) FROM interactions), (SELECT max(last_interaction) FROM visits), 0)",
-        [],
+        "SELECT max(coalesce((SELECT max(id) FROM interactions), 0),
+                    coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = ?1), 0))",
+        [sweep::HIGHEST_REMOVED],
         |row| row.get(0),
     )
 }
 
 /// Where the wall clock is behind the newest interaction, nobody can tell how
 /// old a key is. Keys are removed then, so that none comes back to life when
-/// the clock gets there again. Simulated time runs ahead and proves nothing
-/// about other keys; what it issued in the future goes, too.
+/// the clock gets there again. Simulated time is ahead by `simulated_offset`, and
+/// proves nothing about other keys; what it issued in its own future goes, too.
 fn expire_keys_of_a_later_clock(
     connection: &Connection,
     now: Timestamp,
+    simulated_offset: i64,
 ) -> Result<(), rusqlite::Error> {
     use rusqlite::OptionalExtension as _;
     let newest = connection
@@ -173,7 +196,7 @@ fn expire_keys_of_a_later_clock(
     }
     connection.execute(
         "DELETE FROM rolling_keys WHERE ?1 OR issued_at > ?2",
-        (behind.is_some(), now.millis()),
+        (behind.is_some(), now.plus_millis(simulated_offset).millis()),
     )?;
     Ok(())
 }
@@ -194,11 +217,15 @@ impl Storage for SqliteStorage {
 
     async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError> {
         let millis = i64::from(millis);
-        let before = self.simulated_offset.fetch_add(millis, Ordering::Relaxed);
-        Ok(before + millis)
+        let offset = self
+            .write(move |write| simulated_time::advance(write.connection, millis))
+            .await?;
+        // In force once it is on disk: a key must not be dated later than a restart knows.
+        self.simulated_offset.fetch_max(offset, Ordering::Relaxed);
+        Ok(offset)
     }
 
-    fn events(&self) -> broadcast::Receiver<Event> {
+    fn events(&self) -> broadcast::Receiver<Told> {
         self.events.subscribe()
     }
 
@@ -210,7 +237,18 @@ impl Storage for SqliteStorage {
         if self.closed.load(Ordering::Acquire) {
             return Err(StorageError::Unavailable("it is being closed".to_owned()));
         }
-        self.read(|connection| Ok(connection.query_row("SELECT 1", [], |_| Ok(()))?))
+        self.read(|connection| Ok(connection.query_row("SELECT 1", [], |_| Ok(()))?))?;
+        match timeout(READY, self.write(|write| write.probe())).await {
+            Ok(Err(StorageError::Full)) => Ok(()),
+            Ok(answer) => answer,
+            Err(_) => Err(StorageError::Unavailable(
+                "its writer does not answer".to_owned(),
+            )),
+        }
+    }
+
+    fn panics(&self) -> Counter {
+        self.writer.panics()
     }
 
     async fn check_writable(&self) -> Result<(), StorageError> {
@@ -229,9 +267,10 @@ impl Storage for SqliteStorage {
         let reads = self.payload_reads.take();
         let refused = self.refused_updates.take();
         let position = Arc::clone(&self.sweep_position);
+        let simulated = self.simulated_offset();
         self.write(move |write| {
             sweep::store_refused_updates(write, &refused)?;
-            sweep::run(write, keep_since, &reads, &position)
+            sweep::run(write, keep_since, simulated, &reads, &position)
         })
         .await
     }

@@ -77,7 +77,8 @@ pub trait End: Send {
     /// Whether an inlay's key is stored.
     async fn has_wrapped_key(&mut self) -> Result<bool, StorageError>;
 
-    /// How far a move to here has come; `None` where nothing was begun.
+    /// How far a move to here has come, or that everything here was moved on;
+    /// `None` where nothing was begun.
     async fn mark(&mut self) -> Result<Option<Mark>, StorageError>;
 
     /// Makes an empty database that nobody can serve, for the move of `mark`.

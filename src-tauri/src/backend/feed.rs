@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use serde_json::Value;
-use tapdesk_service::event::Event;
+use tapdesk_service::event::Told;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::mpsc;
 
@@ -15,7 +15,7 @@ use super::remote::RemoteService;
 const BACKLOG: usize = 256;
 
 /// The events of the service in this process.
-pub(super) fn of_storage(mut events: broadcast::Receiver<Event>) -> mpsc::Receiver<Value> {
+pub(super) fn of_storage(mut events: broadcast::Receiver<Told>) -> mpsc::Receiver<Value> {
     let (sender, receiver) = mpsc::channel(BACKLOG);
     tokio::spawn(async move {
         loop {
@@ -25,7 +25,7 @@ pub(super) fn of_storage(mut events: broadcast::Receiver<Event>) -> mpsc::Receiv
             };
             match event {
                 Ok(event) => {
-                    let Ok(event) = serde_json::to_value(&event) else {
+                    let Ok(event) = serde_json::to_value(&*event) else {
                         continue;
                     };
                     if sender.send(event).await.is_err() {

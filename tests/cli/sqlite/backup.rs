@@ -235,3 +235,128 @@ async fn a_backup_overwrites_nothing_and_leaves_nothing_of_a_failure() {
         .refused();
     assert!(said.contains("cannot be written"), "{said}");
 }
+
+/// The files in a folder whose names begin so.
+fn named(launch: &Launch, beginning: &str) -> Vec<PathBuf> {
+    let mut files: Vec<_> = fs::read_dir(launch.folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            path.file_name()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .starts_with(beginning)
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[tokio::test]
+async fn whatever_a_restore_replaces_is_kept_however_soon_the_next_one_comes() {
+    const KEYS: usize = 4;
+    let (service, _, _) = service().await;
+    let launch = service.launch().clone();
+    let path = backup(&service, "backup.db", true).await;
+    service.terminate().await;
+    let replace = ["restore", path.to_str().unwrap(), "--replace"];
+    for number in 0..KEYS {
+        fs::write(launch.database(), format!("database {number}")).unwrap();
+        fs::write(file(&launch, "inlay.key"), format!("0{number}").repeat(32)).unwrap();
+        run_with(&launch.database(), &[PASSPHRASE], &replace)
+            .await
+            .good();
+    }
+    for (beginning, expected) in [
+        (
+            "tapdesk.db.replaced-at-",
+            (0..KEYS)
+                .map(|n| format!("database {n}"))
+                .collect::<Vec<_>>(),
+        ),
+        (
+            "inlay.key.replaced-at-",
+            (0..KEYS).map(|n| format!("0{n}").repeat(32)).collect(),
+        ),
+    ] {
+        let mut kept: Vec<_> = named(&launch, beginning)
+            .iter()
+            .map(|path| fs::read_to_string(path).unwrap())
+            .collect();
+        kept.sort();
+        assert_eq!(kept, expected, "{beginning}");
+    }
+}
+
+#[tokio::test]
+async fn what_an_ended_download_left_is_replaced_and_what_a_live_one_writes_is_not() {
+    let (service, _, _) = service().await;
+    for command in ["backup", "export"] {
+        let path = file(service.launch(), &format!("shop.{command}"));
+        let part = file(service.launch(), &format!("shop.{command}.part"));
+        fs::write(&part, "half of it").unwrap();
+        run_at(&service, &[command, path.to_str().unwrap()])
+            .await
+            .good();
+        assert!(!part.exists());
+        let whole = fs::read(&path).unwrap();
+        assert!(!whole.starts_with(b"half of it"));
+
+        let other = file(service.launch(), &format!("other.{command}"));
+        let part = file(service.launch(), &format!("other.{command}.part"));
+        fs::write(&part, "half of it").unwrap();
+        let live = fs::File::open(&part).unwrap();
+        live.lock().unwrap();
+        let said = run_at(&service, &[command, other.to_str().unwrap()])
+            .await
+            .refused();
+        assert!(said.contains("being written"), "{said}");
+        assert_eq!(fs::read_to_string(&part).unwrap(), "half of it");
+        assert!(!other.exists());
+    }
+}
+
+#[tokio::test]
+async fn a_backup_that_brings_more_than_our_schema_is_refused() {
+    let (service, _, _) = service().await;
+    let whole = fs::read(backup(&service, "backup.db", false).await).unwrap();
+    let other = launch();
+    let source = file(&other, "source.db");
+    for (change, word) in [
+        (
+            "CREATE TRIGGER surprise AFTER DELETE ON settings BEGIN UPDATE tags SET name = 'Surprise'; END",
+            "the trigger surprise",
+        ),
+        (
+            "CREATE VIEW surprise AS SELECT * FROM tags",
+            "the view surprise",
+        ),
+        ("CREATE TABLE surprise (x)", "the table surprise"),
+        ("DROP INDEX tags_by_name", "the index tags_by_name"),
+        (
+            "ALTER TABLE tags ADD COLUMN surprise TEXT GENERATED ALWAYS AS (name)",
+            "the table tags",
+        ),
+    ] {
+        fs::write(&source, &whole).unwrap();
+        rusqlite::Connection::open(&source)
+            .unwrap()
+            .execute_batch(change)
+            .unwrap();
+        let said = run(&other.database(), &["restore", source.to_str().unwrap()])
+            .await
+            .refused();
+        assert!(said.contains(word) && said.contains("source.db"), "{said}");
+        assert!(!other.database().exists());
+    }
+    fs::write(&source, &whole).unwrap();
+    // What SQLite itself adds when it is asked to look at its indexes.
+    rusqlite::Connection::open(&source)
+        .unwrap()
+        .execute_batch("ANALYZE")
+        .unwrap();
+    run(&other.database(), &["restore", source.to_str().unwrap()])
+        .await
+        .good();
+}

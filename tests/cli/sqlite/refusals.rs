@@ -111,6 +111,28 @@ async fn a_database_has_one_owner() {
 }
 
 #[tokio::test]
+async fn a_database_has_one_owner_by_whatever_name_it_is_called() {
+    let first = launch();
+    let owner = first.start().await;
+    let database = first.database();
+    let link = launch();
+    std::os::unix::fs::symlink(&database, link.database()).unwrap();
+    let (status, said) = link.start_in_vain().await;
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("in use by another Tapdesk"), "{said}");
+
+    let second = launch();
+    fs::hard_link(&database, second.database()).unwrap();
+    let (status, said) = second.start_in_vain().await;
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("more than one name"), "{said}");
+    owner.admin_get("/tags").await;
+    fs::remove_file(second.database()).unwrap();
+    owner.terminate().await;
+    link.start().await;
+}
+
+#[tokio::test]
 async fn a_port_that_is_taken_is_named_with_another_to_use() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();

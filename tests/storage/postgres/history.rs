@@ -109,10 +109,46 @@ async fn a_moved_history_is_found_by_time_and_goes_when_it_is_due() {
 
     let due = 12_345;
     while db.sweep(at(due)).await.unwrap() {}
-    let left = "SELECT min(id)::TEXT FROM interactions_moved";
+    let left = "SELECT min(id)::TEXT FROM interactions_moved WHERE NOT simulated";
     let left: i64 = texts(&db, left).await[0].parse().unwrap();
-    assert!((due - A_DAY..=due).contains(&left), "{left}");
+    assert!((due..=due + 1).contains(&left), "{left}");
+    let left = "SELECT count(*)::TEXT FROM interactions_moved WHERE simulated";
+    let left: i64 = texts(&db, left).await[0].parse().unwrap();
+    assert_eq!(left, MOVED / 7, "they are dated a year ahead");
     assert!(db.interaction(native.id).await.unwrap().is_some());
+}
+
+/// One that SQLite's clock dated a year ahead stands in front of them.
+#[tokio::test]
+async fn a_moved_row_dated_ahead_holds_up_neither_rows_nor_traces() {
+    const MOVED: i64 = 5_000;
+    let db = Database::<Postgres>::create().await;
+    let client = db.backend().look_into().await;
+    let at = |id: i64| START.plus_millis((id - MOVED) * MINUTE);
+    let moved = format!(
+        "SELECT receive_history({MOVED});
+         INSERT INTO interactions SELECT id, {} + id * {MINUTE} + CASE WHEN id = 1 THEN {YEAR} ELSE 0 END, 1,
+             NULL, NULL, NULL, NULL, NULL, NULL, false, false, false, false, 'static', 'u', '', NULL, NULL
+         FROM generate_series(1, {MOVED}) id;
+         INSERT INTO updates SELECT id, at, '[]' FROM interactions;
+         INSERT INTO payload_reads SELECT id, at, 1 FROM interactions;
+         SELECT date_history()",
+        at(0).millis(),
+        YEAR = 365 * DAY,
+    );
+    client.batch_execute(&moved).await.unwrap();
+    let due = 4_001;
+    while db.sweep(at(due)).await.unwrap() {}
+    for (table, id) in [
+        ("interactions", "id"),
+        ("updates", "interaction_id"),
+        ("payload_reads", "interaction_id"),
+    ] {
+        let left = format!("SELECT {id}::TEXT FROM {table} ORDER BY {id}");
+        let left = texts(&db, &left).await;
+        assert_eq!(left.len(), 1_001, "{table}");
+        assert_eq!(left[..2], ["1", "4001"], "{table}");
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde_json::json;
 use tapdesk_service::entropy::{OsEntropy, bytes};
-use tapdesk_service::event::Event;
+use tapdesk_service::event::{Event, Told};
 use tapdesk_service::id::TagId;
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::postgres::{PostgresStorage, Time};
@@ -41,7 +41,7 @@ async fn tap(node: &PostgresStorage, tap: Tap) -> Tapped {
     Tapped { id, hash, recorded }
 }
 
-async fn next(events: &mut Receiver<Event>) -> Event {
+async fn next(events: &mut Receiver<Told>) -> Told {
     let next = tokio::time::timeout(Duration::from_secs(30), events.recv());
     next.await.expect("it is told").unwrap()
 }
@@ -63,20 +63,21 @@ async fn what_happens_on_one_node_is_told_on_the_other_once() {
     for events in [&mut here, &mut there] {
         let Event::Interaction {
             interaction_id, at, ..
-        } = next(events).await
+        } = *next(events).await
         else {
             panic!("the tap comes first");
         };
         assert_eq!((interaction_id, at), (tapped.id, tapped.recorded.at));
+        let told = next(events).await;
         let Event::Update {
             interaction_id,
             changes,
             ..
-        } = next(events).await
+        } = &*told
         else {
             panic!("the update comes second");
         };
-        assert_eq!(interaction_id, tapped.id);
+        assert_eq!(*interaction_id, tapped.id);
         assert_eq!(
             (changes[0].old.as_str(), changes[0].new.as_str()),
             ("no", "yes")
@@ -84,7 +85,7 @@ async fn what_happens_on_one_node_is_told_on_the_other_once() {
     }
     let second = tap(&other, Tap::of(tag)).await;
     for events in [&mut here, &mut there] {
-        let Event::Interaction { interaction_id, .. } = next(events).await else {
+        let Event::Interaction { interaction_id, .. } = *next(events).await else {
             panic!("a tap");
         };
         assert_eq!(interaction_id, second.id, "nothing was told twice");

@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde_json::json;
 use tapdesk_service::id::TagId;
-use tapdesk_service::storage::sqlite::{OpenError, move_aside};
+use tapdesk_service::storage::sqlite::{OpenError, examine, move_aside};
 use tapdesk_service::storage::{Storage as _, StorageError, Tags as _};
 
 use super::{Sqlite, open};
@@ -149,6 +149,104 @@ async fn a_database_is_moved_aside_whole_once_nobody_owns_it() {
     assert!(moved.tag(TagId(1)).await.unwrap().is_some());
     let fresh = open(&place.path()).unwrap();
     assert!(fresh.tag(TagId(1)).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn what_is_moved_aside_never_takes_the_place_of_what_was_before() {
+    let place = Sqlite::new();
+    let mut aside = Vec::new();
+    for number in 0..3 {
+        let owner = open(&place.path()).unwrap();
+        let tags = vec![tag_fields(json!({"slug": format!("bottle-{number}")}))];
+        owner.insert_tags(tags, false).await.unwrap()[0]
+            .clone()
+            .unwrap();
+        owner.close().await;
+        drop(owner);
+        aside.push(move_aside(&place.path(), START).unwrap().unwrap());
+    }
+    for (number, aside) in aside.iter().enumerate() {
+        let moved = open(aside).unwrap();
+        let tag = moved.tag(TagId(1)).await.unwrap().unwrap();
+        assert_eq!(tag.fields.slug.to_string(), format!("bottle-{number}"));
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_second_owner_is_refused_by_whatever_name_it_calls_the_database() {
+    use std::fs::{hard_link, remove_file};
+    use std::os::unix::fs::symlink;
+
+    let (place, elsewhere) = (Sqlite::new(), Sqlite::new());
+    let other = elsewhere.path();
+    let first = open(&place.path()).unwrap();
+    symlink(place.path(), &other).unwrap();
+    let said = refusal(&other).to_string();
+    assert!(said.contains("is in use by another Tapdesk"), "{said}");
+    remove_file(&other).unwrap();
+
+    hard_link(place.path(), &other).unwrap();
+    for name in [&other, &place.path()] {
+        let said = refusal(name).to_string();
+        assert!(
+            said.contains("more than one name") || said.contains("in use"),
+            "{said}"
+        );
+    }
+    first.close().await;
+    for name in [&other, &place.path()] {
+        let said = refusal(name).to_string();
+        assert!(said.contains("more than one name"), "{said}");
+    }
+    remove_file(&other).unwrap();
+    open(&place.path()).unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_database_behind_a_link_is_made_served_and_moved_aside_where_the_link_leads() {
+    let (place, elsewhere) = (Sqlite::new(), Sqlite::new());
+    std::os::unix::fs::symlink(elsewhere.path(), place.path()).unwrap();
+    for _ in 0..2 {
+        let storage = open(&place.path()).unwrap();
+        storage.ready().await.unwrap();
+        storage.close().await;
+        assert!(place.path().is_symlink());
+        let aside = move_aside(&place.path(), START).unwrap().unwrap();
+        assert_eq!(
+            aside.parent(),
+            elsewhere
+                .path()
+                .canonicalize()
+                .unwrap_or(elsewhere.path())
+                .parent()
+        );
+        assert!(!elsewhere.path().exists());
+    }
+}
+
+/// A process that closes a file gives up all of its POSIX locks on it, those
+/// that SQLite holds, too.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_database_that_is_looked_at_in_its_owners_process_stays_locked() {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let place = Sqlite::new();
+    let owner = open(&place.path()).unwrap();
+    owner.ready().await.unwrap();
+    let inode = place.path().metadata().unwrap().ino();
+    let locks = || {
+        let locks = std::fs::read_to_string("/proc/locks").unwrap();
+        let of_file = format!(":{inode} ");
+        let ours = |line: &&str| line.contains("POSIX") && line.contains(&of_file);
+        locks.lines().filter(ours).count()
+    };
+    let before = locks();
+    assert!(before > 0, "SQLite holds one");
+    examine(&place.path()).unwrap();
+    assert_eq!(locks(), before);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::sync::{Arc, Barrier};
 use futures_util::future::join_all;
 use serde_json::json;
 use tapdesk_service::storage::{StorageError, TagEdit};
+use tapdesk_service::tag::{Tag, TagFields};
 
 use super::Sqlite;
 use crate::storage::backend::{Database, Tap};
@@ -12,6 +13,25 @@ use crate::storage::backend::{Database, Tap};
 /// What fails in a group fails alone: the others of the group are committed.
 #[tokio::test]
 async fn a_command_that_fails_takes_none_of_its_group_with_it() {
+    let refused =
+        |outcome: &Result<_, StorageError>| matches!(outcome, Err(StorageError::Conflict(_)));
+    fail_in_a_group(|| Err("No.".to_owned()), refused).await;
+}
+
+#[tokio::test]
+async fn a_command_that_panics_takes_none_of_its_group_with_it() {
+    fail_in_a_group(
+        || panic!("a test's own panic"),
+        |outcome| matches!(outcome, Err(StorageError::Panicked)),
+    )
+    .await;
+}
+
+/// A third of a group of edits is `bad`, and ends as `expected`.
+async fn fail_in_a_group(
+    bad: impl Fn() -> Result<TagFields, String> + Copy + Send + Sync + 'static,
+    expected: impl Fn(&Result<Option<Tag>, StorageError>) -> bool,
+) {
     let db = Database::<Sqlite>::create().await;
     let mut tags = Vec::new();
     for number in 0..100 {
@@ -37,11 +57,7 @@ async fn a_command_that_fails_takes_none_of_its_group_with_it() {
     for (number, tag) in tags.iter().enumerate() {
         let edit: TagEdit = Box::new(move |mut fields| {
             "written".clone_into(&mut fields.title);
-            if number % 3 == 0 {
-                Err("No.".to_owned())
-            } else {
-                Ok(fields)
-            }
+            if number % 3 == 0 { bad() } else { Ok(fields) }
         });
         waiting.push(queue(*tag, edit));
         tokio::task::yield_now().await;
@@ -53,10 +69,7 @@ async fn a_command_that_fails_takes_none_of_its_group_with_it() {
         let outcome = outcome.unwrap();
         let title = db.storage().tag(*tag).await.unwrap().unwrap().fields.title;
         if number % 3 == 0 {
-            assert!(
-                matches!(outcome, Err(StorageError::Conflict(_))),
-                "{outcome:?}"
-            );
+            assert!(expected(&outcome), "{outcome:?}");
             assert_eq!(title, "");
         } else {
             assert!(outcome.is_ok(), "{outcome:?}");

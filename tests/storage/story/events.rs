@@ -24,7 +24,7 @@ pub async fn a_tap_is_told_after_its_commit<B: Backend>(db: Database<B>) {
             at,
             tag_verified,
             ..
-        } = event
+        } = *event
         else {
             panic!("{event:?}");
         };
@@ -51,12 +51,12 @@ pub async fn an_update_is_told_with_its_changes_and_a_refusal_is_not<B: Backend>
         at,
         changes,
         simulated,
-    } = event
+    } = &*event
     else {
         panic!("{event:?}");
     };
-    assert_eq!((interaction_id, tag_id), (tapped.id, tag));
-    assert_eq!((at, simulated), (db.now(), false));
+    assert_eq!((*interaction_id, *tag_id), (tapped.id, tag));
+    assert_eq!((*at, *simulated), (db.now(), false));
     let [change] = &changes[..] else {
         panic!("{changes:?}");
     };

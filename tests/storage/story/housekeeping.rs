@@ -5,7 +5,7 @@ use serde_json::json;
 use tapdesk_service::clock::Timestamp;
 use tapdesk_service::rolling_key::LIFETIME_MILLIS;
 
-use crate::storage::backend::{Backend, DAY, Database, START, Tap};
+use crate::storage::backend::{Backend, DAY, Database, START, Tap, Tapped};
 
 /// A moment before every interaction: none is too old.
 const EVER: Timestamp = Timestamp::from_millis(0);
@@ -60,4 +60,70 @@ pub async fn what_is_due_goes_in_rounds_until_nothing_is_left<B: Backend>(db: Da
     for tapped in taps {
         assert!(db.issued_key(tapped.id).await.unwrap().is_none());
     }
+}
+
+/// So many taps of `tap`, a few hundred at once.
+async fn many<B: Backend>(db: &Database<B>, taps: usize, tap: Tap) -> Vec<Tapped> {
+    let mut done = Vec::with_capacity(taps);
+    while done.len() < taps {
+        let lot = (taps - done.len()).min(500);
+        done.extend(join_all((0..lot).map(|_| db.tap(tap))).await);
+    }
+    done
+}
+
+/// The ids are of three kinds: dated ahead by simulated time, due, and young.
+pub async fn what_is_dated_ahead_holds_up_nothing_that_is_due<B: Backend>(db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let twin = db.simulated_tag(json!({"slug": "my-twin"})).await;
+    many(&db, 2_100, Tap::of(twin).simulated(800 * DAY)).await;
+    let due = many(&db, 2_500, Tap::of(tag)).await;
+    db.clock.advance(400 * DAY);
+    let young = db.tap(Tap::of(tag)).await;
+    while db.sweep(db.now().plus_millis(-DAY)).await.unwrap() {}
+    for tapped in [due[0], due[1_250], due[2_499]] {
+        assert!(db.interaction(tapped.id).await.unwrap().is_none());
+    }
+    assert!(db.interaction(young.id).await.unwrap().is_some());
+    assert!(db.issued_key(young.id).await.unwrap().is_some());
+}
+
+/// A wall clock that was wrong for a while, and put right.
+pub async fn a_clock_that_was_ahead_holds_up_nothing_that_is_due<B: Backend>(mut db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    db.clock.advance(800 * DAY);
+    let ahead = many(&db, 2_100, Tap::of(tag)).await;
+    db.reopen_at(START).await;
+    let due = many(&db, 10, Tap::of(tag)).await;
+    db.clock.advance(400 * DAY);
+    while db.sweep(db.now().plus_millis(-30 * DAY)).await.unwrap() {}
+    for tapped in &due {
+        assert!(db.interaction(tapped.id).await.unwrap().is_none());
+    }
+    assert!(db.interaction(ahead[0].id).await.unwrap().is_some());
+
+    // The highest ids are gone, and none of them comes again.
+    db.reopen().await;
+    assert!(db.reserve_interaction_id().await.unwrap() > due[9].id);
+}
+
+pub async fn taps_go_on_while_a_full_history_is_removed<B: Backend>(db: Database<B>) {
+    let tag = db.tag(json!({})).await;
+    let due = many(&db, 6_000, Tap::of(tag)).await;
+    db.clock.advance(400 * DAY);
+    let keep_since = db.now().plus_millis(-30 * DAY);
+    let removing = async { while db.sweep(keep_since).await.unwrap() {} };
+    let ((), young) = tokio::join!(removing, many(&db, 1_000, Tap::of(tag)));
+    assert!(
+        !db.sweep(keep_since).await.unwrap(),
+        "nothing is left to do"
+    );
+    for tapped in due.iter().step_by(500) {
+        assert!(db.interaction(tapped.id).await.unwrap().is_none());
+    }
+    for tapped in young.iter().step_by(100) {
+        assert!(db.interaction(tapped.id).await.unwrap().is_some());
+    }
+    let tag = db.storage().tag(tag).await.unwrap().unwrap();
+    assert_eq!(tag.scan_count, 7_000);
 }

@@ -1,16 +1,20 @@
 //! `GET /admin/v1/events`: what happens, as it happens.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::sse::{self, KeepAlive, Sse};
 use futures_util::stream::{self, Stream};
 use serde::{Deserialize, Serialize};
-use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::broadcast::{
+    self,
+    error::{RecvError, TryRecvError},
+};
 use utoipa::{IntoParams, ToSchema};
 
 use super::query::Query;
-use crate::event::Event;
+use crate::event::{Event, Told};
 use crate::http::error::{Common, Invalid};
 use crate::http::serve::Closing;
 use crate::service::Service;
@@ -57,28 +61,49 @@ pub(crate) async fn listen(
         events: service.storage.events(),
         closing,
         world,
+        told: false,
     };
     Sse::new(stream::unfold(feed, Feed::next)).keep_alive(KeepAlive::default())
 }
 
+/// Who commits taps wakes every listener that waits. After an event a listener
+/// waits for nothing for so long, and takes then what has come: however many taps
+/// there are, few of them pay for it, and a person sees no difference.
+const GATHERED: Duration = Duration::from_millis(50);
+
 /// What one listener hears.
 struct Feed {
-    events: broadcast::Receiver<Event>,
+    events: broadcast::Receiver<Told>,
     closing: Closing,
     world: World,
+    /// Whether an event came since it waited last.
+    told: bool,
 }
 
 impl Feed {
     /// The next event for this listener; `None` once there will be no more.
     async fn next(mut self) -> Option<(Result<sse::Event, axum::Error>, Self)> {
         loop {
-            let told = tokio::select! {
-                told = self.events.recv() => told,
-                () = self.closing.begun() => return None,
+            let told = match self.events.try_recv() {
+                Err(TryRecvError::Empty) if self.told => {
+                    self.told = false;
+                    tokio::select! {
+                        () = tokio::time::sleep(GATHERED) => continue,
+                        () = self.closing.begun() => return None,
+                    }
+                }
+                Err(TryRecvError::Empty) => tokio::select! {
+                    told = self.events.recv() => told,
+                    () = self.closing.begun() => return None,
+                },
+                Err(TryRecvError::Lagged(missed)) => Err(RecvError::Lagged(missed)),
+                Err(TryRecvError::Closed) => Err(RecvError::Closed),
+                Ok(told) => Ok(told),
             };
+            self.told = true;
             let event = match told {
                 Ok(event) if !self.world.has(event.simulated()) => continue,
-                Ok(event) => sse::Event::default().event(event.name()).json_data(&event),
+                Ok(event) => Ok(sse::Event::default().event(event.name()).data(event.json())),
                 Err(RecvError::Lagged(missed)) => sse::Event::default()
                     .event("missed")
                     .json_data(Missed { missed }),
@@ -114,13 +139,14 @@ mod tests {
     async fn a_listener_that_falls_behind_is_told_how_many_events_it_missed() {
         let (sender, events) = broadcast::channel(2);
         for id in 1..=5 {
-            sender.send(tap(id, false)).unwrap();
+            sender.send(tap(id, false).into()).unwrap();
         }
         drop(sender);
         let feed = Feed {
             events,
             closing: Closing::never(),
             world: World::Real,
+            told: false,
         };
         let body = Sse::new(stream::unfold(feed, Feed::next)).into_response();
         let body = body.into_body().collect().await.unwrap().to_bytes();
@@ -136,5 +162,37 @@ mod tests {
             told(5)
         );
         assert_eq!(body, expected);
+    }
+
+    /// Of any number of listeners none makes the text anew.
+    #[tokio::test]
+    async fn an_event_is_made_json_once_for_all_and_gathered_events_come_in_their_order() {
+        let (sender, _) = broadcast::channel(16);
+        let listen = || Feed {
+            events: sender.subscribe(),
+            closing: Closing::never(),
+            world: World::Real,
+            told: false,
+        };
+        let feeds = [listen(), listen()];
+        let told = Told::from(tap(1, false));
+        let text = told.json().as_ptr();
+        assert_eq!(told.clone().json().as_ptr(), text);
+        let speaker = tokio::spawn(async move {
+            for id in 1..=3 {
+                sender.send(tap(id, id == 2).into()).unwrap();
+                tokio::task::yield_now().await;
+            }
+        });
+        for feed in feeds {
+            let body = Sse::new(stream::unfold(feed, Feed::next)).into_response();
+            let body = body.into_body().collect().await.unwrap().to_bytes();
+            let expected = [1, 3].map(|id| {
+                let json = serde_json::to_string(&tap(id, false)).unwrap();
+                format!("event: interaction\ndata: {json}\n\n")
+            });
+            assert_eq!(body, expected.concat());
+        }
+        speaker.await.unwrap();
     }
 }

@@ -37,7 +37,7 @@ impl Administration for PostgresStorage {
         let mut write = self.begin().await?;
         // Other nodes hear of it.
         write.changes_configuration();
-        let after = edit_settings(&write, &edit).await;
+        let after = self.contained(edit_settings(&write, &edit)).await;
         self.end(write, after).await
     }
 

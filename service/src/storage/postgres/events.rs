@@ -11,13 +11,13 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Notify, broadcast, mpsc};
+use tokio::sync::{Mutex as AsyncMutex, Notify, broadcast, mpsc};
 use tokio::time::sleep;
 use tokio_postgres::Row;
 
 use super::node::Node;
 use super::row::{self, column};
-use crate::event::Event;
+use crate::event::{Event, Told};
 use crate::id::{InteractionId, TagId};
 use crate::storage::StorageError;
 
@@ -35,7 +35,7 @@ const TOLD_AT_ONCE: usize = 400;
 /// The events of a node.
 pub(super) struct Events {
     node: i64,
-    listeners: broadcast::Sender<Event>,
+    listeners: broadcast::Sender<Told>,
     untold: Mutex<Vec<Happened>>,
     more: Notify,
 }
@@ -57,7 +57,7 @@ impl Events {
         }
     }
 
-    pub(super) fn subscribe(&self) -> broadcast::Receiver<Event> {
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<Told> {
         self.listeners.subscribe()
     }
 
@@ -77,7 +77,7 @@ impl Events {
 
     fn tell_here(&self, event: Event) {
         if self.listeners.receiver_count() > 0 {
-            let _ = self.listeners.send(event);
+            let _ = self.listeners.send(event.into());
         }
     }
 
@@ -109,7 +109,11 @@ pub(super) async fn tell_others(node: Arc<Node>) -> Infallible {
 }
 
 /// Tells listeners here what happened on other nodes, until nothing more can come.
-pub(super) async fn tell_from_others(node: Arc<Node>, mut messages: mpsc::Receiver<String>) {
+pub(super) async fn tell_from_others(
+    node: Arc<Node>,
+    messages: Arc<AsyncMutex<mpsc::Receiver<String>>>,
+) {
+    let mut messages = messages.lock().await;
     while let Some(message) = messages.recv().await {
         let Some((from, happened)) = parse(&message) else {
             continue;

@@ -59,7 +59,8 @@ impl Experiences for PostgresStorage {
         publish: bool,
     ) -> Result<Option<Experience>, StorageError> {
         let mut write = self.begin().await?;
-        let edited = edit_experience(&mut write, id, &edit, publish).await;
+        let edited = edit_experience(&mut write, id, &edit, publish);
+        let edited = self.contained(edited).await;
         self.end(write, edited).await
     }
 

@@ -69,7 +69,7 @@ impl Inlays for PostgresStorage {
         edit: InlayEdit,
     ) -> Result<Option<Inlay>, StorageError> {
         let mut write = self.begin().await?;
-        let edited = edit_inlay(&mut write, id, &edit).await;
+        let edited = self.contained(edit_inlay(&mut write, id, &edit)).await;
         self.end(write, edited).await
     }
 

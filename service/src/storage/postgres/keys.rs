@@ -30,8 +30,8 @@ pub(super) async fn expire(
 }
 
 /// What a start does: where the clock is behind the newest interaction, all
-/// keys go; so do those that simulated time issued in the future, because it
-/// begins anew. It runs ahead and proves nothing about other keys.
+/// keys go; so do those that are dated later than simulated time is, which runs
+/// ahead and proves nothing about other keys.
 pub(super) async fn at_start(session: &Session) -> Result<(), StorageError> {
     let moment = session
         .one(
@@ -49,7 +49,7 @@ pub(super) async fn at_start(session: &Session) -> Result<(), StorageError> {
     }
     session
         .run(
-            "DELETE FROM rolling_keys WHERE issued_at > $1",
+            "DELETE FROM rolling_keys WHERE issued_at > $1 + simulated_ahead()",
             &[&now.millis()],
         )
         .await?;

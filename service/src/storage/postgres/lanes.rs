@@ -3,7 +3,8 @@
 //!
 //! There is no timer: under load writes queue while a commit is on its way to the
 //! disk, and the next statement takes them all. There is more than one lane, so
-//! that a write which waits for another node holds up its own lane alone.
+//! that a write which waits for another node holds up its own lane alone. A write
+//! that fails or panics does so alone: its lane goes on.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +12,8 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use super::node::Node;
+use crate::metrics::Counter;
+use crate::panics;
 use crate::storage::StorageError;
 
 /// Statements under way at the same time.
@@ -23,11 +25,8 @@ const QUEUE: usize = 4096;
 
 /// Makes writes in one statement: all of them, or none. `writer` is a number
 /// that few lanes share, and none of this node.
-pub(super) type Make<W, T> = for<'a> fn(
-    node: &'a Node,
-    writer: i16,
-    writes: &'a [W],
-) -> BoxFuture<'a, Result<Vec<T>, StorageError>>;
+pub(super) type Make<W, T> =
+    Arc<dyn for<'a> Fn(i16, &'a [W]) -> BoxFuture<'a, Result<Vec<T>, StorageError>> + Send + Sync>;
 
 /// A write and who waits for it.
 struct Waiting<W, T> {
@@ -52,13 +51,19 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl<W: Send + Sync + 'static, T: Send + 'static> Lanes<W, T> {
-    pub(super) fn start(node: &Arc<Node>, make: Make<W, T>) -> Self {
+    /// The lanes of the node `number`. Writes that panic are counted in `panics`.
+    pub(super) fn start(number: i64, panics: &Counter, make: &Make<W, T>) -> Self {
         let (sender, receiver) = mpsc::channel(QUEUE);
         let receiver = Arc::new(AsyncMutex::new(receiver));
         let lanes = (0..LANES).map(|lane| {
-            let number = node.number.wrapping_mul(LANES).wrapping_add(lane);
+            let number = number.wrapping_mul(LANES).wrapping_add(lane);
             let writer = i16::try_from(number.rem_euclid(i64::from(i16::MAX))).unwrap_or_default();
-            tokio::spawn(run(Arc::clone(node), Arc::clone(&receiver), writer, make))
+            tokio::spawn(run(
+                Arc::clone(&receiver),
+                writer,
+                Arc::clone(make),
+                panics.clone(),
+            ))
         });
         Self {
             queue: Mutex::new(Some(sender)),
@@ -95,7 +100,7 @@ impl<W, T> Drop for Lanes<W, T> {
     }
 }
 
-async fn run<W, T>(node: Arc<Node>, queue: Arc<Queue<W, T>>, number: i16, make: Make<W, T>) {
+async fn run<W, T>(queue: Arc<Queue<W, T>>, writer: i16, make: Make<W, T>, panics: Counter) {
     loop {
         let mut group = Vec::new();
         if queue.lock().await.recv_many(&mut group, GROUP).await == 0 {
@@ -105,7 +110,7 @@ async fn run<W, T>(node: Arc<Node>, queue: Arc<Queue<W, T>>, number: i16, make: 
             .into_iter()
             .map(|waiting| (waiting.write, waiting.reply))
             .unzip();
-        let outcomes = match make(&node, number, &writes).await {
+        let outcomes: Vec<_> = match panics::catch_async(make(writer, &writes)).await {
             Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
             Err(error @ StorageError::Unavailable(_)) => all(&error, writes.len()),
             Err(error) if writes.len() == 1 => all(&error, 1),
@@ -113,13 +118,17 @@ async fn run<W, T>(node: Arc<Node>, queue: Arc<Queue<W, T>>, number: i16, make: 
             Err(_) => {
                 let mut outcomes = Vec::with_capacity(writes.len());
                 for write in &writes {
-                    let alone = make(&node, number, std::slice::from_ref(write)).await;
+                    let alone = make(writer, std::slice::from_ref(write));
+                    let alone = panics::catch_async(alone).await;
                     outcomes.push(alone.and_then(|mut alone| alone.pop().ok_or_else(closed)));
                 }
                 outcomes
             }
         };
         for (reply, outcome) in replies.into_iter().zip(outcomes) {
+            if matches!(outcome, Err(StorageError::Panicked)) {
+                panics.inc();
+            }
             let _ = reply.send(outcome);
         }
     }
@@ -127,4 +136,36 @@ async fn run<W, T>(node: Arc<Node>, queue: Arc<Queue<W, T>>, number: i16, make: 
 
 fn all<T>(error: &StorageError, count: usize) -> Vec<Result<T, StorageError>> {
     (0..count).map(|_| Err(error.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::join_all;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_write_that_panics_fails_alone_and_its_lane_goes_on() {
+        let panics = Counter::default();
+        let make: Make<i32, i32> = Arc::new(|_, writes| {
+            Box::pin(async move {
+                assert!(!writes.contains(&13), "a test's own panic");
+                Ok(writes.to_vec())
+            })
+        });
+        let lanes = Lanes::start(1, &panics, &make);
+        for round in 1..=5 {
+            let made = join_all((0..100).map(|write| lanes.make(write))).await;
+            for (write, made) in (0..).zip(made) {
+                match made {
+                    Ok(made) => assert_eq!(made, write),
+                    Err(error) => {
+                        assert!(matches!(error, StorageError::Panicked), "{error}");
+                        assert_eq!(write, 13);
+                    }
+                }
+            }
+            assert_eq!(panics.get(), round);
+        }
+    }
 }

@@ -9,7 +9,7 @@ use super::connection::{connect, drain, set_up};
 use super::row::{column, optional_time};
 use super::time::Time;
 use super::transaction::{LOCKS, SCHEMA_LOCK, SERVED_LOCK};
-use crate::clock::Clock;
+use crate::clock::{Clock, Timestamp};
 use crate::entropy::{self, Entropy};
 use crate::storage::transfer::mark;
 use crate::storage::{Examination, StorageError};
@@ -44,6 +44,19 @@ pub enum OpenError {
          again with the same --from and --to, and it goes on where it was."
     )]
     Moving(String),
+    /// Everything in it was moved to another database.
+    #[error(
+        "{address} was moved to {to} at {at}: serve that one, for each would accept a tap that the other has \
+         accepted. To come back to PostgreSQL, move it into an empty database with migrate-store."
+    )]
+    Moved {
+        /// The database.
+        address: String,
+        /// Where everything is now.
+        to: String,
+        /// Since when.
+        at: Timestamp,
+    },
     /// A migration failed; the database is as it was before.
     #[error("{0} could not be upgraded and is as it was: {1}.")]
     Migration(String, String),
@@ -75,6 +88,7 @@ pub(super) async fn open(
     }
     run(&mut client, address).await?;
     refuse_unfinished(&client, address).await?;
+    refuse_moved(&client, address).await?;
     make_secrets(&client, entropy).await.map_err(sql)?;
     set_time(&client, clock, time).await.map_err(sql)?;
     warn_of_settings(&client).await.map_err(sql)?;
@@ -125,6 +139,21 @@ pub(super) async fn refuse_unfinished(client: &Client, address: &Address) -> Res
     Ok(())
 }
 
+/// What was moved to another database is served no more.
+async fn refuse_moved(client: &Client, address: &Address) -> Result<(), OpenError> {
+    let json = mark_of(client)
+        .await
+        .map_err(|error| OpenError::Unusable(address.to_string(), error.into()))?;
+    match json.and_then(|json| mark::left_for(&json)) {
+        None => Ok(()),
+        Some((to, at)) => Err(OpenError::Moved {
+            address: address.to_string(),
+            to,
+            at,
+        }),
+    }
+}
+
 /// What is to be seen of the database at `address`; `None` where it is empty.
 /// Nothing is written to it.
 pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError> {
@@ -139,6 +168,7 @@ pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError
         return Ok(None);
     };
     refuse_unfinished(&client, address).await?;
+    refuse_moved(&client, address).await?;
     let seen = client
         .query_one(
             "SELECT (SELECT key FROM master_keys UNION ALL

@@ -18,9 +18,11 @@ use super::sweep::Position;
 use super::time::{Following, Time};
 use super::watch::SIMULATED_TIME;
 use crate::clock::{Clock, SystemClock, Timestamp};
-use crate::storage::StorageError;
+use crate::metrics::Counter;
+use crate::panics;
 use crate::storage::payload_reads::PayloadReads;
 use crate::storage::refused_updates::RefusedUpdates;
+use crate::storage::{SIMULATED_AHEAD, StorageError};
 
 /// How long an attempt whose answer was lost is made again.
 const PERSISTENCE: i64 = 5_000;
@@ -42,6 +44,8 @@ pub struct Node {
     pub(super) payload_reads: PayloadReads,
     pub(super) refused_updates: RefusedUpdates,
     pub(super) sweep_position: Position,
+    /// Counts the operations that panicked.
+    pub(super) panics: Counter,
 }
 
 impl Node {
@@ -58,7 +62,7 @@ impl Node {
         keys::at_start(&session).await?;
         let row = session
             .one(
-                "SELECT nextval('nodes'), epoch, simulated_ahead FROM configuration, clock",
+                "SELECT nextval('nodes'), epoch, simulated_ahead() FROM configuration",
                 &[],
             )
             .await?;
@@ -77,6 +81,19 @@ impl Node {
             payload_reads: PayloadReads::default(),
             refused_updates: RefusedUpdates::default(),
             sweep_position: Position::default(),
+            panics: Counter::default(),
+        })
+    }
+
+    /// What `operation` comes to. If it panics, that is an error of its own.
+    pub(super) async fn contained<T>(
+        &self,
+        operation: impl Future<Output = Result<T, StorageError>>,
+    ) -> Result<T, StorageError> {
+        panics::catch_async(operation).await.inspect_err(|error| {
+            if matches!(error, StorageError::Panicked) {
+                self.panics.inc();
+            }
         })
     }
 
@@ -109,9 +126,12 @@ impl Node {
             .session()
             .await?
             .one(
-                "WITH moved AS (UPDATE clock SET simulated_ahead = simulated_ahead + $1 RETURNING simulated_ahead)
-                 SELECT simulated_ahead FROM moved, pg_notify($2, simulated_ahead::TEXT)",
-                &[&millis, &SIMULATED_TIME],
+                "WITH moved AS (
+                     INSERT INTO settings AS s (name, value) VALUES ($3, $1::BIGINT::TEXT)
+                     ON CONFLICT (name) DO UPDATE SET value = (s.value::BIGINT + excluded.value::BIGINT)::TEXT
+                     RETURNING value
+                 ) SELECT value::BIGINT FROM moved, pg_notify($2, value)",
+                &[&millis, &SIMULATED_TIME, &SIMULATED_AHEAD],
             )
             .await?;
         let offset = column(&row, 0)?;

@@ -52,7 +52,7 @@ impl Sheets for PostgresStorage {
         edit: SheetEdit,
     ) -> Result<Option<Sheet>, StorageError> {
         let write = self.begin().await?;
-        let edited = edit_sheet(&write, id, &edit).await;
+        let edited = self.contained(edit_sheet(&write, id, &edit)).await;
         self.end(write, edited).await
     }
 

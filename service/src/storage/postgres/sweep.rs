@@ -29,6 +29,22 @@ impl Default for Position {
     }
 }
 
+/// Removes keys that were issued after `from`, and at `until` at the latest.
+async fn remove_keys(
+    session: &Session,
+    from: Timestamp,
+    until: Timestamp,
+    only_simulated: bool,
+) -> Result<u64, StorageError> {
+    let sql = "DELETE FROM rolling_keys WHERE interaction_id = ANY (ARRAY (
+        SELECT interaction_id FROM rolling_keys WHERE issued_at > $1 AND issued_at <= $2 AND (simulated OR NOT $3)
+        ORDER BY issued_at LIMIT $4 FOR UPDATE SKIP LOCKED))";
+    let until = until.millis();
+    session
+        .run(sql, &[&from.millis(), &until, &only_simulated, &BATCH])
+        .await
+}
+
 impl Node {
     /// One round; `true` where more is left to do.
     pub(super) async fn sweep_once(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
@@ -56,42 +72,26 @@ impl Node {
         now: Timestamp,
         keep_since: Timestamp,
     ) -> Result<bool, StorageError> {
-        let keys = session
-            .run(
-                "DELETE FROM rolling_keys WHERE interaction_id = ANY (ARRAY (
-                     SELECT interaction_id FROM rolling_keys WHERE issued_at <= $1 AND interaction_id IN
-                         (SELECT interaction_id FROM rolling_keys ORDER BY interaction_id LIMIT $2)
-                     FOR UPDATE SKIP LOCKED))",
-                &[&now.plus_millis(-LIFETIME_MILLIS).millis(), &BATCH],
-            )
-            .await?;
-        let dropped = session
-            .one(
-                "SELECT drop_partition($1), drop_moved($1, $2)",
-                &[&keep_since.millis(), &BATCH],
-            )
-            .await?;
-        let moved = column::<i64>(&dropped, 1)?.unsigned_abs();
-        let dropped: bool = column(&dropped, 0)?;
-        let mut traces = 0;
-        for table in ["updates", "refused_updates", "payload_reads", "left_out"] {
-            let removed = session
-                .run(
-                    &format!(
-                        "DELETE FROM {table} WHERE interaction_id = ANY (ARRAY (
-                             SELECT interaction_id FROM {table}
-                             WHERE interaction_id < coalesce((SELECT min(id) FROM interactions), $2)
-                             ORDER BY interaction_id LIMIT $1 FOR UPDATE SKIP LOCKED))"
-                    ),
-                    &[&BATCH, &i64::MAX],
-                )
-                .await?;
-            traces = traces.max(removed);
+        let expired = now.plus_millis(-LIFETIME_MILLIS);
+        let long_ago = Timestamp::from_millis(i64::MIN);
+        let keys = remove_keys(session, long_ago, expired, false).await?;
+        // Only simulated time dates a key later than now: it is expired in that time.
+        let simulated = expired.plus_millis(self.configuration.simulated_offset());
+        let simulated = remove_keys(session, now, simulated, true).await?;
+        // Two statements: a dropped partition holds up taps until its transaction ends.
+        let mut removed = [0; 2];
+        for (removed, sql) in removed
+            .iter_mut()
+            .zip(["SELECT drop_partition($1, $2)", "SELECT drop_due($1, $2)"])
+        {
+            let row = session.one(sql, &[&keep_since.millis(), &BATCH]).await?;
+            *removed = column::<i64>(&row, 0)?.unsigned_abs();
         }
+        let [weeks, due] = removed;
         self.forget_visitors(session, now).await?;
-        // Some of a batch may be held by others.
+        // Some of a batch of keys may be held by others.
         let many = BATCH.unsigned_abs() / 2;
-        Ok(dropped || keys.max(traces).max(moved) >= many)
+        Ok(weeks > 0 || due > 0 || keys.max(simulated) >= many)
     }
 
     /// Visitors are found by their tag, a stretch of tags a round: an index on

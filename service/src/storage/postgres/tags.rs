@@ -89,7 +89,7 @@ impl Tags for PostgresStorage {
 
     async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError> {
         let mut write = self.begin().await?;
-        let outcome = save::edit(&mut write, id, &edit).await;
+        let outcome = self.contained(save::edit(&mut write, id, &edit)).await;
         self.end(write, outcome).await
     }
 

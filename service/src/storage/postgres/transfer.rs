@@ -54,7 +54,8 @@ impl PostgresEnd {
             return Ok(end);
         };
         let mark = end.mark().await;
-        if mark.map_err(|error| end.unusable(error))?.is_some() {
+        let mark = mark.map_err(|error| end.unusable(error))?;
+        if mark.is_some_and(|mark| mark.leads_here()) {
             end.refuse_older(found)?;
         } else if end.is_served_before().await? {
             return Err(EndError::NotEmpty(end.name));
@@ -187,7 +188,7 @@ impl End for PostgresEnd {
 
     async fn last_interaction(&mut self) -> Result<i64, StorageError> {
         self.number(
-            "SELECT coalesce((SELECT max(id) FROM interactions), (SELECT max(last_interaction) FROM visits), 0)",
+            "SELECT greatest((SELECT max(id) FROM interactions), (SELECT max(last_interaction) FROM visits), 0)",
         )
         .await
     }

@@ -78,7 +78,7 @@ async fn ask(
     for channel in [CONFIGURATION, SIMULATED_TIME, events::CHANNEL] {
         within(client.batch_execute(&format!("LISTEN {channel}"))).await?;
     }
-    let question = "SELECT epoch, present(), simulated_ahead FROM configuration, clock";
+    let question = "SELECT epoch, present(), simulated_ahead() FROM configuration";
     let question = within(client.prepare(question)).await?;
     loop {
         let as_of = node.configuration.now();

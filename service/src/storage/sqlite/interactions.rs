@@ -135,7 +135,7 @@ fn newest_of(connection: &Connection, tag: TagId) -> Result<Option<InteractionId
 const DISORDER: i64 = 60_000;
 
 /// Whether no interaction of `world` before this one is at `since` or later.
-/// Simulated time runs ahead and begins anew with each start: it tells nothing.
+/// Simulated time runs ahead: it tells nothing.
 fn is_before(interaction: &Interaction, since: Timestamp, world: World) -> bool {
     world == World::Real && !interaction.simulated && interaction.at.plus_millis(DISORDER) < since
 }

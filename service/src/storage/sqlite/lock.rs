@@ -1,34 +1,114 @@
 //! One process owns a database: an advisory lock on a file beside it, which the
 //! system gives back however the process ends.
+//!
+//! The lock is beside the file that all symbolic links lead to. Hard links cannot
+//! be followed, and SQLite's log has a name of its own beside each of them, so a
+//! file with several names is refused. The database itself is not opened here: a
+//! process that closes a file gives up every POSIX lock it has on it, SQLite's too.
 
-use std::ffi::OsString;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::OpenError;
+use super::migrate::beside;
+
+/// Most symbolic links that lead from one to the next, as in Linux.
+const LINKS_MAX: usize = 40;
 
 /// The lock, held as long as this value lives.
-pub(super) struct Lock(#[expect(dead_code, reason = "held for its lock")] File);
+pub(super) struct Lock {
+    /// Where the database is, without a link on the way.
+    database: PathBuf,
+    _file: File,
+}
 
 impl Lock {
     /// Takes the lock of the database at `path`, or says that it is taken.
     pub(super) fn take(path: &Path) -> Result<Self, OpenError> {
+        let io = |error| OpenError::Io(path.to_owned(), error);
+        let database = without_links(path).map_err(io)?;
         let file = OpenOptions::new()
             .create(true)
             .write(true)
             .truncate(false)
-            .open(lock_path(path))
-            .map_err(|error| OpenError::Io(path.to_owned(), error))?;
+            .open(beside(&database, ".lock"))
+            .map_err(io)?;
         match file.try_lock() {
-            Ok(()) => Ok(Self(file)),
-            Err(TryLockError::WouldBlock) => Err(OpenError::Taken(path.to_owned())),
-            Err(TryLockError::Error(error)) => Err(OpenError::Io(path.to_owned(), error)),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(OpenError::Taken(path.to_owned())),
+            Err(TryLockError::Error(error)) => return Err(io(error)),
         }
+        if has_several_names(&database).map_err(io)? {
+            return Err(OpenError::SeveralNames(path.to_owned()));
+        }
+        Ok(Self {
+            database,
+            _file: file,
+        })
+    }
+
+    /// Where the database is. Everything beside it is beside this path.
+    pub(super) fn database(&self) -> &Path {
+        &self.database
     }
 }
 
-fn lock_path(path: &Path) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(".lock");
-    PathBuf::from(name)
+/// Where `path` leads once all links are followed. Nothing needs to be there.
+fn without_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        match path.canonicalize() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            found => return found,
+        }
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize()?;
+        match fs::read_link(&path) {
+            // A link to nothing yet.
+            Ok(target) => path = folder.join(target),
+            Err(_) => return Ok(folder.join(path.file_name().unwrap_or_default())),
+        }
+    }
+    Err(ErrorKind::NotFound.into())
+}
+
+#[cfg(unix)]
+fn has_several_names(database: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    match database.metadata() {
+        Ok(metadata) => Ok(metadata.is_file() && metadata.nlink() > 1),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(not(unix))]
+fn has_several_names(_: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_are_followed_to_where_a_database_is_or_is_to_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let [first, second, nothing] = ["a", "b", "c"].map(|name| folder.join(name));
+        symlink("b", &first).unwrap();
+        symlink(&nothing, &second).unwrap();
+        assert_eq!(without_links(&first).unwrap(), nothing);
+        fs::write(&nothing, "").unwrap();
+        assert_eq!(without_links(&first).unwrap(), nothing);
+        fs::remove_file(&nothing).unwrap();
+        symlink(&first, &nothing).unwrap();
+        assert!(without_links(&first).is_err(), "links in a circle");
+        assert!(without_links(&folder.join("no/such/folder")).is_err());
+    }
 }

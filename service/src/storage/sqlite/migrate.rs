@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
+use url::Url;
 
 use super::administration::any_wrapped_key;
 use super::connection::{self, APPLICATION_ID, SQLITE_AT_LEAST};
@@ -49,6 +50,30 @@ pub enum OpenError {
         /// The newest format this program knows.
         known: u32,
     },
+    /// Its file has several names.
+    #[error(
+        "{} has more than one name (hard links), and SQLite's log stands beside one of them alone. \
+         Remove the other names, or make them copies.", .0.display()
+    )]
+    SeveralNames(PathBuf),
+    /// A backup brings a schema that is not ours.
+    #[error("{file} is no backup of Tapdesk: {what}, unlike any database of ours. Nothing was changed; restore another one.",
+        file = .0.display(), what = .1)]
+    OtherSchema(PathBuf, String),
+    /// Everything in it was moved to another database.
+    #[error(
+        "{file} was moved to {to} at {at}: serve that one, for each would accept a tap that the other has accepted. \
+         To go back to what is in this file all the same, restore it into a new database: \
+         tapdesk-service restore {file}.", file = .path.display()
+    )]
+    Moved {
+        /// The file.
+        path: PathBuf,
+        /// Where everything is now.
+        to: String,
+        /// Since when.
+        at: Timestamp,
+    },
     /// A move to here was not finished.
     #[error(
         "A move into {} was not finished. Start migrate-store again with the same --from and --to, \
@@ -85,6 +110,7 @@ impl OpenError {
             Self::Damaged(_, what) => Self::Damaged(path, what),
             Self::Newer { found, known, .. } => Self::Newer { path, found, known },
             Self::Unfinished(_) => Self::Unfinished(path),
+            Self::OtherSchema(_, what) => Self::OtherSchema(path, what),
             other => other,
         }
     }
@@ -102,11 +128,10 @@ pub(super) fn open(
         .map_err(|error| OpenError::Io(path.to_owned(), error))?
     {
         let found = examine(path)?.format;
-        let known = newest_known();
         let mut connection = connection::writer(path)?;
-        if found < known {
+        if found < newest_known() {
             back_up(&connection, path, found, now)?;
-            run(migrations::runner(), &mut connection)?;
+            run(ours(), &mut connection)?;
         }
         Ok(connection)
     } else {
@@ -115,12 +140,38 @@ pub(super) fn open(
     }
 }
 
-/// Whether the file at `path` is a sound database that this program knows.
+/// Refuses to serve what was moved to another database.
+fn refuse_moved(path: &Path) -> Result<(), OpenError> {
+    let connection = open_read_only(path)?;
+    let mark = transfer::mark_of(&connection)?;
+    match mark.and_then(|mark| mark::left_for(&mark)) {
+        None => Ok(()),
+        Some((to, at)) => Err(OpenError::Moved {
+            path: path.to_owned(),
+            to,
+            at,
+        }),
+    }
+}
+
+fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(path, flags)
+}
+
+/// Whether the file at `path` is a sound database that this program can serve.
 /// Nothing is written to it, and its owner may be at work.
 pub fn examine(path: &Path) -> Result<Examination, OpenError> {
+    let examination = look_into(path)?;
+    refuse_moved(path)?;
+    Ok(examination)
+}
+
+/// The same of one that need not be served: it may have been moved elsewhere.
+pub(super) fn look_into(path: &Path) -> Result<Examination, OpenError> {
     check_header(path)?;
     let damaged = |error: rusqlite::Error| match error.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             OpenError::Damaged(path.to_owned(), error.to_string())
         }
         _ => OpenError::Sqlite(error),
@@ -130,8 +181,7 @@ pub fn examine(path: &Path) -> Result<Examination, OpenError> {
         OpenError::Sqlite(error) => OpenError::Damaged(path.to_owned(), error.to_string()),
         other => other,
     };
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(damaged)?;
+    let connection = open_read_only(path).map_err(damaged)?;
     let size = path.metadata().map_or(0, |metadata| metadata.len());
     if size <= CHECKED_AT_START {
         let verdict: String = connection
@@ -227,25 +277,31 @@ pub(super) fn create(
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    run(migrations::runner(), &mut connection)?;
+    run(ours(), &mut connection)?;
     fill(&connection)?;
     connection.close().map_err(|(_, error)| error)?;
-    std::fs::rename(&draft, path).map_err(io)?;
+    private_file::rename_new(&draft, path).map_err(io)?;
     private_file::sync_folder_of(path).map_err(io)
 }
 
-/// The file's first 100 bytes: SQLite's, and ours (SQLite file format, section 1.3).
+/// Whether the file is a database of ours: its application id (SQLite file format, section 1.3).
 fn check_header(path: &Path) -> Result<(), OpenError> {
-    let mut header = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(100).read_to_end(&mut header))
-        .map_err(|error| OpenError::Io(path.to_owned(), error))?;
-    if header.is_empty() {
+    let io = |error| OpenError::Io(path.to_owned(), error);
+    if path.metadata().map_err(io)?.len() == 0 {
         return Err(OpenError::Empty(path.to_owned()));
     }
-    let ours = header.len() == 100
-        && header.starts_with(b"SQLite format 3\0")
-        && header[68..72] == APPLICATION_ID.to_be_bytes();
+    // Asked of SQLite: a file that is opened and closed here loses the locks that
+    // this process may have on it through SQLite.
+    let ours = match application_id(path) {
+        Ok(id) => id == APPLICATION_ID,
+        // Nobody can be at work on such a file, so it may be looked into.
+        Err(error) => match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                starts_as_ours(path).map_err(io)?
+            }
+            _ => return Err(error.into()),
+        },
+    };
     if ours {
         Ok(())
     } else {
@@ -253,9 +309,35 @@ fn check_header(path: &Path) -> Result<(), OpenError> {
     }
 }
 
+/// The id in the file as it stands, whatever is in a log beside it: nothing is
+/// locked, and no file is made beside it, for it may be another program's.
+fn application_id(path: &Path) -> rusqlite::Result<i32> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut uri = Url::from_file_path(&path).map_err(|()| rusqlite::Error::InvalidPath(path))?;
+    uri.set_query(Some("immutable=1"));
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(uri.as_str(), flags)?;
+    connection.pragma_query_value(None, "application_id", |row| row.get(0))
+}
+
+/// Whether a file that SQLite cannot read begins as a database of ours does: then it is damaged.
+fn starts_as_ours(path: &Path) -> io::Result<bool> {
+    let mut header = Vec::new();
+    File::open(path)?.take(100).read_to_end(&mut header)?;
+    Ok(header.len() == 100
+        && header.starts_with(b"SQLite format 3\0")
+        && header[68..72] == APPLICATION_ID.to_be_bytes())
+}
+
+/// All migrations of this program.
+pub(super) fn ours() -> refinery::Runner {
+    migrations::runner()
+}
+
 pub(super) fn newest_known() -> u32 {
-    let migrations = migrations::runner();
-    migrations
+    ours()
         .get_migrations()
         .iter()
         .map(|migration| migration.version().unsigned_abs())
@@ -263,29 +345,94 @@ pub(super) fn newest_known() -> u32 {
         .unwrap_or_default()
 }
 
-/// Copies the database as it is before an upgrade touches it.
+/// Copies the database as it is before an upgrade touches it. An upgrade that
+/// fails leaves the database as it was, so each attempt would make the same copy:
+/// it is kept once.
 fn back_up(
     connection: &Connection,
     path: &Path,
     version: u32,
     now: Timestamp,
 ) -> Result<(), OpenError> {
-    let backup = beside(
-        path,
-        &format!(".before-upgrade-from-{version}-at-{}", now.unix_seconds()),
-    );
-    private_file::create_empty(&backup).map_err(|error| OpenError::Io(backup.clone(), error))?;
-    connection.execute("VACUUM INTO ?1", [backup.to_string_lossy()])?;
+    let draft = beside(path, ".before-upgrade.new");
+    let io = |error| OpenError::Io(draft.clone(), error);
+    match std::fs::remove_file(&draft) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
+        _ => {}
+    }
+    private_file::create_empty(&draft).map_err(io)?;
+    connection.execute("VACUUM INTO ?1", [draft.to_string_lossy()])?;
+    let beginning = format!(".before-upgrade-from-{version}-at-");
+    let kept = if let Some(same) = same_content(&draft, path, &beginning).map_err(io)? {
+        std::fs::remove_file(&draft).map_err(io)?;
+        same
+    } else {
+        File::open(&draft)
+            .and_then(|copy| copy.sync_all())
+            .map_err(io)?;
+        let suffix = format!("{beginning}{}", now.unix_seconds());
+        let name = private_file::unused_name(path, &suffix, private_file::is_there);
+        private_file::rename_new(&draft, &name).map_err(io)?;
+        private_file::sync_folder_of(&name).map_err(io)?;
+        name
+    };
     tracing::info!(
         "the database is being upgraded; {} is a copy from before",
-        backup.display()
+        kept.display()
     );
     Ok(())
 }
 
+/// The file beside `path` whose name goes on with `beginning`, and which holds what `copy` holds.
+fn same_content(copy: &Path, path: &Path, beginning: &str) -> io::Result<Option<PathBuf>> {
+    let beginning = beside(path, beginning);
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    for entry in std::fs::read_dir(folder.unwrap_or(Path::new(".")))? {
+        let candidate = entry?.path();
+        let is_one = candidate
+            .file_name()
+            .zip(beginning.file_name())
+            .is_some_and(|(name, beginning)| {
+                name.as_encoded_bytes()
+                    .starts_with(beginning.as_encoded_bytes())
+            });
+        if is_one && are_same(copy, &candidate)? {
+            return Ok(Some(candidate));
+        }
+    }
+    Ok(None)
+}
+
+fn are_same(one: &Path, other: &Path) -> io::Result<bool> {
+    const PIECE: usize = 64 * 1024;
+    if one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    loop {
+        ours.clear();
+        theirs.clear();
+        let piece = u64::try_from(PIECE).unwrap_or(u64::MAX);
+        (&mut one).take(piece).read_to_end(&mut ours)?;
+        (&mut other).take(piece).read_to_end(&mut theirs)?;
+        if ours != theirs {
+            return Ok(false);
+        }
+        if ours.is_empty() {
+            return Ok(true);
+        }
+    }
+}
+
 /// Runs what is not applied yet in one transaction, the note of its version
 /// included: an upgrade that is cut short leaves the database as it was.
-fn run(migrations: refinery::Runner, connection: &mut Connection) -> Result<(), OpenError> {
+pub(super) fn run(
+    migrations: refinery::Runner,
+    connection: &mut Connection,
+) -> Result<(), OpenError> {
     migrations
         .set_grouped(true)
         .run(connection)
@@ -314,7 +461,7 @@ mod tests {
 
     /// The migrations of this program, and one for each of `more` behind them.
     fn runner(more: &[&str]) -> refinery::Runner {
-        let mut all = migrations::runner().get_migrations().clone();
+        let mut all = ours().get_migrations().clone();
         for sql in more {
             let name = format!("V{}__later", all.len() + 1);
             all.push(refinery::Migration::unapplied(&name, sql).unwrap());
@@ -389,5 +536,49 @@ mod tests {
         let copy = Connection::open(copy).unwrap();
         assert_eq!(read(&copy), read(&connection));
         assert_eq!(schema(&copy), schema(&connection));
+    }
+
+    #[test]
+    fn attempts_at_an_upgrade_that_fails_leave_one_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tapdesk.db");
+        let connection = open(&path, Timestamp::default(), &crate::entropy::OsEntropy).unwrap();
+        let copies = || {
+            let files = std::fs::read_dir(folder.path()).unwrap();
+            let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+            let mut names: Vec<_> = names
+                .filter_map(|name| Some(name.split_once("before-upgrade")?.1.to_owned()))
+                .collect();
+            names.sort();
+            names
+        };
+        let attempt = |seconds: i64| {
+            back_up(
+                &connection,
+                &path,
+                1,
+                Timestamp::from_millis(seconds * 1_000),
+            )
+            .unwrap();
+        };
+        std::fs::write(
+            folder.path().join("tapdesk.db.before-upgrade.new"),
+            "cut short",
+        )
+        .unwrap();
+        for seconds in [5, 5, 6] {
+            attempt(seconds);
+            assert_eq!(copies(), ["-from-1-at-5"]);
+        }
+        // What was written in between is another state, and none takes the place of another.
+        let note = "INSERT INTO settings VALUES (?1, '')";
+        for name in ["one", "two"] {
+            connection.execute(note, [name]).unwrap();
+            attempt(5);
+        }
+        assert_eq!(
+            copies(),
+            ["-from-1-at-5", "-from-1-at-5-2", "-from-1-at-5-3"]
+        );
     }
 }

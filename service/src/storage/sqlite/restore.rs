@@ -10,9 +10,11 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::backup::NOTE;
 use super::lock::Lock;
 use super::migrate::{self, OpenError, beside};
+use super::schema;
 use crate::clock::Timestamp;
 use crate::private_file;
 use crate::storage::BackupNote;
+use crate::storage::transfer::mark;
 
 /// What SQLite keeps beside a database, and the database itself last: a restore
 /// that is cut short leaves no database without its log.
@@ -40,9 +42,11 @@ impl Restore {
         private_file::make_folder_of(target)
             .map_err(|error| OpenError::Io(target.to_owned(), error))?;
         let lock = Lock::take(target)?;
+        let target = lock.database();
         let draft = Draft::copy(source, target)?;
-        let examination = migrate::examine(&draft.0).map_err(|error| error.naming(source))?;
+        let examination = migrate::look_into(&draft.0).map_err(|error| error.naming(source))?;
         let connection = Connection::open(&draft.0)?;
+        schema::check(&connection, source, examination.format)?;
         let verdict: String =
             connection.pragma_query_value(None, "integrity_check", |row| row.get(0))?;
         if verdict != "ok" {
@@ -55,7 +59,11 @@ impl Restore {
                 |row| row.get(0),
             )
             .optional()?;
-        connection.execute("DELETE FROM settings WHERE name = ?1", [NOTE])?;
+        // A database that was moved elsewhere is served again by this.
+        connection.execute(
+            "DELETE FROM settings WHERE name IN (?1, ?2)",
+            [NOTE, mark::NAME],
+        )?;
         let (tags, interactions) = connection.query_row(
             "SELECT (SELECT count(*) FROM tags WHERE deleted_at IS NULL),
                     (SELECT count(*) FROM interactions)",
@@ -81,7 +89,7 @@ impl Restore {
     /// is the answer.
     pub fn finish(self, now: Timestamp) -> Result<Option<PathBuf>, OpenError> {
         let aside = out_of_the_way(&self.target, now)?;
-        std::fs::rename(&self.draft.0, &self.target)
+        private_file::rename_new(&self.draft.0, &self.target)
             .and_then(|()| private_file::sync_folder_of(&self.target))
             .map_err(|error| OpenError::Io(self.target.clone(), error))?;
         Ok(aside)
@@ -91,18 +99,24 @@ impl Restore {
 /// Moves the database at `path` aside, so that a new one can take its place;
 /// answers where to. Refused where another process owns it.
 pub fn move_aside(path: &Path, now: Timestamp) -> Result<Option<PathBuf>, OpenError> {
-    let _lock = Lock::take(path)?;
+    let lock = Lock::take(path)?;
+    let path = lock.database();
     let aside = out_of_the_way(path, now)?;
     private_file::sync_folder_of(path).map_err(|error| OpenError::Io(path.to_owned(), error))?;
     Ok(aside)
 }
 
 fn out_of_the_way(path: &Path, now: Timestamp) -> Result<Option<PathBuf>, OpenError> {
-    let aside = beside(path, &format!(".replaced-at-{}", now.unix_seconds()));
+    let suffix = format!(".replaced-at-{}", now.unix_seconds());
+    let aside = private_file::unused_name(path, &suffix, |name| {
+        PARTS
+            .iter()
+            .any(|part| private_file::is_there(&beside(name, part)))
+    });
     let mut moved = false;
     for part in PARTS {
         let (from, to) = (beside(path, part), beside(&aside, part));
-        match std::fs::rename(&from, &to) {
+        match private_file::rename_new(&from, &to) {
             Ok(()) => moved = true,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(OpenError::Io(from, error)),

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use rusqlite::Connection;
+
 use super::writer::Write;
 use crate::clock::Timestamp;
 use crate::interaction::RecordedRefusal;
@@ -14,35 +16,26 @@ const BATCH: i64 = 2_000;
 /// How long a visitor's identity is kept, in milliseconds (decisions, "Payload retrieval").
 const VISITORS_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
 
+/// The row of `settings` that holds the highest id of a removed interaction,
+/// where none that is left is higher: no id is given twice.
+pub(super) const HIGHEST_REMOVED: &str = "highest_removed";
+
 /// One round; `true` where more is left to do.
 pub(super) fn run(
     write: &mut Write<'_>,
     keep_since: Timestamp,
+    simulated_offset: i64,
     reads: &[(i64, PayloadRead)],
     position: &AtomicI64,
 ) -> Result<bool, StorageError> {
     store_payload_reads(write, reads)?;
     let now = write.now;
-    let keys = remove(
-        write,
-        "DELETE FROM rolling_keys WHERE interaction_id IN
-            (SELECT interaction_id FROM rolling_keys ORDER BY interaction_id LIMIT ?2) AND issued_at <= ?1",
-        now.plus_millis(-LIFETIME_MILLIS),
-    )?;
-    let interactions = remove(
-        write,
-        "DELETE FROM interactions WHERE id IN (SELECT id FROM interactions ORDER BY id LIMIT ?2) AND at < ?1",
-        keep_since,
-    )?;
-    for table in ["updates", "refused_updates", "payload_reads", "left_out"] {
-        write.connection.execute(
-            &format!(
-                "DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM interactions WHERE id <= {table}.interaction_id)
-                 AND interaction_id IN (SELECT interaction_id FROM {table} ORDER BY interaction_id LIMIT ?1)"
-            ),
-            [BATCH],
-        )?;
-    }
+    let expired = now.plus_millis(-LIFETIME_MILLIS);
+    let long_ago = Timestamp::from_millis(i64::MIN);
+    let keys = remove_keys(write, long_ago, expired)?;
+    // Only simulated time dates a key later than now: it is expired in that time.
+    let simulated = remove_keys(write, now, expired.plus_millis(simulated_offset))?;
+    let interactions = remove_interactions(write, keep_since)?;
     // Visitors are found by their tag, a stretch of tags a round: an index on
     // time would cost every tap a page.
     let first_tag = position.fetch_add(BATCH, Ordering::Relaxed);
@@ -58,14 +51,62 @@ pub(super) fn run(
         position.store(1, Ordering::Relaxed);
     }
     let most = usize::try_from(BATCH).unwrap_or(usize::MAX);
-    Ok([keys, interactions].iter().any(|removed| *removed >= most))
+    Ok([keys, simulated, interactions].contains(&most))
 }
 
-fn remove(write: &Write<'_>, sql: &str, before: Timestamp) -> Result<usize, StorageError> {
-    Ok(write
-        .connection
-        .prepare_cached(sql)?
-        .execute((before.millis(), BATCH))?)
+/// Removes keys that were issued after `from`, and at `until` at the latest.
+fn remove_keys(
+    write: &Write<'_>,
+    from: Timestamp,
+    until: Timestamp,
+) -> Result<usize, StorageError> {
+    let sql = "DELETE FROM rolling_keys WHERE interaction_id IN
+        (SELECT interaction_id FROM rolling_keys WHERE issued_at > ?1 AND issued_at <= ?2
+         ORDER BY issued_at LIMIT ?3)";
+    let mut remove = write.connection.prepare_cached(sql)?;
+    Ok(remove.execute((from.millis(), until.millis(), BATCH))?)
+}
+
+/// Removes interactions of before `keep_since`, and what is told of them.
+fn remove_interactions(write: &Write<'_>, keep_since: Timestamp) -> Result<usize, StorageError> {
+    let connection = write.connection;
+    let due = connection
+        .prepare_cached("SELECT id FROM interactions WHERE at < ?1 ORDER BY at, id LIMIT ?2")?
+        .query_map((keep_since.millis(), BATCH), |row| row.get(0))?
+        .collect::<Result<Vec<i64>, _>>()?;
+    let Some(highest) = due.iter().copied().max() else {
+        return Ok(0);
+    };
+    for sql in [
+        "DELETE FROM interactions WHERE id = ?1",
+        "DELETE FROM updates WHERE interaction_id = ?1",
+        "DELETE FROM refused_updates WHERE interaction_id = ?1",
+        "DELETE FROM payload_reads WHERE interaction_id = ?1",
+        "DELETE FROM left_out WHERE interaction_id = ?1",
+    ] {
+        let mut remove = connection.prepare_cached(sql)?;
+        for id in &due {
+            remove.execute([id])?;
+        }
+    }
+    let left: Option<i64> = connection
+        .prepare_cached("SELECT max(id) FROM interactions")?
+        .query_row([], |row| row.get(0))?;
+    if left.is_none_or(|left| left < highest) {
+        note_highest_removed(connection, highest)?;
+    }
+    Ok(due.len())
+}
+
+/// Notes that ids up to `highest` were given.
+pub(super) fn note_highest_removed(connection: &Connection, highest: i64) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO settings (name, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE
+             SET value = max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))",
+        )?
+        .execute((HIGHEST_REMOVED, highest.to_string()))?;
+    Ok(())
 }
 
 /// Adds noted payload reads to those that are stored.

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, ToSql, params_from_iter};
 
 use super::lock::Lock;
 use super::row::unreadable;
-use super::{OpenError, administration, connection, last_interaction, migrate, search};
+use super::{OpenError, administration, connection, last_interaction, migrate, search, sweep};
 use crate::private_file;
 use crate::storage::StorageError;
 use crate::storage::transfer::mark::{self, Mark};
@@ -32,7 +32,8 @@ impl SqliteEnd {
             return Err(EndError::Nothing(path.display().to_string()));
         }
         let lock = Lock::take(path)?;
-        let found = migrate::examine(path)?.format;
+        let path = lock.database();
+        let found = migrate::look_into(path)?.format;
         let known = migrate::newest_known();
         if found < known {
             return Err(EndError::Older {
@@ -55,9 +56,10 @@ impl SqliteEnd {
         private_file::make_folder_of(path)
             .map_err(|error| OpenError::Io(path.to_owned(), error))?;
         let lock = Lock::take(path)?;
+        let path = lock.database();
         let connection = match path.try_exists() {
             Ok(false) => None,
-            Ok(true) => match migrate::examine(path) {
+            Ok(true) => match migrate::look_into(path) {
                 Ok(_) | Err(OpenError::Unfinished(_)) => Some(open(path)?),
                 Err(OpenError::Foreign(_) | OpenError::Empty(_)) => {
                     return Err(EndError::NotEmpty(path.display().to_string()));
@@ -71,7 +73,8 @@ impl SqliteEnd {
             connection,
             _lock: lock,
         };
-        if end.connection.is_some() && end.read_mark().is_ok_and(|mark| mark.is_none()) {
+        let leads_here = |mark: Option<Mark>| mark.is_some_and(|mark| mark.leads_here());
+        if end.connection.is_some() && end.read_mark().is_ok_and(|mark| !leads_here(mark)) {
             return Err(EndError::NotEmpty(end.name()));
         }
         Ok(end)
@@ -240,7 +243,13 @@ impl End for SqliteEnd {
     }
 
     async fn set_mark(&mut self, mark: &Mark) -> Result<(), StorageError> {
-        Ok(put_mark(self.connection()?, mark)?)
+        // The connection of a source reads only.
+        let connection =
+            open(&self.path).map_err(|error| StorageError::Failed(error.to_string()))?;
+        if mark.leads_here() && last_interaction(&connection)? < mark.last_interaction {
+            sweep::note_highest_removed(&connection, mark.last_interaction)?;
+        }
+        Ok(put_mark(&connection, mark)?)
     }
 }
 

@@ -4,18 +4,21 @@
 //! There is no timer: under load commands queue while a commit is on its way to
 //! the disk, and the next commit takes them all. A lost race is a command's
 //! result and rolls nothing back; a command that fails makes its group run
-//! again one by one, so that it fails alone.
+//! again one by one, so that it fails alone. So does one that panics: the thread
+//! goes on.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::clock::{Clock, Timestamp};
-use crate::event::Event;
+use crate::event::{Event, Told};
 use crate::interaction::Reason;
+use crate::metrics::Counter;
+use crate::panics;
 use crate::storage::StorageError;
 
 /// Most commands in one commit.
@@ -29,6 +32,8 @@ pub(super) struct Write<'a> {
     pub(super) connection: &'a Connection,
     /// The time that decides.
     pub(super) now: Timestamp,
+    /// Whether the last commit failed.
+    failing: bool,
     effects: Effects,
 }
 
@@ -44,6 +49,16 @@ struct Effects {
 type TapCount = (i64, Reason, bool);
 
 impl Write<'_> {
+    /// Does nothing, unless the last commit failed: then it writes a page as it
+    /// was, so that the commit of this command shows whether writing works again.
+    pub(super) fn probe(&self) -> Result<(), StorageError> {
+        if self.failing {
+            self.connection
+                .execute("UPDATE secrets SET value = value", [])?;
+        }
+        Ok(())
+    }
+
     /// Tells `event` after the commit.
     pub(super) fn tell(&mut self, event: Event) {
         self.effects.events.push(event);
@@ -101,21 +116,25 @@ pub(super) struct Writer {
     queue: Mutex<Option<mpsc::Sender<Box<dyn Command>>>>,
     thread: Mutex<Option<std::thread::JoinHandle<()>>>,
     epoch: Arc<AtomicU64>,
+    panics: Counter,
 }
 
 impl Writer {
     pub(super) fn start(
         connection: Connection,
         clock: Arc<dyn Clock>,
-        events: broadcast::Sender<Event>,
+        events: broadcast::Sender<Told>,
     ) -> Self {
         let (queue, commands) = mpsc::channel(QUEUE);
         let epoch = Arc::new(AtomicU64::new(1));
+        let panics = Counter::default();
         let mut turn = Turn {
             connection,
             clock,
             events,
             epoch: Arc::clone(&epoch),
+            panics: panics.clone(),
+            failing: AtomicBool::new(false),
         };
         let thread = std::thread::Builder::new()
             .name("sqlite-writer".to_owned())
@@ -125,7 +144,13 @@ impl Writer {
             queue: Mutex::new(Some(queue)),
             thread: Mutex::new(Some(thread)),
             epoch,
+            panics,
         }
+    }
+
+    /// Counts the commands that panicked.
+    pub(super) fn panics(&self) -> Counter {
+        self.panics.clone()
     }
 
     pub(super) fn configuration_epoch(&self) -> u64 {
@@ -167,8 +192,11 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 struct Turn {
     connection: Connection,
     clock: Arc<dyn Clock>,
-    events: broadcast::Sender<Event>,
+    events: broadcast::Sender<Told>,
     epoch: Arc<AtomicU64>,
+    panics: Counter,
+    /// Whether the last commit failed, and not for want of room.
+    failing: AtomicBool,
 }
 
 impl Turn {
@@ -177,27 +205,33 @@ impl Turn {
         while commands.blocking_recv_many(&mut group, GROUP) > 0 {
             match self.commit(&mut group) {
                 Ok(()) => group.drain(..).for_each(|command| command.reply(Ok(()))),
-                Err(error) if group.len() == 1 => {
-                    group
-                        .drain(..)
-                        .for_each(|command| command.reply(Err(error.clone())));
-                }
+                Err(error) if group.len() == 1 => self.fail(&mut group, &error),
                 Err(_) => {
                     for command in group.drain(..) {
                         let mut alone = vec![command];
-                        let outcome = self.commit(&mut alone);
-                        alone
-                            .drain(..)
-                            .for_each(|command| command.reply(outcome.clone()));
+                        match self.commit(&mut alone) {
+                            Ok(()) => alone.drain(..).for_each(|command| command.reply(Ok(()))),
+                            Err(error) => self.fail(&mut alone, &error),
+                        }
                     }
                 }
             }
         }
     }
 
+    /// Tells the caller of a command that failed alone.
+    fn fail(&self, alone: &mut Vec<Box<dyn Command>>, error: &StorageError) {
+        if matches!(error, StorageError::Panicked) {
+            self.panics.inc();
+        }
+        alone
+            .drain(..)
+            .for_each(|command| command.reply(Err(error.clone())));
+    }
+
     /// Runs `group` in one transaction: all of it is on disk, or none.
     fn commit(&mut self, group: &mut [Box<dyn Command>]) -> Result<(), StorageError> {
-        let effects = self.transaction(group).inspect_err(|_| {
+        let effects = panics::catch(|| self.transaction(group)).inspect_err(|_| {
             // SQLite rolls some failures back by itself; then there is nothing left to do.
             if !self.connection.is_autocommit() {
                 let _ = self.connection.execute_batch("ROLLBACK");
@@ -208,7 +242,7 @@ impl Turn {
         }
         if self.events.receiver_count() > 0 {
             for event in effects.events {
-                let _ = self.events.send(event);
+                let _ = self.events.send(event.into());
             }
         }
         Ok(())
@@ -216,18 +250,33 @@ impl Turn {
 
     fn transaction(&self, group: &mut [Box<dyn Command>]) -> Result<Effects, StorageError> {
         let connection = &self.connection;
-        connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        self.step("BEGIN IMMEDIATE")?;
         let mut write = Write {
             connection,
             now: self.clock.now(),
+            failing: self.failing.load(Ordering::Relaxed),
             effects: Effects::default(),
         };
         for command in group {
             command.run(&mut write)?;
         }
         count_taps(connection, &write.effects.taps)?;
-        connection.prepare_cached("COMMIT")?.execute([])?;
+        self.step("COMMIT")?;
+        self.failing.store(false, Ordering::Relaxed);
         Ok(write.effects)
+    }
+
+    /// A statement that fails for no fault of a command's.
+    fn step(&self, sql: &str) -> Result<(), StorageError> {
+        let done = self.connection.prepare_cached(sql);
+        let done = done.and_then(|mut statement| statement.execute([]));
+        done.map(drop)
+            .map_err(StorageError::from)
+            .inspect_err(|error| {
+                if matches!(error, StorageError::Failed(_)) {
+                    self.failing.store(true, Ordering::Relaxed);
+                }
+            })
     }
 }
 
@@ -245,4 +294,72 @@ fn count_taps(connection: &Connection, taps: &[TapCount]) -> Result<(), StorageE
             .execute((hour, reason.as_str(), simulated, taps))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::SystemClock;
+
+    /// A writer, and what makes its commits fail.
+    fn writer() -> (Writer, Arc<AtomicBool>) {
+        let connection = Connection::open_in_memory().unwrap();
+        let schema = "CREATE TABLE secrets (value); INSERT INTO secrets VALUES (1);
+             CREATE TABLE notes (text)";
+        connection.execute_batch(schema).unwrap();
+        let broken = Arc::new(AtomicBool::new(false));
+        let hook = Arc::clone(&broken);
+        connection
+            .commit_hook(Some(move || hook.load(Ordering::Relaxed)))
+            .unwrap();
+        let (events, _) = broadcast::channel(1);
+        let clock = Arc::new(SystemClock::start());
+        (Writer::start(connection, clock, events), broken)
+    }
+
+    async fn note(writer: &Writer) -> Result<(), StorageError> {
+        let insert = "INSERT INTO notes VALUES ('')";
+        let noted = writer.run(move |write| Ok(write.connection.execute(insert, [])?));
+        noted.await.map(drop)
+    }
+
+    async fn notes(writer: &Writer) -> i64 {
+        let count = "SELECT count(*) FROM notes";
+        let counted =
+            writer.run(move |write| Ok(write.connection.query_row(count, [], |row| row.get(0))?));
+        counted.await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn whether_it_can_write_is_tried_once_a_commit_has_failed() {
+        let (writer, broken) = writer();
+        let probe = || writer.run(|write| write.probe());
+        probe().await.unwrap();
+        broken.store(true, Ordering::Relaxed);
+        note(&writer).await.unwrap_err();
+        probe().await.unwrap_err();
+        broken.store(false, Ordering::Relaxed);
+        probe().await.unwrap();
+        note(&writer).await.unwrap();
+        assert_eq!(notes(&writer).await, 1);
+    }
+
+    #[tokio::test]
+    async fn what_a_command_wrote_before_it_panicked_is_taken_back() {
+        let (writer, _) = writer();
+        let panicked = writer.run(|write| -> Result<(), _> {
+            write
+                .connection
+                .execute("INSERT INTO notes VALUES ('')", [])?;
+            panic!("a test's own panic")
+        });
+        let panicked = panicked.await;
+        assert!(
+            matches!(panicked, Err(StorageError::Panicked)),
+            "{panicked:?}"
+        );
+        assert_eq!(notes(&writer).await, 0);
+        note(&writer).await.unwrap();
+        assert_eq!(writer.panics().get(), 1);
+    }
 }

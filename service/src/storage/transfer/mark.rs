@@ -34,9 +34,21 @@ pub enum Progress {
     Comparing,
     /// Everything: it can be served since then.
     Complete(Timestamp),
+    /// Everything in this database went elsewhere: it is served no more.
+    Left {
+        /// Where to.
+        to: String,
+        /// When.
+        at: Timestamp,
+    },
 }
 
 impl Mark {
+    /// Whether it is of a move that leads to the database it is in.
+    pub(in crate::storage) fn leads_here(&self) -> bool {
+        !matches!(self.progress, Progress::Left { .. })
+    }
+
     /// Reads what [`Self::to_json`] wrote.
     pub(in crate::storage) fn from_json(json: &str) -> Option<Self> {
         serde_json::from_str(json).ok()
@@ -48,8 +60,17 @@ impl Mark {
     }
 }
 
-/// Whether the text of a mark is that of a move that is not finished. One that
-/// cannot be read is: whoever wrote it knows what is missing.
+/// Whether the text of a mark is that of a move to here which is not finished. One
+/// that cannot be read is: whoever wrote it knows what is missing.
 pub(in crate::storage) fn is_unfinished(json: &str) -> bool {
-    !Mark::from_json(json).is_some_and(|mark| matches!(mark.progress, Progress::Complete(_)))
+    !Mark::from_json(json)
+        .is_some_and(|mark| matches!(mark.progress, Progress::Complete(_) | Progress::Left { .. }))
+}
+
+/// Where everything was moved to, and when, if the text of a mark says so.
+pub(in crate::storage) fn left_for(json: &str) -> Option<(String, Timestamp)> {
+    match Mark::from_json(json)?.progress {
+        Progress::Left { to, at } => Some((to, at)),
+        _ => None,
+    }
 }

@@ -643,8 +643,8 @@ export interface paths {
         put?: never;
         /**
          * Move the time of the simulated world forward
-         * @description It is ahead for simulated interactions alone, on SQLite until the service is
-         *     started again: their rolling keys expire earlier, the real ones do not.
+         * @description It is ahead for simulated interactions alone, from now on: their rolling keys
+         *     expire earlier, the real ones do not.
          */
         post: operations["post_simulator_clock"];
         delete?: never;

@@ -44,8 +44,8 @@ pub(crate) async fn clock(
 
 /// Move the time of the simulated world forward
 ///
-/// It is ahead for simulated interactions alone, on SQLite until the service is
-/// started again: their rolling keys expire earlier, the real ones do not.
+/// It is ahead for simulated interactions alone, from now on: their rolling keys
+/// expire earlier, the real ones do not.
 #[utoipa::path(
     post, path = "/simulator/clock", tag = "simulator", request_body = AdvanceSimulated,
     responses((status = OK, body = SimulatedClock), BadBody, Common)

@@ -1,0 +1,69 @@
+//! Panics, contained: what panics fails alone, and what it was a part of goes on.
+//!
+//! The words of a panic are on stderr already. They are not repeated here, where
+//! they could reach a client.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+
+use crate::storage::StorageError;
+
+/// Before a task that panicked is started again: one that always panics must not
+/// take a processor for itself.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What `operation` returns, or [`StorageError::Panicked`].
+pub(crate) fn catch<T>(
+    operation: impl FnOnce() -> Result<T, StorageError>,
+) -> Result<T, StorageError> {
+    catch_unwind(AssertUnwindSafe(operation)).unwrap_or(Err(StorageError::Panicked))
+}
+
+/// What `operation` returns once it is awaited, or [`StorageError::Panicked`].
+pub(crate) async fn catch_async<T>(
+    operation: impl Future<Output = Result<T, StorageError>>,
+) -> Result<T, StorageError> {
+    let caught = AssertUnwindSafe(operation).catch_unwind().await;
+    caught.unwrap_or(Err(StorageError::Panicked))
+}
+
+/// Runs a task that has no caller to tell, and starts it again if it panics.
+pub(crate) async fn restarted<F: Future>(mut task: impl FnMut() -> F) -> F::Output {
+    loop {
+        match AssertUnwindSafe(task()).catch_unwind().await {
+            Ok(output) => return output,
+            Err(_) => {
+                tracing::error!("a background task panicked; it is started again");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_of_its_operation() {
+        assert!(matches!(catch(|| Ok(1)), Ok(1)));
+        let panicked = catch::<()>(|| panic!("a test's own panic"));
+        assert!(matches!(panicked, Err(StorageError::Panicked)));
+    }
+
+    #[tokio::test]
+    async fn a_task_that_panics_is_started_again() {
+        let mut starts = 0;
+        let second = restarted(|| {
+            starts += 1;
+            let number = starts;
+            async move {
+                assert!(number > 1, "a test's own panic");
+                number
+            }
+        });
+        assert_eq!(second.await, 2);
+    }
+}
