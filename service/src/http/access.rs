@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts as _, Request};
 use axum::http::Version;
 use axum::http::header::{AUTHORIZATION, HOST};
+use axum::http::uri::Authority;
 use axum::response::{IntoResponse as _, Response};
 use url::Host;
 
@@ -105,10 +106,7 @@ fn addressed(request: &Request) -> Result<Option<&str>, ApiError> {
     if host.is_none() && request.version() == Version::HTTP_11 {
         return Err(ApiError::BadlyAddressed);
     }
-    let authority = request
-        .uri()
-        .authority()
-        .map(|authority| authority.as_str());
+    let authority = request.uri().authority().map(Authority::as_str);
     Ok(authority.or_else(|| host.and_then(|host| host.to_str().ok())))
 }
 

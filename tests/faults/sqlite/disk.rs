@@ -152,11 +152,9 @@ fn on_a_disk_that_is_full() -> Option<Launch> {
         truncate -s -36K "$0/filler"
         exec "$@""#;
     let mut launch = on_a_small_disk()?;
-    let script = launch
-        .command
-        .iter_mut()
-        .find(|part| part.contains("mount "));
-    *script.expect("the script that mounts the disk") = MADE_AND_FILLED.to_owned();
+    let mut parts = launch.command.iter_mut();
+    let script = parts.find(|part| part.contains("mount "));
+    MADE_AND_FILLED.clone_into(script.expect("the script that mounts the disk"));
     Some(launch)
 }
 

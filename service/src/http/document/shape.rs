@@ -170,7 +170,7 @@ fn choose_between_wholes(schemas: &mut Schemas) {
             locations.for_each(|location| *location = renamed(location));
             discriminator
         });
-        wholes.description = whole.description.clone();
+        wholes.description.clone_from(&whole.description);
         schemas.insert(name.clone(), Schema::OneOf(wholes).into());
         // Its choices are parts of wholes now, and itself it is no body.
         schemas.remove(part);

@@ -1134,7 +1134,7 @@ export interface paths {
         };
         /**
          * Get the metrics
-         * @description For Prometheus, in the text format of OpenMetrics. They tell how much an owner's tags are
+         * @description For Prometheus, in the text format of `OpenMetrics`. They tell how much an owner's tags are
          *     tapped, so they need the admin token: `authorization.credentials_file` of a scrape job.
          */
         get: operations["get_metrics"];
