@@ -17,7 +17,8 @@ fn every_variable_in_the_documents_is_read_somewhere() {
         }
     }
     for document in documents() {
-        for at in document.text.match_indices("TAPDESK_").map(|(at, _)| at) {
+        let places = ["TAPDESK_", "UPDATE_"].map(|prefix| document.text.match_indices(prefix));
+        for (at, _) in places.into_iter().flatten() {
             let rest = &document.text[at..];
             let end = rest.find(|c: char| !(c.is_ascii_uppercase() || c == '_'));
             let name = &rest[..end.unwrap_or(rest.len())];
@@ -32,24 +33,35 @@ fn every_variable_in_the_documents_is_read_somewhere() {
 }
 
 #[test]
-fn every_target_of_make_in_the_documents_exists() {
-    let makefile = fs::read_to_string(root().join("Makefile")).expect("text");
+fn every_command_of_make_npm_and_cargo_in_the_documents_exists() {
+    let read = |path| fs::read_to_string(root().join(path)).expect("text");
+    let makefile = read("Makefile");
+    let scripts: serde_json::Value =
+        serde_json::from_str(&read("ui/package.json")).expect("a package");
+    let targets = ["Cargo.toml", "service/Cargo.toml", "tests/Cargo.toml"].map(read);
     let mut seen = 0;
     for document in documents() {
-        for code in document.content().code {
-            for line in code.lines() {
-                let Some(target) = line.strip_prefix("make ") else {
-                    continue;
+        let code = document.content().code;
+        for line in code.iter().flat_map(|code| code.lines()) {
+            let (command, _comment) = line.split_once('#').unwrap_or((line, ""));
+            let words: Vec<&str> = command.split_whitespace().collect();
+            for pair in words.windows(2) {
+                let exists = match *pair {
+                    ["make", target] => makefile.contains(&format!("\n{target}:")),
+                    ["npm", "test"] => scripts["scripts"]["test"].is_string(),
+                    ["run", script] if words.contains(&"npm") => {
+                        scripts["scripts"][script].is_string()
+                    }
+                    ["--test", name] => targets
+                        .iter()
+                        .any(|targets| targets.contains(&format!("[[test]]\nname = \"{name}\""))),
+                    _ => continue,
                 };
                 seen += 1;
-                let target = target.split_whitespace().next().unwrap_or_default();
-                assert!(
-                    makefile.contains(&format!("\n{target}:")),
-                    "{}: make knows no {target}",
-                    document.path.display()
-                );
+                let name = document.path.display();
+                assert!(exists, "{name}: there is no {}", pair.join(" "));
             }
         }
     }
-    assert!(seen >= 6, "only {seen} targets were found");
+    assert!(seen > 15, "only {seen} commands were found");
 }
