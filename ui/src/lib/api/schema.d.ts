@@ -217,8 +217,8 @@ export interface paths {
         /**
          * Add an image to an experience
          * @description The body is the image itself: PNG, JPEG, WebP or GIF, told by its first
-         *     bytes whatever the request calls it, and at most 16 MiB. It is kept as PNG or
-         *     JPEG, upright, at most 1600 pixels on a side, and without anything that is
+         *     bytes whatever the request calls it, at most 16 MiB and 40 million pixels. It
+         *     is kept as PNG or JPEG, upright, at most 1600 pixels on a side, and without anything that is
          *     not its pixels (EXIF, for one, which often says where it was taken). An
          *     animation is kept as its first picture.
          */
