@@ -33,6 +33,7 @@ pub mod migrate_store;
 pub mod object;
 pub mod payload;
 pub mod picture;
+pub mod plural;
 pub mod private_file;
 pub mod refusals;
 pub mod rolling_key;

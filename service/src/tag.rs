@@ -7,6 +7,7 @@
 mod column;
 mod location;
 mod property;
+mod row;
 mod slug;
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,7 @@ pub use location::{AssetType, Location, PlaceType, Venue, VenueAsset};
 pub use property::{
     InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, VALUE_MAX, check_value,
 };
+pub use row::{TagRow, deleted};
 pub use slug::{InvalidSlug, Slug};
 
 use crate::clock::Timestamp;

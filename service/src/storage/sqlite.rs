@@ -80,6 +80,7 @@ impl SqliteStorage {
         let lock = Lock::take(path)?;
         let connection = migrate::open(path, clock.now(), entropy)?;
         expire_keys_of_a_later_clock(&connection, clock.now())?;
+        tags::abandon_all(&connection)?;
         let next_interaction = AtomicI64::new(last_interaction(&connection)? + 1);
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
         Ok(Self {

@@ -5,6 +5,7 @@ mod import;
 mod list;
 mod save;
 mod select;
+mod staged;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,14 +17,15 @@ use super::writer::Write;
 use super::{SqliteStorage, row, taps};
 use crate::id::TagId;
 use crate::storage::{
-    Conflict, ImportHow, ImportRow, Imported, Put, StorageError, TagChange, TagEdit, TagFilter,
-    TagList, TagSelect, Tags,
+    Conflict, ImportRow, Imported, Put, StorageError, TagChange, TagEdit, TagFilter, TagList,
+    TagSelect, Tags,
 };
 use crate::tag::{
     InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, Tag, TagFields,
 };
 
 pub(super) use save::insert;
+pub(super) use staged::abandon_all;
 
 #[async_trait]
 impl Tags for SqliteStorage {
@@ -66,9 +68,9 @@ impl Tags for SqliteStorage {
     async fn import_tags(
         &self,
         rows: Vec<Arc<ImportRow>>,
-        how: ImportHow,
+        upsert: bool,
     ) -> Result<Vec<Result<Imported, Conflict>>, StorageError> {
-        self.write(move |write| import::rows(write, &rows, how))
+        self.write(move |write| import::rows(write, &rows, upsert))
             .await
     }
 
@@ -154,6 +156,18 @@ fn put_property(
     let properties = Properties([(key.clone(), value.to_owned())].into());
     save::insert_properties(write.connection, tag, class, &properties)?;
     Ok(Some(Put::New))
+}
+
+/// The tag that has the slug which a row names.
+fn owner(connection: &Connection, row: &ImportRow) -> Result<Option<TagId>, StorageError> {
+    if !row.named {
+        return Ok(None);
+    }
+    let owner = connection
+        .prepare_cached("SELECT id FROM tags WHERE slug = ?1")?
+        .query_row([row.slug.as_str()], |row| row.get(0).map(TagId))
+        .optional()?;
+    Ok(owner)
 }
 
 /// A tag with its properties; `None` for a deleted one.

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::id::{ExperienceId, TagId};
 use crate::storage::postgres::row::{self, column, fold};
+use crate::storage::postgres::session::Session;
 use crate::storage::postgres::transaction::Write;
 use crate::storage::{Conflict, StorageError, TagEdit};
 use crate::tag::{PropertyClass, Tag, TagFields};
@@ -58,29 +59,48 @@ pub(super) async fn edit(
 
 /// A tag that is not deleted, and whose properties no update changes meanwhile.
 pub(super) async fn locked(write: &Write, id: TagId) -> Result<Option<Tag>, StorageError> {
+    let found = locked_even_if_deleted(write, id).await?;
+    Ok(found.and_then(|(tag, deleted)| (!deleted).then_some(tag)))
+}
+
+/// A tag whose properties no update changes meanwhile, and whether it is deleted.
+pub(super) async fn locked_even_if_deleted(
+    write: &Write,
+    id: TagId,
+) -> Result<Option<(Tag, bool)>, StorageError> {
     write
         .run(
             "SELECT FROM properties WHERE tag_id = $1 ORDER BY class, key FOR UPDATE",
             &[&id.0],
         )
         .await?;
-    super::tag(write, id).await
+    Ok(super::whole_tags(write, &[id.0]).await?.pop())
 }
 
 /// The rules between tags and the rest of the database: what is taken, and what exists.
 pub(super) struct Taken {
     slugs: HashMap<String, TagId>,
+    /// Those that an import needs that is not finished.
+    reserved: HashSet<String>,
     experiences: HashSet<ExperienceId>,
 }
 
 impl Taken {
     /// As far as `tags` are concerned.
     pub(super) async fn look(
-        write: &Write,
+        session: &Session,
         tags: impl Iterator<Item = &TagFields> + Clone,
     ) -> Result<Self, StorageError> {
         let slugs: Vec<&str> = tags.clone().map(|tag| tag.slug.as_str()).collect();
-        let slugs = write
+        let reserved = session
+            .rows(
+                "SELECT slug FROM import_rows WHERE slug = ANY ($1)",
+                &[&slugs],
+            )
+            .await?;
+        let reserved = reserved.iter().map(|found| column(found, 0));
+        let reserved = reserved.collect::<Result<_, StorageError>>()?;
+        let slugs = session
             .rows("SELECT slug, id FROM tags WHERE slug = ANY ($1)", &[&slugs])
             .await?;
         let slugs = slugs
@@ -90,11 +110,15 @@ impl Taken {
         let wanted: HashSet<_> = tags.filter_map(|tag| tag.experience_id).collect();
         let mut experiences = HashSet::new();
         for id in wanted {
-            if check_experience(write, Some(id)).await?.is_ok() {
+            if check_experience(session, Some(id)).await?.is_ok() {
                 experiences.insert(id);
             }
         }
-        Ok(Self { slugs, experiences })
+        Ok(Self {
+            slugs,
+            reserved,
+            experiences,
+        })
     }
 
     /// Lets `tag` have its slug, or says what it breaks. `itself` has it already.
@@ -102,6 +126,9 @@ impl Taken {
         let owner = self.slugs.get(tag.slug.as_str());
         if owner.is_some_and(|owner| itself != Some(*owner)) {
             return Err(Conflict::SlugTaken(tag.slug.to_string()));
+        }
+        if self.reserved.contains(tag.slug.as_str()) {
+            return Err(Conflict::SlugReserved(tag.slug.to_string()));
         }
         if let Some(experience) = tag.experience_id
             && !self.experiences.contains(&experience)
@@ -124,13 +151,13 @@ fn missing(ExperienceId(id): ExperienceId) -> Conflict {
 
 /// Whether an experience that tags are to lead to exists.
 pub(super) async fn check_experience(
-    write: &Write,
+    session: &Session,
     experience: Option<ExperienceId>,
 ) -> Result<Result<(), Conflict>, StorageError> {
     let Some(experience) = experience else {
         return Ok(Ok(()));
     };
-    let found = write
+    let found = session
         .row(
             "SELECT FROM experiences WHERE id = $1 AND deleted_at IS NULL",
             &[&experience.0],

@@ -103,6 +103,17 @@ pub(super) fn edit_row(
 ) -> Result<TagFields, StorageError> {
     let fields = edit(before.clone()).map_err(Conflict::Invalid)?;
     check(write.connection, &fields, Some(id))??;
+    store_row(write, id, before, &fields)?;
+    Ok(fields)
+}
+
+/// Stores `fields` in the place of `before`; checks and the index are the caller's.
+pub(super) fn store_row(
+    write: &mut Write<'_>,
+    id: TagId,
+    before: &TagFields,
+    fields: &TagFields,
+) -> Result<(), StorageError> {
     write
         .connection
         .prepare_cached(
@@ -124,8 +135,8 @@ pub(super) fn edit_row(
             fields.updates_require_verified,
             fields.track_location,
             fields.has_qr_code,
-            location(&fields)?,
-            widgets(&fields)?,
+            location(fields)?,
+            widgets(fields)?,
             write.now.millis(),
         ])?;
     for class in PropertyClass::ALL {
@@ -139,11 +150,11 @@ pub(super) fn edit_row(
         }
     }
     write.changes_configuration();
-    Ok(fields)
+    Ok(())
 }
 
 /// The rules between a tag and the rest of the database.
-fn check(
+pub(super) fn check(
     connection: &Connection,
     tag: &TagFields,
     itself: Option<TagId>,
@@ -154,6 +165,12 @@ fn check(
         .optional()?;
     if owner.is_some_and(|owner| itself.is_none_or(|id| id.0 != owner)) {
         return Ok(Err(Conflict::SlugTaken(tag.slug.to_string())));
+    }
+    let reserved = connection
+        .prepare_cached("SELECT 1 FROM import_rows WHERE slug = ?1")?
+        .exists([tag.slug.as_str()])?;
+    if reserved {
+        return Ok(Err(Conflict::SlugReserved(tag.slug.to_string())));
     }
     check_experience(connection, tag.experience_id)
 }
