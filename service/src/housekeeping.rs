@@ -1,5 +1,6 @@
 //! What is done from time to time. So that nothing grows without an end, expired
 //! keys, old visitors and old interactions are removed, and refusals forgotten.
+//! Imports that a crash broke off are taken to their end.
 //! So that all nodes of a database do the same, settings are looked at again.
 
 use std::convert::Infallible;
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use crate::panics;
 use crate::service::Service;
-use crate::storage::StorageError;
+use crate::storage::{StorageError, finish_import};
 
 /// Between two rounds of removal.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -55,6 +56,10 @@ pub async fn sweep(service: &Service) -> Result<(), StorageError> {
     let keep_since = now.minus_months(service.settings().retention_months);
     while service.storage.sweep(keep_since).await? {
         tokio::task::yield_now().await;
+    }
+    // Last: it may take long, and what is due must not wait for it.
+    for (import, decided) in service.storage.abandoned_imports().await? {
+        finish_import(&*service.storage, import, decided).await?;
     }
     Ok(())
 }

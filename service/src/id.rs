@@ -71,4 +71,6 @@ ids! {
     SheetId,
     /// An admin token.
     TokenId,
+    /// An import of tags that is not finished.
+    ImportId,
 }

@@ -35,6 +35,7 @@ pub mod object;
 mod panics;
 pub mod payload;
 pub mod picture;
+pub mod plural;
 pub mod private_file;
 pub mod proof;
 pub mod refusals;

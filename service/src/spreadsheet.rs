@@ -4,7 +4,8 @@
 //! formula, and strangers write variables. Such a text gets an apostrophe in
 //! front, and so does one that looks as if it had got one, so that reading
 //! takes away exactly what writing added. An empty cell is no text; the empty
-//! text is a lone apostrophe.
+//! text is a lone apostrophe. Two words in brackets say what no text can; a text
+//! that is one of them gets an apostrophe, too.
 
 use std::borrow::Cow;
 
@@ -13,6 +14,58 @@ use std::borrow::Cow;
 const FORMULA: [char; 11] = [
     '=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
 ];
+
+/// The cell of what is absent.
+pub const ABSENT: &str = "(none)";
+/// The cell that asks for something to be deleted.
+pub const DELETE: &str = "(delete)";
+
+/// What a cell says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// Nothing.
+    Empty,
+    /// That there is nothing.
+    Absent,
+    /// That what is there is to be deleted.
+    Delete,
+    /// A text, which can be empty.
+    Text(String),
+}
+
+impl Cell {
+    /// The text, where it is one.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// As it stands in a file.
+    pub fn encode(&self) -> Cow<'_, str> {
+        match self {
+            Self::Empty => encode(None),
+            Self::Absent => ABSENT.into(),
+            Self::Delete => DELETE.into(),
+            Self::Text(text) => encode(Some(text.into())),
+        }
+    }
+
+    /// As a file has it.
+    pub fn decode(cell: &str) -> Self {
+        if cell.is_empty() {
+            Self::Empty
+        } else if is_word(cell, ABSENT) {
+            Self::Absent
+        } else if is_word(cell, DELETE) {
+            Self::Delete
+        } else {
+            let escaped = cell.strip_prefix('\'').filter(|text| is_special(text));
+            Self::Text(escaped.unwrap_or(cell).to_owned())
+        }
+    }
+}
 
 /// A text as a cell.
 pub fn encode(text: Option<Cow<'_, str>>) -> Cow<'_, str> {
@@ -23,19 +76,17 @@ pub fn encode(text: Option<Cow<'_, str>>) -> Cow<'_, str> {
     }
 }
 
-/// A cell as a text.
-pub fn decode(cell: &str) -> Option<&str> {
-    if cell.is_empty() {
-        return None;
-    }
-    let escaped = cell.strip_prefix('\'').filter(|text| is_special(text));
-    Some(escaped.unwrap_or(cell))
+/// Whether people who write `cell` mean `word`.
+fn is_word(cell: &str, word: &str) -> bool {
+    cell.trim().eq_ignore_ascii_case(word)
 }
 
-/// Whether there is a formula, or nothing, behind any number of apostrophes.
+/// Whether there is a formula, a word or nothing, behind any number of apostrophes.
 fn is_special(text: &str) -> bool {
     let rest = text.trim_start_matches('\'');
-    rest.is_empty() || rest.starts_with(FORMULA)
+    rest.is_empty()
+        || rest.starts_with(FORMULA)
+        || [ABSENT, DELETE].iter().any(|word| is_word(rest, word))
 }
 
 #[cfg(test)]
@@ -62,16 +113,36 @@ mod tests {
             ("'", "''"),
         ] {
             assert_eq!(encode(Some(text.into())), cell);
-            assert_eq!(decode(cell), Some(text));
+            assert_eq!(Cell::decode(cell), Cell::Text(text.to_owned()));
         }
-        assert_eq!((encode(None), decode("")), (Cow::Borrowed(""), None));
+        assert_eq!(
+            (encode(None), Cell::decode("")),
+            (Cow::Borrowed(""), Cell::Empty)
+        );
+    }
+
+    #[test]
+    fn a_word_is_no_text_and_a_text_no_word() {
+        for (cell, says) in [
+            ("(none)", Cell::Absent),
+            (" (None) ", Cell::Absent),
+            ("(delete)", Cell::Delete),
+            ("(DELETE)", Cell::Delete),
+            ("'(delete)", Cell::Text("(delete)".to_owned())),
+            ("''(none)", Cell::Text("'(none)".to_owned())),
+            ("delete", Cell::Text("delete".to_owned())),
+            ("(deleted)", Cell::Text("(deleted)".to_owned())),
+        ] {
+            assert_eq!(Cell::decode(cell), says, "{cell}");
+            assert_eq!(Cell::decode(&says.encode()), says, "{cell}");
+        }
     }
 
     proptest! {
         #[test]
-        fn every_text_comes_back_and_no_cell_is_a_formula(text in "['=+@\t\r\n-]{0,4}.{0,8}") {
+        fn every_text_comes_back_and_no_cell_is_a_formula(text in "['=+@\t\r\n-]{0,4}(.{0,8}| ?\\((none|NONE|delete|Delete)\\) ?)") {
             let cell = encode(Some(text.as_str().into()));
-            prop_assert_eq!(decode(&cell), Some(text.as_str()));
+            prop_assert_eq!(Cell::decode(&cell), Cell::Text(text.clone()));
             prop_assert!(!cell.starts_with(FORMULA));
         }
     }

@@ -7,6 +7,7 @@
 
 mod administration;
 mod experiences;
+mod imports;
 mod inlays;
 mod interactions;
 mod payload_reads;
@@ -24,6 +25,7 @@ use tokio::sync::broadcast;
 
 pub use administration::{Administration, BackupNote, Examination, Secrets, SettingsEdit};
 pub use experiences::{ExperienceEdit, ExperienceFilter, Experiences};
+pub use imports::{Imports, LEFT_AFTER_MILLIS, ROWS_AT_ONCE, Staged, finish as finish_import};
 pub use inlays::{
     InlayEdit, InlayFilter, Inlays, MasterKeys, OtherInlays, SimulatedTag, Simulator,
 };
@@ -32,8 +34,8 @@ pub use interactions::{
 };
 pub use sheets::{SheetEdit, Sheets};
 pub use tags::{
-    ImportHow, ImportRow, Imported, Keep, MissingVariables, Put, TagChange, TagEdit, TagFilter,
-    TagList, TagOrder, TagPlace, TagSelect, Tags,
+    ImportRow, Imported, MissingVariables, Put, TagChange, TagEdit, TagFilter, TagList, TagOrder,
+    TagPlace, TagSelect, Tags,
 };
 pub use taps::{
     BoundInlay, PublishedExperience, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
@@ -53,7 +55,16 @@ const SIMULATED_AHEAD: &str = "simulated_ahead";
 /// A database: all operations, by noun.
 #[async_trait]
 pub trait Storage:
-    Taps + Tags + Experiences + Inlays + MasterKeys + Simulator + Interactions + Sheets + Administration
+    Taps
+    + Tags
+    + Imports
+    + Experiences
+    + Inlays
+    + MasterKeys
+    + Simulator
+    + Interactions
+    + Sheets
+    + Administration
 {
     /// The time that decides.
     async fn now(&self) -> Result<Timestamp, StorageError>;
@@ -137,6 +148,17 @@ pub enum Conflict {
         /// The tag that had it.
         tag: TagId,
     },
+    /// An import that is not finished needs the slug.
+    #[error("The slug \"{0}\" is taken by an import that is not finished yet.")]
+    SlugInImport(String),
+    /// An import that is not finished has an inlay with the UID.
+    #[error("An import that is not finished yet has an inlay with the UID {0}.")]
+    UidInImport(String),
+    /// Nobody went on with an import, so it was given up.
+    #[error(
+        "The import was given up, because it stood still for too long. Nothing of it is stored: start it again."
+    )]
+    ImportGivenUp,
     /// Another inlay has the UID.
     #[error("An inlay with the UID {0} exists already.")]
     UidTaken(String),
@@ -172,6 +194,16 @@ pub enum Conflict {
 }
 
 impl Conflict {
+    /// Refuses to take away what the rows of an import need that is not finished.
+    fn unless_reserved(noun: &str, rows: u64) -> Result<(), Self> {
+        if rows == 0 {
+            return Ok(());
+        }
+        let why =
+            format!("An import that is not finished yet needs this {noun}. Wait for it to end.");
+        Err(Self::InUse(why))
+    }
+
     /// Refuses to delete an experience that tags lead to.
     fn unless_unused(tags: u64) -> Result<(), Self> {
         let why = match tags {

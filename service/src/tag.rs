@@ -7,6 +7,7 @@
 mod column;
 mod location;
 mod property;
+mod row;
 mod slug;
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,7 @@ pub(crate) use property::value_schema;
 pub use property::{
     InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, VALUE_MAX, check_value,
 };
+pub use row::{TagRow, deleted};
 pub use slug::{InvalidSlug, Slug};
 
 use crate::clock::Timestamp;

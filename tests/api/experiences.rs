@@ -1,5 +1,7 @@
 //! `/admin/v1/experiences`.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::{Answer, Answering as _, TestService};
@@ -535,6 +537,33 @@ async fn images_are_told_by_their_bytes_and_written_anew_from_their_pixels() {
     upload(&service, "/experiences/9/images", &png())
         .await
         .expect(404);
+}
+
+#[tokio::test]
+async fn an_image_of_more_than_40_million_pixels_is_refused_in_words() {
+    let service = TestService::start().await;
+    let studio = json!({"name": "Story", "kind": "studio", "blocks": []});
+    service.experience(studio).await;
+    // A GIF whose head promises 10,000 x 9,000 pixels: 360 MB of memory for 35 bytes.
+    let mut bomb = b"GIF89a\x10\x27\x28\x23\x80\0\0\xff\xff\xff\0\0\0".to_vec();
+    bomb.extend(b",\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;");
+    let path = "/experiences/1/images";
+    let refused = upload(&service, path, &bomb).await.expect(422);
+    let said = "This picture has 10000 x 9000 pixels. A picture can have at most 40 million pixels \
+                in all, and 12000 on a side. Make it smaller, and add it again.";
+    assert_eq!(refused["detail"], said);
+    assert_eq!(service.admin_get(path).await["items"], json!([]));
+
+    // In a file of an experience as well.
+    upload(&service, path, &png()).await.expect(201);
+    let shows = json!({"blocks": [{"type": "image", "image_id": 1, "alt": ""}]});
+    service.admin_patch("/experiences/1", shows).await;
+    let mut file = service.admin_get("/experiences/1/file").await;
+    file["images"][0]["data"] = json!(STANDARD.encode(&bomb));
+    let answer = service
+        .admin(Method::POST, "/experiences/import", file)
+        .await;
+    assert_eq!(answer.expect(422)["detail"], said);
 }
 
 #[tokio::test]

@@ -1,10 +1,13 @@
 //! `/admin/v1/tags`.
 
+mod all_or_none;
 mod bulk;
+mod cells;
 mod export;
 mod import;
 mod list;
 mod properties;
+mod round_trip;
 mod save;
 
 use reqwest::Method;

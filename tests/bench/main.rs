@@ -24,6 +24,7 @@ mod bare;
 mod commits;
 mod fixture;
 mod http;
+mod imports;
 mod load;
 mod report;
 mod server;
@@ -34,11 +35,15 @@ use anyhow::Result;
 
 use commits::Grouping;
 use fixture::Fixture;
+use imports::Imports;
 use tapdesk_tests::postgres::Cluster;
 use turns::Fixtures;
 
 /// The argument that makes this program the bare server.
 const BARE: &str = "bare";
+
+/// The argument that measures taps beside an import, and nothing else.
+const IMPORTS: &str = "imports";
 
 /// How often the sides take turns; odd, so that a median is one of them.
 const ROUNDS: usize = 5;
@@ -57,6 +62,10 @@ fn main() -> Result<()> {
         .enable_all()
         .build()?;
     let cluster = Cluster::start(&SERVER);
+    if std::env::args().any(|argument| argument == IMPORTS) {
+        report::imports(&runtime.block_on(imports(&cluster))?);
+        return Ok(());
+    }
     eprintln!("making databases of 1,000 and 1,000,000 tags");
     let fixtures = runtime.block_on(async {
         anyhow::Ok(Fixtures {
@@ -86,6 +95,19 @@ fn main() -> Result<()> {
             postgres: commits::grouping_on_postgres(&postgres).await?,
         })
     })?;
+    let imports = runtime.block_on(imports(&cluster))?;
     report::print(&turns, &single, &grouping);
+    report::imports(&imports);
     Ok(())
+}
+
+/// Taps beside an import, on each database.
+async fn imports(cluster: &Cluster) -> Result<[(&'static str, Imports); 2]> {
+    eprintln!("taps beside an import");
+    let sqlite = Fixture::sqlite(1_000).await?;
+    let postgres = Fixture::postgres(cluster, 1_000, 0).await?;
+    Ok([
+        ("SQLite", imports::beside_taps(&sqlite).await?),
+        ("PostgreSQL", imports::beside_taps(&postgres).await?),
+    ])
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::commits::{Grouping, Pair};
+use crate::imports::Imports;
 use crate::load::Case;
 use crate::turns::{Side, Turn};
 
@@ -67,6 +68,23 @@ fn commits(single: &[Pair<Duration>], grouping: &Grouping) {
             "storage alone, taps/s on {database}: {:.0} with grouped commits, {:.0} with one commit each",
             median(pairs.iter().map(|pair| pair.ours)),
             median(pairs.iter().map(|pair| pair.other)),
+        );
+    }
+}
+
+/// Taps beside an import whose rows are stored all or none.
+pub(crate) fn imports(databases: &[(&str, Imports)]) {
+    let millis = |times: &[Pair<Duration>], time: fn(&Pair<Duration>) -> Duration| {
+        median(times.iter().map(|pair| time(pair).as_secs_f64() * 1e3))
+    };
+    println!("\ntaps of 64 connections beside an import of all rows or none");
+    for (database, Imports { p50, p99 }) in databases {
+        println!(
+            "{database:12} p50 {:7.2} ms, p99 {:7.2} ms; without it p50 {:7.2} ms, p99 {:7.2} ms",
+            millis(p50, |pair| pair.ours),
+            millis(p99, |pair| pair.ours),
+            millis(p50, |pair| pair.other),
+            millis(p99, |pair| pair.other),
         );
     }
 }

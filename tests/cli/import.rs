@@ -30,7 +30,7 @@ async fn good_rows_go_in_and_each_bad_one_is_named() {
     let none = run_at(&service, &[&import[..], &["--on-error", "abort"]].concat()).await;
     assert!(
         none.stdout
-            .contains("0 tags created, 0 updated; 1 rows refused, 2 left out."),
+            .contains("0 tags created, 0 updated; 1 row refused, 2 left out."),
         "{}",
         none.stdout
     );
@@ -52,10 +52,10 @@ async fn good_rows_go_in_and_each_bad_one_is_named() {
     assert!(
         imported
             .stdout
-            .contains("2 tags created, 0 updated; 1 rows refused, 0 left out.")
+            .contains("2 tags created, 0 updated; 1 row refused, 0 left out.")
     );
     assert!(
-        imported.stderr.contains("1 rows were refused"),
+        imported.stderr.contains("1 row was refused"),
         "{}",
         imported.stderr
     );
@@ -100,6 +100,45 @@ async fn what_was_exported_can_be_imported_again() {
         .await
         .good();
     assert!(again.starts_with("0 tags created, 1200 updated"), "{again}");
+}
+
+#[tokio::test]
+async fn what_is_deleted_is_said_before_and_after() {
+    let service = launch().start().await;
+    let file = service.folder().join("tags.csv");
+    fs::write(
+        &file,
+        "slug,name,variable:owner\nbottle-41,Bottle 41,Ann\nbottle-42,Bottle 42,\n",
+    )
+    .unwrap();
+    let import = ["import", file.to_str().unwrap()];
+    run_at(&service, &import).await.good();
+    fs::write(
+        &file,
+        "slug,variable:owner,experience\nbottle-41,(delete),Lost\nbottle-42,,\n",
+    )
+    .unwrap();
+
+    let upsert = [&import[..], &["--mode", "upsert"]].concat();
+    let said = run_at(&service, &upsert).await;
+    assert!(
+        said.stdout
+            .contains("row 2: There is no experience named \"Lost\"."),
+        "{}",
+        said.stdout
+    );
+    let upsert = [&upsert[..], &["--unknown-experience", "ignore"]].concat();
+    for (dry, deleted) in [
+        (true, "1 value of tags would be deleted."),
+        (false, "1 value of tags deleted."),
+    ] {
+        let dry = if dry { &["--dry-run"][..] } else { &[] };
+        let said = run_at(&service, &[&upsert[..], dry].concat()).await.good();
+        assert!(said.contains("row 2: deletes variable:owner\n"), "{said}");
+        assert!(said.contains(deleted), "{said}");
+    }
+    let said = run_at(&service, &upsert).await.good();
+    assert!(!said.contains("deleted"), "it is gone already: {said}");
 }
 
 #[tokio::test]

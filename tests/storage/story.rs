@@ -7,6 +7,7 @@ pub mod counters;
 pub mod events;
 pub mod experiences;
 pub mod housekeeping;
+pub mod imports;
 pub mod inlays;
 pub mod panics;
 pub mod reopening;
@@ -47,6 +48,11 @@ macro_rules! story {
                 a_clock_that_was_ahead_holds_up_nothing_that_is_due
                 taps_go_on_while_a_full_history_is_removed;
             panics: an_operation_that_panics_fails_alone;
+            imports: rows_become_tags_a_hundred_at_a_time_in_their_order
+                what_is_not_decided_leaves_nothing
+                what_is_decided_is_finished_after_a_crash
+                what_an_import_needs_nobody_else_gets
+                what_happens_to_a_tag_meanwhile_is_not_lost;
             inlays: an_inlay_is_found_on_its_tag_and_in_lists
                 a_uid_is_taken_until_its_inlay_is_deleted
                 an_edit_that_is_refused_changes_nothing

@@ -263,3 +263,27 @@ CREATE TABLE sheet_rows (
     row      TEXT NOT NULL,         -- JSON
     PRIMARY KEY (sheet_id, position)
 ) WITHOUT ROWID;
+
+-- Imports whose rows are stored all or none. Their rows are set aside one after
+-- the other, decided at once, and become tags one after the other; a row is here
+-- or a tag. What it takes is not to be had by others meanwhile.
+CREATE TABLE imports (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    state      TEXT NOT NULL,       -- staging, decided, given_up
+    touched_at INTEGER NOT NULL
+);
+
+CREATE TABLE import_rows (
+    import_id     INTEGER NOT NULL,
+    position      INTEGER NOT NULL, -- from 0
+    slug          TEXT UNIQUE,        -- of a tag to be; NULL: changes tag_id
+    uid           BLOB UNIQUE,        -- of an inlay to be
+    tag_id        INTEGER,
+    experience_id INTEGER,
+    master_key_id INTEGER,
+    row           TEXT NOT NULL,    -- JSON
+    inlay         TEXT,             -- JSON; its keys are wrapped
+    PRIMARY KEY (import_id, position)
+) WITHOUT ROWID;
+CREATE INDEX import_rows_experience ON import_rows (experience_id) WHERE experience_id IS NOT NULL;
+CREATE INDEX import_rows_master_key ON import_rows (master_key_id) WHERE master_key_id IS NOT NULL;

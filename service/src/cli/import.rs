@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
+use tapdesk_service::plural::counted;
 use ureq::http::Method;
 
 use super::client::Connection;
@@ -30,6 +31,10 @@ pub(super) struct Options {
     #[arg(long, default_value = "insert")]
     mode: Mode,
 
+    /// What an experience means that there is not.
+    #[arg(long, default_value = "refuse")]
+    unknown_experience: UnknownExperience,
+
     #[command(flatten)]
     connection: Connection,
 }
@@ -46,8 +51,16 @@ enum OnError {
 enum Mode {
     /// It is refused.
     Insert,
-    /// It changes that tag.
+    /// It changes that tag: a text is set, `(delete)` deletes, an empty cell changes nothing.
     Upsert,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum UnknownExperience {
+    /// The row is refused.
+    Refuse,
+    /// The cell counts as empty.
+    Ignore,
 }
 
 pub(super) fn run(options: &Options) -> Result<()> {
@@ -62,8 +75,12 @@ pub(super) fn run(options: &Options) -> Result<()> {
         Mode::Insert => "insert",
         Mode::Upsert => "upsert",
     };
+    let unknown = match options.unknown_experience {
+        UnknownExperience::Refuse => "refuse",
+        UnknownExperience::Ignore => "ignore",
+    };
     let path = format!(
-        "/tags/import?dry_run={}&on_error={on_error}&mode={mode}",
+        "/tags/import?dry_run={}&on_error={on_error}&mode={mode}&unknown_experience={unknown}",
         options.dry_run
     );
     let service = options.connection.open()?;
@@ -82,15 +99,40 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "{created} tags {would}created, {updated} {would}updated; {refused} rows refused, {left_out} left out."
+        "{} {would}created, {updated} {would}updated; {} refused, {left_out} left out.",
+        counted(created, "tag"),
+        counted(refused, "row"),
     )?;
+    let deleted = count("deleted");
+    if deleted > 0 {
+        writeln!(out, "{} of tags {would}deleted.", counted(deleted, "value"))?;
+    }
     if let Some(why) = summary["stopped"].as_str() {
         bail!("The import ended early: {why}");
     }
     if refused > 0 {
-        bail!("{refused} rows were refused; mend them and import those rows again.");
+        let (rows, were, them) = if refused == 1 {
+            ("row", "was", "it")
+        } else {
+            ("rows", "were", "them")
+        };
+        bail!("{refused} {rows} {were} refused. Correct {them} and import {them} again.");
     }
     Ok(())
+}
+
+/// What there is to say of a row: why it is refused, and what is deleted.
+fn said(result: &Value) -> Vec<String> {
+    let mut said = Vec::new();
+    if result["outcome"] == "refused" {
+        said.extend(result["reason"].as_str().map(str::to_owned));
+    }
+    let deleted = result["deleted"].as_array().into_iter().flatten();
+    let deleted: Vec<_> = deleted.filter_map(Value::as_str).collect();
+    if !deleted.is_empty() {
+        said.push(format!("deletes {}", deleted.join(", ")));
+    }
+    said
 }
 
 /// Names the refused rows while they come, a result a line, and answers what
@@ -114,9 +156,8 @@ fn follow(answer: impl io::BufRead) -> Result<Value> {
         }
         let result: Value =
             serde_json::from_str(line.trim_end_matches(',')).with_context(unexpected)?;
-        if result["outcome"] == "refused" {
-            let reason = result["reason"].as_str().unwrap_or_default();
-            bar.suspend(|| writeln!(io::stdout(), "row {}: {reason}", result["row"]))?;
+        for said in said(&result) {
+            bar.suspend(|| writeln!(io::stdout(), "row {}: {said}", result["row"]))?;
         }
         bar.inc(1);
     }

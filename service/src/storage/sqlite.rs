@@ -94,6 +94,7 @@ impl SqliteStorage {
         let connection = migrate::open(&path, clock.now(), entropy)?;
         let simulated_offset = simulated_time::offset(&connection)?;
         expire_keys_of_a_later_clock(&connection, clock.now(), simulated_offset)?;
+        tags::abandon_all(&connection)?;
         let next_interaction = AtomicI64::new(last_interaction(&connection)? + 1);
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
         Ok(Self {

@@ -11,7 +11,7 @@ use super::{Conflict, StorageError};
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InlayId, TagId};
 use crate::inventory::NewInlay;
-use crate::tag::{PropertyClass, PropertyKey, Slug, Status, Tag, TagFields};
+use crate::tag::{PropertyClass, PropertyKey, Slug, Status, Tag, TagColumn, TagFields, TagRow};
 use crate::world::World;
 
 /// An edit of a tag, applied inside the operation that stores it. An `Err` is a
@@ -48,12 +48,12 @@ pub trait Tags: Send + Sync {
     ) -> Result<BTreeSet<(PropertyClass, PropertyKey)>, StorageError>;
 
     /// Stores rows of a table of tags, no slug twice. A row that breaks a rule
-    /// is refused alone; the results stand in the order of `rows`, and say
-    /// under any [`Keep`] what [`Keep::Good`] would have done.
+    /// is refused alone; the results stand in the order of `rows`. With
+    /// `upsert`, a row whose slug a tag has changes that tag; else it is refused.
     async fn import_tags(
         &self,
         rows: Vec<Arc<ImportRow>>,
-        how: ImportHow,
+        upsert: bool,
     ) -> Result<Vec<Result<Imported, Conflict>>, StorageError>;
 
     /// Applies `edit` to a tag. A slug that is replaced stays the tag's own, as a former slug.
@@ -233,13 +233,14 @@ pub enum TagPlace {
 }
 
 /// A row of a table of tags.
+#[derive(Clone, Debug)]
 pub struct ImportRow {
-    /// The slug it names, if it does.
-    pub slug: Option<Slug>,
-    /// What it makes of a tag: of the one with its slug, or of
-    /// a tag that has nothing yet, not even a name. Afterwards the tag has a slug.
-    /// A tag that had the slug before is meant, too, and keeps its present one.
-    pub edit: TagEdit,
+    /// The slug: of the tag that it changes, now or before, or of a new one.
+    pub slug: Slug,
+    /// Whether the row names it; else it is made up, and no tag's.
+    pub named: bool,
+    /// What it makes of a tag.
+    pub row: TagRow,
     /// A new inlay on the tag; its `tag_id` is set to the tag's.
     pub inlay: Option<NewInlay>,
 }
@@ -265,40 +266,25 @@ impl SlugOwner {
 }
 
 impl ImportRow {
-    /// What it makes of a tag that exists. `by_former_slug`: the tag had the
-    /// row's slug before, and keeps its present one.
-    pub(super) fn edit_of(
-        &self,
-        fields: TagFields,
-        by_former_slug: bool,
-    ) -> Result<TagFields, String> {
-        let slug = by_former_slug.then(|| fields.slug.clone());
-        let mut after = (self.edit)(fields)?;
-        if let Some(slug) = slug {
-            after.slug = slug;
-        }
-        Ok(after)
+    /// The new tag that it makes.
+    pub(super) fn create(&self) -> Result<TagFields, Conflict> {
+        self.row
+            .create(self.slug.clone())
+            .map_err(Conflict::Invalid)
     }
-}
 
-/// How a table of tags is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ImportHow {
-    /// Whether a row whose slug a tag has edits that tag; else it is refused.
-    pub upsert: bool,
-    /// What is kept.
-    pub keep: Keep,
-}
+    /// What it makes of the tag that has its slug, or had it before: that one keeps its
+    /// present slug.
+    pub(super) fn change(&self, before: &TagFields) -> Result<TagFields, Conflict> {
+        self.row.change(before.clone()).map_err(Conflict::Invalid)
+    }
 
-/// What is kept of a table that has rows which break a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// The good rows.
-    Good,
-    /// All rows where all are good, else none.
-    AllOrNone,
-    /// Nothing at all: a dry run.
-    Nothing,
+    /// Its new inlay, on `tag`.
+    pub(super) fn inlay_on(&self, tag: TagId) -> Option<NewInlay> {
+        let mut inlay = self.inlay.clone()?;
+        inlay.fields.tag_id = Some(tag);
+        Some(inlay)
+    }
 }
 
 /// What became of a row.
@@ -312,6 +298,8 @@ pub struct Imported {
     pub put: Put,
     /// Its new inlay, where it has one.
     pub inlay: Option<InlayId>,
+    /// The columns in which the tag has nothing any more.
+    pub deleted: Vec<TagColumn>,
 }
 
 /// Tags named one by one, or by a filter.

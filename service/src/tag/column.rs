@@ -1,7 +1,6 @@
 //! A tag as a row of a table: its columns, and what their cells say.
 //!
-//! An empty cell is `None`: no such property, no experience, the default. What
-//! a tag is given by its life (id, counts, times) has no column.
+//! What a tag is given by its life (id, counts, times) has no column.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -91,7 +90,7 @@ impl TagColumn {
         })
     }
 
-    /// What its cell says of a tag.
+    /// What its cell says of a tag; `None` where there is nothing to say.
     pub fn cell<'a>(&self, tag: &'a TagFields) -> Option<Cow<'a, str>> {
         let text = |text: &'a str| (!text.is_empty()).then_some(Cow::Borrowed(text));
         let switch = |on: bool| Some(Cow::Borrowed(if on { "true" } else { "false" }));
@@ -120,70 +119,81 @@ impl TagColumn {
         }
     }
 
-    /// Makes a tag what its cell says. A mistake is a sentence for people.
-    pub fn set(&self, tag: &mut TagFields, cell: Option<&str>) -> Result<(), InvalidCell> {
-        let default = TagFields::named(String::new());
-        let text = || cell.unwrap_or_default().to_owned();
-        // What is no free text may stand between blanks.
-        let word = cell.map(str::trim).filter(|word| !word.is_empty());
+    /// Makes a tag what a text in its cell says. A mistake is a sentence for people.
+    pub fn set(&self, tag: &mut TagFields, text: &str) -> Result<(), InvalidCell> {
+        match self {
+            Self::Name => tag.name = text.to_owned(),
+            Self::Title => tag.title = text.to_owned(),
+            Self::Description => tag.description = text.to_owned(),
+            Self::Property(class, key) => {
+                check_value(text)
+                    .map_err(|error| InvalidCell(format!("{}: {error}", self.name())))?;
+                let properties = &mut tag.properties_mut(*class).0;
+                properties.insert(key.clone(), text.to_owned());
+            }
+            // What is no free text may stand between blanks, and blanks alone say nothing.
+            _ if text.trim().is_empty() => {}
+            _ => self.set_word(tag, text.trim())?,
+        }
+        Ok(())
+    }
+
+    fn set_word(&self, tag: &mut TagFields, word: &str) -> Result<(), InvalidCell> {
         let invalid = |expected: &str| InvalidCell(format!("{} {expected}.", self.name()));
-        let switch = |default: bool| match word {
-            None => Ok(default),
-            // Spreadsheets write TRUE and FALSE.
-            Some(word) if word.eq_ignore_ascii_case("true") => Ok(true),
-            Some(word) if word.eq_ignore_ascii_case("false") => Ok(false),
-            Some(_) => Err(invalid("is true or false")),
+        // Spreadsheets write TRUE and FALSE.
+        let switch = || match word {
+            _ if word.eq_ignore_ascii_case("true") => Ok(true),
+            _ if word.eq_ignore_ascii_case("false") => Ok(false),
+            _ => Err(invalid("is true or false")),
         };
         match self {
+            Self::Name | Self::Title | Self::Description | Self::Property(..) => {}
             Self::Slug => {
-                tag.slug = word
-                    .map_or(Ok(Slug::default()), Slug::parse)
-                    .map_err(|error| InvalidCell(error.to_string()))?;
+                tag.slug = Slug::parse(word).map_err(|error| InvalidCell(error.to_string()))?;
             }
-            Self::Name => tag.name = text(),
-            Self::Title => tag.title = text(),
-            Self::Description => tag.description = text(),
-            Self::LanguageCode => {
-                tag.language_code = word.map_or(default.language_code, str::to_owned);
-            }
+            Self::LanguageCode => word.clone_into(&mut tag.language_code),
             Self::Status => {
-                tag.status = word
-                    .map_or(Some(default.status), Status::parse)
-                    .ok_or_else(|| invalid("is active or archived"))?;
+                tag.status = Status::parse(word).ok_or_else(|| invalid("is active or archived"))?;
             }
             Self::ExperienceId => {
-                let id = word.map(str::parse::<ExperienceId>).transpose();
-                tag.experience_id = id.map_err(|_| invalid("is the number of an experience"))?;
+                let id = word.parse::<ExperienceId>();
+                let id = id.map_err(|_| invalid("is the number of an experience"))?;
+                tag.experience_id = Some(id);
             }
-            Self::VerifierEnabled => tag.verifier_enabled = switch(default.verifier_enabled)?,
-            Self::UpdatesRequireVerified => {
-                tag.updates_require_verified = switch(default.updates_require_verified)?;
-            }
-            Self::HasQrCode => tag.has_qr_code = switch(default.has_qr_code)?,
-            Self::TrackLocation => tag.track_location = switch(default.track_location)?,
+            Self::VerifierEnabled => tag.verifier_enabled = switch()?,
+            Self::UpdatesRequireVerified => tag.updates_require_verified = switch()?,
+            Self::HasQrCode => tag.has_qr_code = switch()?,
+            Self::TrackLocation => tag.track_location = switch()?,
             Self::Location => {
-                let location = word.map(serde_json::from_str).transpose();
-                tag.location = location
-                    .map_err(|error| invalid(&format!("is a location as JSON: {error}")))?;
+                let location = serde_json::from_str(word);
+                tag.location = Some(
+                    location
+                        .map_err(|error| invalid(&format!("is a location as JSON: {error}")))?,
+                );
             }
             Self::WidgetSettings => {
-                let widgets = word.map(serde_json::from_str).transpose();
-                tag.widget_settings = widgets
-                    .map_err(|error| invalid(&format!("is an object as JSON: {error}")))?
-                    .unwrap_or_default();
+                tag.widget_settings = serde_json::from_str(word)
+                    .map_err(|error| invalid(&format!("is an object as JSON: {error}")))?;
             }
+        }
+        Ok(())
+    }
+
+    /// Deletes what it says of a tag. What a tag must have cannot be deleted.
+    pub fn delete(&self, tag: &mut TagFields) -> Result<(), InvalidCell> {
+        match self {
+            Self::Title => tag.title.clear(),
+            Self::Description => tag.description.clear(),
+            Self::ExperienceId => tag.experience_id = None,
+            Self::Location => tag.location = None,
+            Self::WidgetSettings => tag.widget_settings.clear(),
             Self::Property(class, key) => {
-                let properties = &mut tag.properties_mut(*class).0;
-                match cell {
-                    Some(value) => {
-                        check_value(value)
-                            .map_err(|error| InvalidCell(format!("{}: {error}", self.name())))?;
-                        properties.insert(key.clone(), value.to_owned());
-                    }
-                    None => {
-                        properties.remove(key.as_str());
-                    }
-                }
+                tag.properties_mut(*class).0.remove(key.as_str());
+            }
+            _ => {
+                let name = self.name();
+                let why = format!("{name} cannot be deleted, only changed.");
+                return Err(InvalidCell(why));
             }
         }
         Ok(())
@@ -219,21 +229,6 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_cell_is_the_default() {
-        let mut tag = TagFields {
-            title: "title".to_owned(),
-            verifier_enabled: false,
-            status: Status::Archived,
-            experience_id: Some(ExperienceId(7)),
-            ..TagFields::named(String::new())
-        };
-        for column in TagColumn::FIXED {
-            column.set(&mut tag, None).unwrap();
-        }
-        assert_eq!(tag, TagFields::named(String::new()));
-    }
-
-    #[test]
     fn a_cell_that_is_not_understood_is_refused_in_words() {
         let mut tag = TagFields::named(String::new());
         for (column, cell, sentence) in [
@@ -250,7 +245,7 @@ mod tests {
             ),
             (TagColumn::HasQrCode, "yes", "has_qr_code is true or false."),
         ] {
-            let refused = column.set(&mut tag, Some(cell)).unwrap_err();
+            let refused = column.set(&mut tag, cell).unwrap_err();
             assert_eq!(refused.to_string(), sentence);
         }
     }

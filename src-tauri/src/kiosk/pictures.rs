@@ -7,17 +7,19 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use tapdesk_service::entropy::{self, Entropy};
+use tapdesk_service::experience::ImageType;
+use tapdesk_service::picture::{self, PictureError};
 
 /// Largest picture, in bytes.
 const LARGEST: usize = 16 * 1024 * 1024;
 /// Most pictures.
 const MOST: usize = 20;
-/// What a file begins with, its ending, and its media type.
-const KINDS: [(&[u8], &str, &str); 4] = [
-    (b"\x89PNG\r\n\x1a\n", "png", "image/png"),
-    (b"\xff\xd8\xff", "jpg", "image/jpeg"),
-    (b"GIF8", "gif", "image/gif"),
-    (b"RIFF", "webp", "image/webp"),
+/// How the files end.
+const ENDINGS: [(ImageType, &str); 4] = [
+    (ImageType::Png, "png"),
+    (ImageType::Jpeg, "jpg"),
+    (ImageType::Gif, "gif"),
+    (ImageType::Webp, "webp"),
 ];
 
 /// Where the pictures of the installation with this database are.
@@ -39,12 +41,15 @@ pub fn add(
     if bytes.len() > LARGEST {
         return Err("A picture has at most 16 MiB.".to_owned());
     }
-    let kind = KINDS.iter().find(|(magic, ending, _)| {
-        // Sounds and films are RIFF files, too.
-        bytes.starts_with(magic) && (*ending != "webp" || bytes.get(8..12) == Some(b"WEBP"))
-    });
-    let (_, ending, _) =
-        kind.ok_or("A picture is a PNG, JPEG, GIF or WebP file. This is none of them.")?;
+    // The page reads all of its pixels, however few bytes they are packed in.
+    let media_type = picture::check(bytes).map_err(|error| match error {
+        PictureError::UnknownType => {
+            "A picture is a PNG, JPEG, GIF or WebP file. This is none of them.".to_owned()
+        }
+        error => error.to_string(),
+    })?;
+    let ending = ENDINGS.iter().find(|(known, _)| *known == media_type);
+    let (_, ending) = ending.ok_or("The picture is of a type that is not shown.")?;
     let name = entropy::text(entropy, b"abcdefghijklmnopqrstuvwxyz0123456789", 12);
     let name = format!("{name}.{ending}");
     let refused = |error| format!("The picture cannot be kept: {error}.");
@@ -65,7 +70,8 @@ pub fn remove(folder: &Path, name: &str) {
 /// A picture as the page shows it; `None` where it cannot be read.
 pub fn data_url(folder: &Path, name: &str) -> Option<String> {
     let ending = name.rsplit('.').next()?;
-    let (_, _, media) = KINDS.iter().find(|(_, known, _)| *known == ending)?;
+    let (media_type, _) = ENDINGS.iter().find(|(_, known)| *known == ending)?;
+    let media = media_type.as_str();
     let bytes = is_name(name).then(|| fs::read(folder.join(name)).ok())??;
     Some(format!("data:{media};base64,{}", STANDARD.encode(bytes)))
 }
@@ -82,13 +88,23 @@ mod tests {
     use super::*;
     use tapdesk_service::entropy::OsEntropy;
 
+    /// A GIF of `width` x `height` pixels, as its head says.
+    fn gif(width: u16, height: u16) -> Vec<u8> {
+        let mut bytes = b"GIF89a".to_vec();
+        bytes.extend(width.to_le_bytes());
+        bytes.extend(height.to_le_bytes());
+        bytes.extend(b"\x80\0\0\xff\xff\xff\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;");
+        bytes
+    }
+
     #[test]
     fn pictures_are_kept_shown_and_removed() {
         let home = tempfile::tempdir().unwrap();
         let folder = folder(&home.path().join("tapdesk.db"));
-        let name = add(&folder, b"GIF89a", 0, &OsEntropy).unwrap();
+        let name = add(&folder, &gif(1, 1), 0, &OsEntropy).unwrap();
         let url = data_url(&folder, &name).unwrap();
-        assert_eq!(url, "data:image/gif;base64,R0lGODlh");
+        let expected = STANDARD.encode(gif(1, 1));
+        assert_eq!(url, format!("data:image/gif;base64,{expected}"));
         remove(&folder, &name);
         assert_eq!(data_url(&folder, &name), None);
     }
@@ -98,10 +114,18 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         assert!(add(home.path(), b"<svg onload=alert(1)>", 0, &OsEntropy).is_err());
         assert!(add(home.path(), b"RIFF\0\0\0\0WAVE", 0, &OsEntropy).is_err());
-        assert!(add(home.path(), b"RIFF\0\0\0\0WEBP", 0, &OsEntropy).is_ok());
-        assert!(add(home.path(), b"GIF89a", MOST, &OsEntropy).is_err());
+        assert!(add(home.path(), b"RIFF\0\0\0\0WEBP", 0, &OsEntropy).is_err());
+        assert!(add(home.path(), &gif(1, 1), MOST, &OsEntropy).is_err());
         for name in ["../tapdesk.db", "a/b.png", ".png", "x.db"] {
             assert_eq!(data_url(home.path(), name), None);
         }
+    }
+
+    #[test]
+    fn a_picture_of_more_than_40_million_pixels_is_refused_in_words() {
+        let home = tempfile::tempdir().unwrap();
+        let refused = add(home.path(), &gif(10_000, 9_000), 0, &OsEntropy).unwrap_err();
+        assert!(refused.contains("10000 x 9000 pixels"), "{refused}");
+        assert!(add(home.path(), &gif(8_000, 5_000), 0, &OsEntropy).is_ok());
     }
 }

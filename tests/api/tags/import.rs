@@ -153,11 +153,11 @@ async fn a_slug_that_a_tag_has_is_refused_or_changes_that_tag() {
     );
     assert_eq!(result["results"][0]["id"], tag.id);
     let after = service.admin_get(&tag.admin_path()).await;
-    // A column of the file is what its cell says; the others stay.
+    // What a cell says is so; empty cells say nothing, and other columns stay.
     assert_eq!(after["name"], "After");
-    assert_eq!(after["title"], "");
+    assert_eq!(after["title"], "Old");
     assert_eq!(after["description"], "stays");
-    assert_eq!(after["data"], json!({"a": "9", "c": "3"}));
+    assert_eq!(after["data"], json!({"a": "9", "b": "2", "c": "3"}));
     assert_eq!(names(&all(&service, "/tags?q=after", 50).await), ["After"]);
     // A deleted tag's slug stays its own.
     service

@@ -195,6 +195,26 @@ group("Tags", {
       assert.match(text, /"blue","imported-2","/);
       assert.doesNotMatch(text, /imported-1/);
     },
+    "are imported again by rules for empty cells, and what is deleted is shown before": async (page, { api }) => {
+      await api.post("/tags", { name: "Jug", slug: "jug-000001", title: "A jug", variables: { owner: "Ann", city: "Bern" } });
+      await page.show("tags");
+      await page.getByRole("button", { name: "Import…" }).click();
+      await page.getByLabel("CSV file").setInputFiles(csv("slug,title,variable:owner,variable:city,experience\njug-000001,,(delete),,Nowhere\n"));
+      await page.getByLabel("Where a tag has the address already").selectOption("upsert");
+      await page.getByText("An empty cell changes nothing.").waitFor();
+      await page.getByRole("button", { name: "Check" }).click();
+      await page.getByText("There is no experience named").first().waitFor();
+      await page.getByLabel("If an experience does not exist").selectOption("ignore");
+      await page.getByRole("button", { name: "Check" }).click();
+      await page.getByText("1 value of tags would be deleted.").waitFor();
+      await page.getByText("Deletes: variable:owner.").waitFor();
+      const before = (await api.get("/tags?q=jug-000001")).items[0];
+      assert.deepEqual(before.variables, { owner: "Ann", city: "Bern" });
+      await page.getByRole("button", { name: "Import", exact: true }).click();
+      await page.getByText("1 value of tags deleted.").waitFor();
+      const after = (await api.get("/tags?q=jug-000001")).items[0];
+      assert.deepEqual([after.title, after.variables], ["A jug", { city: "Bern" }]);
+    },
     "are exported as the list shows them": async (page) => {
       await page.show("tags?q=watch");
       await page.getByText("Watch 45").waitFor();

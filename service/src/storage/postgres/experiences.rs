@@ -333,6 +333,13 @@ async fn delete(write: &mut Write, id: ExperienceId) -> Result<Option<()>, Stora
         return Ok(None);
     };
     Conflict::unless_unused(tags)?;
+    let reserved = write
+        .one(
+            "SELECT count(*) FROM import_rows WHERE experience_id = $1",
+            &[&id.0],
+        )
+        .await?;
+    Conflict::unless_reserved("experience", row::count(&reserved)?)?;
     write
         .run(
             "UPDATE experiences SET deleted_at = $2 WHERE id = $1",

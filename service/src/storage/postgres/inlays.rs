@@ -247,17 +247,38 @@ impl Conditions {
 /// Stores a new inlay, or one that comes back after it was deleted.
 pub(super) async fn insert(write: &mut Write, new: &NewInlay) -> Result<InlayId, StorageError> {
     check_tag(write, new.fields.tag_id, new.simulated).await?;
-    check_master_key(write, new.fields.keys.as_ref()).await?;
-    let sql = format!("SELECT {COLUMNS}, i.deleted_at IS NULL FROM {FROM} WHERE i.uid = $1");
+    check_new(write, new).await?;
+    put_new(write, new).await
+}
+
+/// Whether a new inlay's keys and its UID can be had.
+pub(super) async fn check_new(session: &Session, new: &NewInlay) -> Result<(), StorageError> {
+    check_master_key(session, new.fields.keys.as_ref()).await?;
+    let taken = session
+        .one(
+            "SELECT EXISTS (SELECT FROM inlays WHERE uid = $1 AND deleted_at IS NULL),
+                 EXISTS (SELECT FROM import_rows WHERE uid = $1)",
+            &[&new.uid.bytes().as_slice()],
+        )
+        .await?;
+    if column(&taken, 0)? {
+        return Err(Conflict::UidTaken(new.uid.to_string()).into());
+    }
+    if column(&taken, 1)? {
+        return Err(Conflict::UidInImport(new.uid.to_string()).into());
+    }
+    Ok(())
+}
+
+/// Stores a new inlay that breaks no rule.
+pub(super) async fn put_new(write: &mut Write, new: &NewInlay) -> Result<InlayId, StorageError> {
+    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE i.uid = $1");
     let former = write.row(&sql, &[&new.uid.bytes().as_slice()]).await?;
     let Some(former) = former else {
         let id = store(write, &INSERT, new).await?;
         counter::start(write, id).await?;
         return Ok(id);
     };
-    if column(&former, AFTER_INLAY)? {
-        return Err(Conflict::UidTaken(new.uid.to_string()).into());
-    }
     let former = from_row(&former)?;
     store(write, &UPDATE, new).await?;
     counter::follow(write, former.id, &former.fields, &new.fields).await?;

@@ -89,6 +89,13 @@ async fn delete(session: &Session, id: MasterKeyId) -> Result<Option<()>, Storag
         .await?;
     let users = match row::count(&users)? {
         0 => {
+            let reserved = session
+                .one(
+                    "SELECT count(*) FROM import_rows WHERE master_key_id = $1",
+                    &[&id.0],
+                )
+                .await?;
+            Conflict::unless_reserved("master key", row::count(&reserved)?)?;
             let deleted = session
                 .run("DELETE FROM master_keys WHERE id = $1", &[&id.0])
                 .await?;

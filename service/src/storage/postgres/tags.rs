@@ -7,6 +7,7 @@ mod list;
 mod missing;
 mod save;
 mod select;
+mod staged;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -20,8 +21,8 @@ use super::session::Session;
 use super::transaction::Write;
 use crate::id::{ExperienceId, TagId};
 use crate::storage::{
-    Conflict, ImportHow, ImportRow, Imported, MissingVariables, Put, StorageError, TagChange,
-    TagEdit, TagFilter, TagList, TagSelect, Tags,
+    Conflict, ImportRow, Imported, MissingVariables, Put, StorageError, TagChange, TagEdit,
+    TagFilter, TagList, TagSelect, Tags,
 };
 use crate::tag::{
     InvalidProperty, PROPERTIES_MAX, PropertyClass, PropertyKey, Slug, Tag, TagFields,
@@ -80,10 +81,10 @@ impl Tags for PostgresStorage {
     async fn import_tags(
         &self,
         rows: Vec<Arc<ImportRow>>,
-        how: ImportHow,
+        upsert: bool,
     ) -> Result<Vec<Result<Imported, Conflict>>, StorageError> {
         let mut write = self.begin().await?;
-        let outcome = import::rows(&mut write, &rows, how).await;
+        let outcome = import::rows(&mut write, &rows, upsert).await;
         self.end(write, outcome).await
     }
 

@@ -331,6 +331,11 @@ fn delete(write: &mut Write<'_>, id: ExperienceId) -> Result<Option<()>, Storage
         return Ok(None);
     };
     Conflict::unless_unused(tags)?;
+    let reserved: i64 = write
+        .connection
+        .prepare_cached("SELECT count(*) FROM import_rows WHERE experience_id = ?1")?
+        .query_row([id.0], |row| row.get(0))?;
+    Conflict::unless_reserved("experience", reserved.unsigned_abs())?;
     write
         .connection
         .prepare_cached("UPDATE experiences SET deleted_at = ?2 WHERE id = ?1")?

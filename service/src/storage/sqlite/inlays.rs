@@ -227,23 +227,36 @@ fn conditions(filter: InlayFilter) -> (String, Vec<Value>) {
 
 /// Stores a new inlay, or one that comes back after it was deleted.
 pub(super) fn insert(write: &mut Write<'_>, new: &NewInlay) -> Result<InlayId, StorageError> {
-    let connection = write.connection;
-    check_tag(connection, new.fields.tag_id, new.simulated)?;
+    check_tag(write.connection, new.fields.tag_id, new.simulated)?;
+    check_new(write.connection, new)?;
+    put_new(write, new)
+}
+
+/// Whether a new inlay's keys and its UID can be had.
+pub(super) fn check_new(connection: &Connection, new: &NewInlay) -> Result<(), StorageError> {
     check_master_key(connection, new.fields.keys.as_ref())?;
-    let former = connection
-        .prepare_cached(&format!(
-            "SELECT {COLUMNS}, i.deleted_at IS NULL FROM {FROM} WHERE i.uid = ?1"
-        ))?
-        .query_row([new.uid.bytes()], |row| {
-            Ok((from_row(row), row.get::<_, bool>(14)?))
-        })
-        .optional()?;
-    if let Some((_, true)) = former {
+    let found = |sql| -> Result<bool, StorageError> {
+        Ok(connection.prepare_cached(sql)?.exists([new.uid.bytes()])?)
+    };
+    if found("SELECT 1 FROM inlays WHERE uid = ?1 AND deleted_at IS NULL")? {
         return Err(Conflict::UidTaken(new.uid.to_string()).into());
     }
+    if found("SELECT 1 FROM import_rows WHERE uid = ?1")? {
+        return Err(Conflict::UidInImport(new.uid.to_string()).into());
+    }
+    Ok(())
+}
+
+/// Stores a new inlay that breaks no rule.
+pub(super) fn put_new(write: &mut Write<'_>, new: &NewInlay) -> Result<InlayId, StorageError> {
+    let connection = write.connection;
+    let former = connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM {FROM} WHERE i.uid = ?1"))?
+        .query_row([new.uid.bytes()], |row| Ok(from_row(row)))
+        .optional()?;
     let id = store(write, new.uid, &new.fields, new.simulated)?;
     match former {
-        Some((former, _)) => counter::follow(connection, id, &former?.fields, &new.fields)?,
+        Some(former) => counter::follow(connection, id, &former?.fields, &new.fields)?,
         None => counter::start(connection, id)?,
     }
     Ok(id)

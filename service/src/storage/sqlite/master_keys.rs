@@ -97,6 +97,11 @@ impl MasterKeys for SqliteStorage {
                 ))
                 .into());
             }
+            let reserved: i64 = write
+                .connection
+                .prepare_cached("SELECT count(*) FROM import_rows WHERE master_key_id = ?1")?
+                .query_row([id.0], |row| row.get(0))?;
+            Conflict::unless_reserved("master key", reserved.unsigned_abs())?;
             let deleted = write
                 .connection
                 .prepare_cached("DELETE FROM master_keys WHERE id = ?1")?

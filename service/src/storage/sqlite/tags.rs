@@ -7,6 +7,7 @@ mod list;
 mod missing;
 mod save;
 mod select;
+mod staged;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,9 +18,10 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::writer::Write;
 use super::{SqliteStorage, row, taps};
 use crate::id::{ExperienceId, TagId};
+use crate::storage::tags::SlugOwner;
 use crate::storage::{
-    Conflict, ImportHow, ImportRow, Imported, MissingVariables, Put, StorageError, TagChange,
-    TagEdit, TagFilter, TagList, TagSelect, Tags,
+    Conflict, ImportRow, Imported, MissingVariables, Put, StorageError, TagChange, TagEdit,
+    TagFilter, TagList, TagSelect, Tags,
 };
 use crate::tag::{
     InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, Slug, Tag, TagFields,
@@ -27,6 +29,7 @@ use crate::tag::{
 
 pub(super) use former::tag as former_tag;
 pub(super) use save::insert;
+pub(super) use staged::abandon_all;
 
 #[async_trait]
 impl Tags for SqliteStorage {
@@ -69,9 +72,9 @@ impl Tags for SqliteStorage {
     async fn import_tags(
         &self,
         rows: Vec<Arc<ImportRow>>,
-        how: ImportHow,
+        upsert: bool,
     ) -> Result<Vec<Result<Imported, Conflict>>, StorageError> {
-        self.write(move |write| import::rows(write, &rows, how))
+        self.write(move |write| import::rows(write, &rows, upsert))
             .await
     }
 
@@ -181,6 +184,17 @@ fn put_property(
     let properties = Properties([(key.clone(), value.to_owned())].into());
     save::insert_properties(write.connection, tag, class, &properties)?;
     Ok(Some(Put::New))
+}
+
+/// Whose slug a row names.
+fn owner(
+    connection: &Connection,
+    row: &ImportRow,
+) -> Result<Option<SlugOwner>, StorageError> {
+    if !row.named {
+        return Ok(None);
+    }
+    former::owner(connection, &row.slug)
 }
 
 /// A whole tag; `None` for a deleted one.

@@ -440,4 +440,29 @@ pub static TABLES: &[Table] = &[
             column("row", Text),
         ],
     ),
+    Table::new(
+        "imports",
+        1,
+        &[
+            column("id", Integer),
+            column("state", Text),
+            column("touched_at", Integer),
+        ],
+    )
+    .numbered(),
+    Table::new(
+        "import_rows",
+        2,
+        &[
+            column("import_id", Integer),
+            column("position", Integer),
+            column("slug", Text),
+            column("uid", Bytes),
+            column("tag_id", Integer),
+            column("experience_id", Integer),
+            column("master_key_id", Integer),
+            column("row", Text),
+            column("inlay", Text),
+        ],
+    ),
 ];

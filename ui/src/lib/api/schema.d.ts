@@ -217,8 +217,8 @@ export interface paths {
         /**
          * Add an image to an experience
          * @description The body is the image itself: PNG, JPEG, WebP or GIF, told by its first
-         *     bytes whatever the request calls it, and at most 16 MiB. It is kept as PNG or
-         *     JPEG, upright, at most 1600 pixels on a side, and without anything that is
+         *     bytes whatever the request calls it, at most 16 MiB and 40 million pixels. It
+         *     is kept as PNG or JPEG, upright, at most 1600 pixels on a side, and without anything that is
          *     not its pixels (EXIF, for one, which often says where it was taken). An
          *     animation is kept as its first picture.
          */
@@ -957,8 +957,11 @@ export interface paths {
         /**
          * Export tags
          * @description A CSV file with the columns of import, one for each property that there is.
-         *     A cell that a spreadsheet would take for a formula has an apostrophe in
-         *     front. Simulated tags are never exported. What is written while the export
+         *     Imported again it makes the same tags. A property that a tag does not have is
+         *     `(none)`, one with an empty value a lone apostrophe; other cells are empty
+         *     where there is nothing. A cell that a spreadsheet would take for a formula, or
+         *     import for one of its words, has an apostrophe in front. `Tapdesk-Total` is
+         *     how many tags there were when the export began. Simulated tags are never exported. What is written while the export
          *     goes on may be in it or not; each tag is as it was at one moment.
          */
         get: operations["get_tags_export"];
@@ -985,11 +988,22 @@ export interface paths {
          *     columns are `slug`, `name`, `title`, `description`, `language_code`,
          *     `status`, `experience_id`, `verifier_enabled`, `updates_require_verified`,
          *     `has_qr_code`, `track_location`, `location` and `widget_settings` (as JSON),
-         *     `attribute:KEY`, `data:KEY`, `variable:KEY`, in any order; and for a new
-         *     inlay on the tag `uid`, `technology`, `mirror` (`none` for no codes),
-         *     `mac_from`, `meta_key`, `file_key` and `master_key_id`. An empty cell is the
-         *     default, and for properties none. An apostrophe that export put before a
-         *     cell is taken away again. `name` is needed, with `mode=upsert` `slug`.
+         *     `experience` (its name), `attribute:KEY`, `data:KEY`, `variable:KEY`, in any
+         *     order; and for a new inlay on the tag `uid`, `technology`, `mirror` (`none`
+         *     for no codes), `mac_from`, `meta_key`, `file_key` and `master_key_id`. `name`
+         *     is needed, with `mode=upsert` `slug`.
+         *
+         *     | A cell | A new tag | A tag that is changed |
+         *     |---|---|---|
+         *     | empty | has the default; the property is there, and empty | stays as it is |
+         *     | `(none)` | has the default, and no such property | stays as it is |
+         *     | `(delete)` | has the default, and no such property | loses it: the property, the experience, the title, the description, the location or the widget settings |
+         *     | `'` alone | has the empty text | has the empty text |
+         *     | a text | has it | has it |
+         *
+         *     `deleted` names, for each row, what is deleted; with `dry_run`, what would
+         *     be. A text that is one of these words itself has an apostrophe in front, as
+         *     export writes it; one that export put there is taken away again.
          *
          *     Results come while the work goes on, each on a line of its own.
          */
@@ -1790,6 +1804,8 @@ export interface components {
         ImageType: "image/png" | "image/jpeg" | "image/webp" | "image/gif";
         /** @description The tag of a row. A dry run has no ids, and no slug that would be made up. */
         ImportedTag: {
+            /** @description The columns whose values are deleted from a tag that was there. */
+            deleted?: string[];
             id?: components["schemas"]["TagId"] | null;
             inlay_id?: components["schemas"]["InlayId"] | null;
             /** @description Its slug. */
@@ -3118,6 +3134,8 @@ export interface components {
         TagImportResult: {
             /** @description How many tags are new. */
             created: number;
+            /** @description How many properties and other values of tags are deleted. */
+            deleted: number;
             /** @description Whether nothing was written: the results say what would be done. */
             dry_run: boolean;
             /** @description How many good rows were left out because of others. */
@@ -11370,6 +11388,8 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description How many tags there were when the export began */
+                    "Tapdesk-Total"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11463,6 +11483,8 @@ export interface operations {
                 mode?: "insert" | "upsert";
                 /** @description What a bad row means for the others. */
                 on_error?: "skip" | "abort";
+                /** @description What an experience means that there is not. */
+                unknown_experience?: "refuse" | "ignore";
             };
             header?: never;
             path?: never;

@@ -23,6 +23,8 @@ describe("a column's name", () => {
   it("is recognised in its usual spellings", () => {
     expect(guess("Name")).toBe("name");
     expect(guess("Language code")).toBe("language_code");
+    expect(guess("Experience")).toBe("experience");
+    expect(guess("experience_id")).toBe("experience_id");
     expect(guess("variable:registered")).toBe("variable:registered");
     expect(guess("Colour of the cap")).toBe("");
   });

@@ -66,6 +66,7 @@ export const columns = [
   "language_code",
   "status",
   "experience_id",
+  "experience",
   "verifier_enabled",
   "updates_require_verified",
   "has_qr_code",
@@ -88,6 +89,6 @@ export function guess(name: string): string {
   if (property) return name.trim();
   const known = columns.find((column) => column === plain);
   if (known) return known;
-  const others: Record<string, string> = { id: "slug", code: "slug", address: "slug", label: "name", language: "language_code", experience: "experience_id" };
+  const others: Record<string, string> = { id: "slug", code: "slug", address: "slug", label: "name", language: "language_code" };
   return others[plain] ?? "";
 }

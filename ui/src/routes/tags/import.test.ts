@@ -15,7 +15,7 @@ vi.mock("../../lib/api/client", () => ({
         : { row: index + 2, outcome: "created" as const },
     );
     const refused = rows.filter(([name]) => name === "bad").length;
-    return { rows: rows.length, dry_run: false, results, created: rows.length - refused, updated: 0, refused, left_out: 0 };
+    return { rows: rows.length, dry_run: false, results, created: rows.length - refused, updated: 0, refused, left_out: 0, deleted: rows.filter(([name]) => name === "less").length };
   },
 }));
 
@@ -23,7 +23,7 @@ const { importTable } = await import("./import");
 
 const table = (rows: number, bad: number[] = []) =>
   parseCsv(["label;colour", ...Array.from({ length: rows }, (_, row) => `${bad.includes(row) ? "bad" : "tag"};red`)].join("\n"));
-const skip = { dry_run: false, on_error: "skip", mode: "insert" } as const;
+const skip = { dry_run: false, on_error: "skip", mode: "insert", unknown_experience: "refuse" } as const;
 
 beforeEach(() => sent.splice(0));
 
@@ -39,6 +39,12 @@ describe("an import", () => {
     expect(seen).toEqual([1_000, 2_000, 2_500]);
     expect(sum).toMatchObject({ rows: 2_500, created: 2_498, refused: 2, stopped: null });
     expect(sum.results.filter((row) => row.outcome === "refused").map((row) => row.row)).toEqual([2, 2_402]);
+  });
+
+  it("counts what is deleted over all pieces", async () => {
+    const rows = Array.from({ length: 1_500 }, (_, row) => (row % 1_000 === 0 ? "less" : "tag"));
+    const sum = await importTable(parseCsv(["name", ...rows].join("\n")), ["name"], skip, () => {}, () => false);
+    expect(sum.deleted).toBe(2);
   });
 
   it("can be stopped between two pieces", async () => {

@@ -12,13 +12,15 @@ export interface Options {
   on_error: "skip" | "abort";
   /** What a row means whose address a tag has. */
   mode: "insert" | "upsert";
+  /** What an experience means that there is not. */
+  unknown_experience: "refuse" | "ignore";
 }
 
 const PIECE = 1_000;
 
 export type Summary = Omit<TagImportResult, "dry_run">;
 
-const nothing = (): Summary => ({ rows: 0, results: [], created: 0, updated: 0, refused: 0, left_out: 0, stopped: null });
+const nothing = (): Summary => ({ rows: 0, results: [], created: 0, updated: 0, refused: 0, left_out: 0, deleted: 0, stopped: null });
 
 /** Rows as the service is sent them: the chosen columns under their new names. */
 function mapped(table: Table, mapping: string[], from: number, to: number): ArrayBuffer {
@@ -49,7 +51,7 @@ export async function importTable(
     const part = await upload<TagImportResult>("/tags/import", mapped(table, mapping, from, to), "text/csv", { ...options });
     const results = part.results.map((row): TagImportRow => ({ ...row, row: table.numbers[from + row.row - 2] ?? row.row }));
     sum.results.push(...results);
-    for (const count of ["rows", "created", "updated", "refused", "left_out"] as const) sum[count] += part[count];
+    for (const count of ["rows", "created", "updated", "refused", "left_out", "deleted"] as const) sum[count] += part[count];
     sum.stopped = part.stopped ?? null;
     onprogress(sum);
     if (sum.stopped) break;

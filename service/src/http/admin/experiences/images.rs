@@ -62,8 +62,8 @@ pub(crate) async fn images(
 /// Add an image to an experience
 ///
 /// The body is the image itself: PNG, JPEG, WebP or GIF, told by its first
-/// bytes whatever the request calls it, and at most 16 MiB. It is kept as PNG or
-/// JPEG, upright, at most 1600 pixels on a side, and without anything that is
+/// bytes whatever the request calls it, at most 16 MiB and 40 million pixels. It
+/// is kept as PNG or JPEG, upright, at most 1600 pixels on a side, and without anything that is
 /// not its pixels (EXIF, for one, which often says where it was taken). An
 /// animation is kept as its first picture.
 #[utoipa::path(
@@ -87,10 +87,9 @@ pub(crate) async fn add_image(
     Ok((StatusCode::CREATED, Json(image)))
 }
 
-/// An image made fit for visitors, away from the threads that answer.
+/// An image made fit for visitors.
 pub(super) async fn fit(bytes: Bytes) -> Result<(ImageType, Vec<u8>), ApiError> {
-    let fitted = tokio::task::spawn_blocking(move || picture::fit(&bytes)).await;
-    match fitted.map_err(|_| ApiError::Internal)? {
+    match picture::fit(bytes).await {
         Ok(fitted) => Ok(fitted),
         Err(PictureError::UnknownType) => Err(ApiError::UnsupportedMediaType(
             "image/png, image/jpeg, image/webp or image/gif",

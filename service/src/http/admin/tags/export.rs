@@ -1,39 +1,52 @@
 //! `GET /admin/v1/tags/export`.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
+use axum::http::HeaderName;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use csv::{Terminator, WriterBuilder};
 use http_body_util::channel::{Channel, Sender};
 
+use super::csv::EXPERIENCE;
 use super::filter::Filter;
+use super::import::experience_names;
 use crate::http::admin::query::Query;
 use crate::http::error::{ApiError, Common, Conflicting, Invalid};
+use crate::id::ExperienceId;
 use crate::service::Service;
-use crate::spreadsheet::encode;
+use crate::spreadsheet::{ABSENT, encode};
 use crate::storage::{StorageError, TagFilter, TagList, TagOrder};
-use crate::tag::TagColumn;
+use crate::tag::{TagColumn, TagFields};
 use crate::world::World;
 
 /// Tags read at once.
 const AT_ONCE: usize = 500;
+/// How many tags there were when the export began.
+const TOTAL: HeaderName = HeaderName::from_static("tapdesk-total");
 /// Most different keys of properties; each is a column.
 const KEYS_MAX: usize = 900;
 
 /// Export tags
 ///
 /// A CSV file with the columns of import, one for each property that there is.
-/// A cell that a spreadsheet would take for a formula has an apostrophe in
-/// front. Simulated tags are never exported. What is written while the export
+/// Imported again it makes the same tags. A property that a tag does not have is
+/// `(none)`, one with an empty value a lone apostrophe; other cells are empty
+/// where there is nothing. A cell that a spreadsheet would take for a formula, or
+/// import for one of its words, has an apostrophe in front. `Tapdesk-Total` is
+/// how many tags there were when the export began. Simulated tags are never exported. What is written while the export
 /// goes on may be in it or not; each tag is as it was at one moment.
 #[utoipa::path(
     get, path = "/tags/export", tag = "tags", params(Filter),
     responses(
-        (status = OK, body = String, content_type = "text/csv; charset=utf-8"),
+        (
+            status = OK, body = String, content_type = "text/csv; charset=utf-8",
+            headers(("Tapdesk-Total" = u64, description = "How many tags there were when the export began"))
+        ),
         Conflicting, Invalid, Common
     )
 )]
@@ -59,13 +72,54 @@ pub(crate) async fn export(
         .into_iter()
         .map(|(class, key)| TagColumn::Property(class, key));
     let columns = TagColumn::FIXED.into_iter().chain(properties).collect();
+    let file = File {
+        columns,
+        experiences: experience_names(&service).await?,
+    };
+    let total = service.storage.count_tags(filter.clone()).await?;
     let (sender, body) = Channel::<Bytes, StorageError>::new(2);
-    tokio::spawn(send(service, filter, columns, sender));
+    tokio::spawn(send(service, filter, file, sender));
     let headers = [
-        (CONTENT_TYPE, "text/csv; charset=utf-8"),
-        (CONTENT_DISPOSITION, "attachment; filename=\"tags.csv\""),
+        (CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
+        (
+            CONTENT_DISPOSITION,
+            "attachment; filename=\"tags.csv\"".to_owned(),
+        ),
+        (TOTAL, total.to_string()),
     ];
     Ok((headers, Body::new(body)).into_response())
+}
+
+/// How the file says what tags are.
+struct File {
+    columns: Vec<TagColumn>,
+    experiences: HashMap<ExperienceId, String>,
+}
+
+impl File {
+    fn header(&self) -> Vec<u8> {
+        let names = self.columns.iter().flat_map(|column| {
+            let experience = matches!(column, TagColumn::ExperienceId);
+            let experience = experience.then_some(Cow::Borrowed(EXPERIENCE));
+            std::iter::once(column.name()).chain(experience)
+        });
+        line(names)
+    }
+
+    fn line(&self, tag: &TagFields) -> Vec<u8> {
+        let cells = self.columns.iter().flat_map(|column| {
+            let cell = match (column, column.cell(tag)) {
+                (TagColumn::Property(..), None) => Cow::Borrowed(ABSENT),
+                (_, cell) => encode(cell),
+            };
+            let experience = matches!(column, TagColumn::ExperienceId).then(|| {
+                let name = tag.experience_id.and_then(|id| self.experiences.get(&id));
+                encode(name.map(|name| name.as_str().into()))
+            });
+            std::iter::once(cell).chain(experience)
+        });
+        line(cells)
+    }
 }
 
 /// Sends the file. A failure ends the answer in its middle, which the caller
@@ -73,12 +127,12 @@ pub(crate) async fn export(
 async fn send(
     service: Arc<Service>,
     filter: TagFilter,
-    columns: Vec<TagColumn>,
+    file: File,
     mut sender: Sender<Bytes, StorageError>,
 ) {
     // Spreadsheets know UTF-8 by the byte order mark.
     let mut text = "\u{feff}".as_bytes().to_vec();
-    text.extend(line(columns.iter().map(TagColumn::name)));
+    text.extend(file.header());
     let mut list = TagList {
         filter,
         order: TagOrder::Created,
@@ -99,8 +153,7 @@ async fn send(
         list.after = Some(list.order.place(end));
         text = Vec::new();
         for tag in &tags {
-            let cells = columns.iter().map(|column| column.cell(&tag.fields));
-            text.extend(line(cells.map(encode)));
+            text.extend(file.line(&tag.fields));
         }
     }
 }

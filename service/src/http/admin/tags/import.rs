@@ -1,6 +1,8 @@
 //! `POST /admin/v1/tags/import`.
 
+mod all_or_none;
 mod answer;
+mod experiences;
 mod row;
 mod run;
 
@@ -21,7 +23,10 @@ use crate::http::error::{ApiError, BadBody, Common, Written};
 use crate::service::Service;
 use crate::tag::TagColumn;
 use answer::ImportResult;
+use experiences::Experiences;
 use run::Import;
+
+pub(super) use experiences::names as experience_names;
 
 /// Most rows in one file.
 const ROWS_MAX: usize = 1_000_000;
@@ -39,16 +44,21 @@ pub(crate) struct ImportQuery {
     /// What a row means whose slug a tag has.
     #[param(inline)]
     mode: Mode,
+    /// What an experience means that there is not.
+    #[param(inline)]
+    unknown_experience: UnknownExperience,
 }
 
 /// What a bad row means for the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum OnError {
-    /// The good rows go in, 500 at a time.
+    /// The good rows go in, a hundred at a time.
     #[default]
     Skip,
-    /// Nothing goes in. All rows go in at once, and taps wait as long as that takes.
+    /// Nothing goes in. Where all rows are good they go in a hundred at a time, so
+    /// that taps go on meanwhile; once that has begun it comes to its end, whether
+    /// the caller waits or the service is started anew.
     Abort,
 }
 
@@ -59,9 +69,21 @@ enum Mode {
     /// It is refused.
     #[default]
     Insert,
-    /// It changes that tag: a column that is in the file is set from its cell,
-    /// an empty cell empties or removes; other columns stay as they are.
+    /// It changes that tag: a text in a cell is set, `(delete)` deletes, and what
+    /// has an empty cell or no column stays as it is.
     Upsert,
+}
+
+/// What an experience means that there is not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum UnknownExperience {
+    /// The row is refused.
+    #[default]
+    Refuse,
+    /// Its cell counts as empty: a new tag leads nowhere, another tag where it
+    /// did before. The row's `warning` says so.
+    Ignore,
 }
 
 /// Import tags
@@ -70,11 +92,22 @@ enum Mode {
 /// columns are `slug`, `name`, `title`, `description`, `language_code`,
 /// `status`, `experience_id`, `verifier_enabled`, `updates_require_verified`,
 /// `has_qr_code`, `track_location`, `location` and `widget_settings` (as JSON),
-/// `attribute:KEY`, `data:KEY`, `variable:KEY`, in any order; and for a new
-/// inlay on the tag `uid`, `technology`, `mirror` (`none` for no codes),
-/// `mac_from`, `meta_key`, `file_key` and `master_key_id`. An empty cell is the
-/// default, and for properties none. An apostrophe that export put before a
-/// cell is taken away again. `name` is needed, with `mode=upsert` `slug`.
+/// `experience` (its name), `attribute:KEY`, `data:KEY`, `variable:KEY`, in any
+/// order; and for a new inlay on the tag `uid`, `technology`, `mirror` (`none`
+/// for no codes), `mac_from`, `meta_key`, `file_key` and `master_key_id`. `name`
+/// is needed, with `mode=upsert` `slug`.
+///
+/// | A cell | A new tag | A tag that is changed |
+/// |---|---|---|
+/// | empty | has the default; the property is there, and empty | stays as it is |
+/// | `(none)` | has the default, and no such property | stays as it is |
+/// | `(delete)` | has the default, and no such property | loses it: the property, the experience, the title, the description, the location or the widget settings |
+/// | `'` alone | has the empty text | has the empty text |
+/// | a text | has it | has it |
+///
+/// `deleted` names, for each row, what is deleted; with `dry_run`, what would
+/// be. A text that is one of these words itself has an apostrophe in front, as
+/// export writes it; one that export put there is taken away again.
 ///
 /// Results come while the work goes on, each on a line of its own.
 #[utoipa::path(
@@ -103,7 +136,18 @@ pub(crate) async fn import(
         let why = format!("A file has at most {ROWS_MAX} rows, this one has {rows}. Split it.");
         return Err(ApiError::Invalid(why));
     }
-    let mut import = Import::new(service, table, rows, query);
+    let about_experiences = |column: &Column| {
+        matches!(
+            column,
+            Column::Experience | Column::Tag(TagColumn::ExperienceId)
+        )
+    };
+    let experiences = if table.columns().iter().any(about_experiences) {
+        Some(Experiences::load(&service, query.unknown_experience).await?)
+    } else {
+        None
+    };
+    let mut import = Import::new(service, table, rows, experiences, query);
     // The first piece comes before the answer: where it fails, the status says so.
     let first = import.next().await?;
     let (sender, body) = Channel::<Bytes>::new(4);

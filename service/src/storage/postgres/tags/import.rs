@@ -1,28 +1,27 @@
 //! Rows of a table of tags: one transaction.
 //!
 //! Each row that may break a rule half-way runs inside a savepoint of its own,
-//! so that it leaves nothing behind. A dry run is the same, rolled back.
+//! so that it leaves nothing behind.
 
 use std::sync::Arc;
 
 use super::save::{self, Taken};
-use crate::inventory::{InlayFields, NewInlay};
 use crate::storage::postgres::inlays;
 use crate::storage::postgres::transaction::Write;
-use crate::storage::{Conflict, ImportHow, ImportRow, Imported, Keep, Put, StorageError};
-use crate::tag::TagFields;
+use crate::storage::tags::SlugOwner;
+use crate::storage::{Conflict, ImportRow, Imported, Put, StorageError};
+use crate::tag::deleted;
 
-/// Stores the rows, or says what would become of them.
+/// Stores the rows that break no rule.
 pub(super) async fn rows(
     write: &mut Write,
     rows: &[Arc<ImportRow>],
-    how: ImportHow,
+    upsert: bool,
 ) -> Result<Vec<Result<Imported, Conflict>>, StorageError> {
-    write.batch("SAVEPOINT whole").await?;
     let mut results = Vec::with_capacity(rows.len());
     for import in rows {
         write.batch("SAVEPOINT one").await?;
-        match row(write, import, how.upsert).await {
+        match row(write, import, upsert).await {
             Ok(imported) => {
                 write.batch("RELEASE one").await?;
                 results.push(Ok(imported));
@@ -34,62 +33,47 @@ pub(super) async fn rows(
             Err(error) => return Err(error),
         }
     }
-    let keeps = match how.keep {
-        Keep::Good => true,
-        Keep::AllOrNone => results.iter().all(Result::is_ok),
-        Keep::Nothing => false,
-    };
-    if !keeps {
-        write.batch("ROLLBACK TO whole").await?;
-    }
     Ok(results)
 }
 
 async fn row(write: &mut Write, row: &ImportRow, upsert: bool) -> Result<Imported, StorageError> {
-    let owner = match &row.slug {
-        Some(slug) => {
-            let owners = save::owners(write, &[slug.as_str()]).await?;
-            owners.into_values().next().map(|owner| (owner, slug))
-        }
-        None => None,
-    };
-    let (tag, slug, put) = match owner {
+    let (tag, slug, put, deleted) = match owner(write, row).await? {
         None => {
-            let fields = (row.edit)(TagFields::named(String::new())).map_err(Conflict::Invalid)?;
+            let fields = row.create()?;
             let tag = save::insert(write, &fields, false).await??;
-            (tag, fields.slug, Put::New)
+            (tag, fields.slug, Put::New, Vec::new())
         }
-        Some((owner, slug)) => {
+        Some(owner) => {
             let id = owner.tag;
             let before = save::locked(write, id).await?;
             let before = before.filter(|tag| upsert && !tag.simulated);
-            let before = before.ok_or_else(|| owner.refuses(slug))?;
-            let after = row.edit_of(before.fields.clone(), owner.former);
-            let after = after.map_err(Conflict::Invalid)?;
+            let before = before.ok_or_else(|| owner.refuses(&row.slug))?.fields;
+            let after = row.change(&before)?;
             Taken::look(write, [&after].into_iter())
                 .await?
                 .take(&after, Some(id))?;
-            save::update_row(write, id, &before.fields, &after).await?;
-            (id, after.slug, Put::Set)
+            save::update_row(write, id, &before, &after).await?;
+            (id, after.slug.clone(), Put::Set, deleted(&before, &after))
         }
     };
-    let inlay = match &row.inlay {
+    let inlay = match row.inlay_on(tag) {
         None => None,
-        Some(inlay) => {
-            let inlay = NewInlay {
-                fields: InlayFields {
-                    tag_id: Some(tag),
-                    ..inlay.fields.clone()
-                },
-                ..inlay.clone()
-            };
-            Some(inlays::insert(write, &inlay).await?)
-        }
+        Some(inlay) => Some(inlays::insert(write, &inlay).await?),
     };
     Ok(Imported {
         tag,
         slug,
         put,
         inlay,
+        deleted,
     })
+}
+
+/// Whose slug a row names.
+async fn owner(write: &Write, row: &ImportRow) -> Result<Option<SlugOwner>, StorageError> {
+    if !row.named {
+        return Ok(None);
+    }
+    let owners = save::owners(write, &[row.slug.as_str()]).await?;
+    Ok(owners.into_values().next())
 }

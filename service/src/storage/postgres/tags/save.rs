@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::former::{self, SEARCHED};
 use crate::id::{ExperienceId, TagId};
 use crate::storage::postgres::row::{self, column, fold};
+use crate::storage::postgres::session::Session;
 use crate::storage::postgres::transaction::Write;
 use crate::storage::tags::SlugOwner;
 use crate::storage::{Conflict, StorageError, TagEdit};
@@ -60,21 +61,30 @@ pub(super) async fn edit(
 
 /// A tag that is not deleted, and whose properties no update changes meanwhile.
 pub(super) async fn locked(write: &Write, id: TagId) -> Result<Option<Tag>, StorageError> {
+    let found = locked_even_if_deleted(write, id).await?;
+    Ok(found.and_then(|(tag, deleted)| (!deleted).then_some(tag)))
+}
+
+/// A tag whose properties no update changes meanwhile, and whether it is deleted.
+pub(super) async fn locked_even_if_deleted(
+    write: &Write,
+    id: TagId,
+) -> Result<Option<(Tag, bool)>, StorageError> {
     write
         .run(
             "SELECT FROM properties WHERE tag_id = $1 ORDER BY class, key FOR UPDATE",
             &[&id.0],
         )
         .await?;
-    super::tag(write, id).await
+    Ok(super::whole_tags(write, &[id.0]).await?.pop())
 }
 
 /// Whose URLs end in these slugs, or ended in them before; deleted tags', too.
 pub(super) async fn owners(
-    write: &Write,
+    session: &Session,
     slugs: &[&str],
 ) -> Result<HashMap<String, SlugOwner>, StorageError> {
-    let found = write
+    let found = session
         .rows(
             "SELECT slug, id, FALSE FROM tags WHERE slug = ANY ($1)
              UNION ALL SELECT slug, tag_id, TRUE FROM former_slugs WHERE slug = ANY ($1)",
@@ -94,25 +104,39 @@ pub(super) async fn owners(
 /// The rules between tags and the rest of the database: what is taken, and what exists.
 pub(super) struct Taken {
     slugs: HashMap<String, SlugOwner>,
+    /// Those that an import needs that is not finished.
+    reserved: HashSet<String>,
     experiences: HashSet<ExperienceId>,
 }
 
 impl Taken {
     /// As far as `tags` are concerned.
     pub(super) async fn look(
-        write: &Write,
+        session: &Session,
         tags: impl Iterator<Item = &TagFields> + Clone,
     ) -> Result<Self, StorageError> {
         let slugs: Vec<&str> = tags.clone().map(|tag| tag.slug.as_str()).collect();
-        let slugs = owners(write, &slugs).await?;
+        let reserved = session
+            .rows(
+                "SELECT slug FROM import_rows WHERE slug = ANY ($1)",
+                &[&slugs],
+            )
+            .await?;
+        let reserved = reserved.iter().map(|found| column(found, 0));
+        let reserved = reserved.collect::<Result<_, StorageError>>()?;
+        let slugs = owners(session, &slugs).await?;
         let wanted: HashSet<_> = tags.filter_map(|tag| tag.experience_id).collect();
         let mut experiences = HashSet::new();
         for id in wanted {
-            if check_experience(write, Some(id)).await?.is_ok() {
+            if check_experience(session, Some(id)).await?.is_ok() {
                 experiences.insert(id);
             }
         }
-        Ok(Self { slugs, experiences })
+        Ok(Self {
+            slugs,
+            reserved,
+            experiences,
+        })
     }
 
     /// Lets `tag` have its slug, or says what it breaks. `itself` has it already.
@@ -120,6 +144,9 @@ impl Taken {
         let owner = self.slugs.get(tag.slug.as_str());
         if let Some(owner) = owner.filter(|owner| itself != Some(owner.tag)) {
             return Err(owner.refuses(&tag.slug));
+        }
+        if self.reserved.contains(tag.slug.as_str()) {
+            return Err(Conflict::SlugInImport(tag.slug.to_string()));
         }
         if let Some(experience) = tag.experience_id
             && !self.experiences.contains(&experience)
@@ -145,13 +172,13 @@ fn missing(ExperienceId(id): ExperienceId) -> Conflict {
 
 /// Whether an experience that tags are to lead to exists.
 pub(super) async fn check_experience(
-    write: &Write,
+    session: &Session,
     experience: Option<ExperienceId>,
 ) -> Result<Result<(), Conflict>, StorageError> {
     let Some(experience) = experience else {
         return Ok(Ok(()));
     };
-    let found = write
+    let found = session
         .row(
             "SELECT FROM experiences WHERE id = $1 AND deleted_at IS NULL",
             &[&experience.0],

@@ -1,31 +1,29 @@
 //! Rows of a table of tags: one command of the writer.
 //!
 //! Each row runs inside a savepoint of its own, so that one which breaks a rule
-//! half-way leaves nothing behind. A dry run is the same command, rolled back.
+//! half-way leaves nothing behind.
 
 use std::sync::Arc;
 
-use super::{former, save};
-use crate::inventory::{InlayFields, NewInlay};
+use super::save;
 use crate::storage::sqlite::writer::Write;
 use crate::storage::sqlite::{inlays, search};
-use crate::storage::{Conflict, ImportHow, ImportRow, Imported, Keep, Put, StorageError};
-use crate::tag::TagFields;
+use crate::storage::{Conflict, ImportRow, Imported, Put, StorageError};
+use crate::tag::deleted;
 
-/// Stores the rows, or says what would become of them.
+/// Stores the rows that break no rule.
 pub(super) fn rows(
     write: &mut Write<'_>,
     rows: &[Arc<ImportRow>],
-    how: ImportHow,
+    upsert: bool,
 ) -> Result<Vec<Result<Imported, Conflict>>, StorageError> {
     let connection = write.connection;
     let run = |sql| connection.prepare_cached(sql)?.execute([]).map(drop);
     let newest = search::newest(connection)?;
-    run("SAVEPOINT whole")?;
     let mut results = Vec::with_capacity(rows.len());
     for import in rows {
         run("SAVEPOINT one")?;
-        match row(write, import, how.upsert) {
+        match row(write, import, upsert) {
             Ok(imported) => results.push(Ok(imported)),
             Err(StorageError::Conflict(conflict)) => {
                 run("ROLLBACK TO one")?;
@@ -35,53 +33,34 @@ pub(super) fn rows(
         }
         run("RELEASE one")?;
     }
-    let keeps = match how.keep {
-        Keep::Good => true,
-        Keep::AllOrNone => results.iter().all(Result::is_ok),
-        Keep::Nothing => false,
-    };
-    if keeps {
-        search::add_after(connection, newest)?;
-        for imported in results.iter().flatten() {
-            if imported.put == Put::Set {
-                search::replace(connection, imported.tag)?;
-            }
+    search::add_after(connection, newest)?;
+    for imported in results.iter().flatten() {
+        if imported.put == Put::Set {
+            search::replace(connection, imported.tag)?;
         }
-    } else {
-        run("ROLLBACK TO whole")?;
     }
-    run("RELEASE whole")?;
     Ok(results)
 }
 
 fn row(write: &mut Write<'_>, row: &ImportRow, upsert: bool) -> Result<Imported, StorageError> {
-    let owner = match &row.slug {
-        Some(slug) => former::owner(write.connection, slug)?.map(|owner| (owner, slug)),
-        None => None,
-    };
-    let (tag, slug, put) = match owner {
+    let (tag, slug, put, deleted) = match super::owner(write.connection, row)? {
         None => {
-            let fields = (row.edit)(TagFields::named(String::new())).map_err(Conflict::Invalid)?;
+            let fields = row.create()?;
             let tag = save::insert_row(write, &fields, false)??;
-            (tag, fields.slug, Put::New)
+            (tag, fields.slug, Put::New, Vec::new())
         }
-        Some((owner, slug)) => {
+        Some(owner) => {
             let id = owner.tag;
             let before = super::tag(write.connection, id)?;
             let before = before.filter(|tag| upsert && !tag.simulated);
-            let before = before.ok_or_else(|| owner.refuses(slug))?;
-            let edit = |fields| row.edit_of(fields, owner.former);
-            let after = save::edit_row(write, id, &before.fields, &edit)?;
-            (id, after.slug, Put::Set)
+            let before = before.ok_or_else(|| owner.refuses(&row.slug))?.fields;
+            let after = row.change(&before)?;
+            save::check(write.connection, &after, Some(id))??;
+            save::store_row(write, id, &before, &after)?;
+            (id, after.slug.clone(), Put::Set, deleted(&before, &after))
         }
     };
-    let inlay = row.inlay.as_ref().map(|inlay| NewInlay {
-        fields: InlayFields {
-            tag_id: Some(tag),
-            ..inlay.fields.clone()
-        },
-        ..inlay.clone()
-    });
+    let inlay = row.inlay_on(tag);
     let inlay = inlay
         .map(|inlay| inlays::insert(write, &inlay))
         .transpose()?;
@@ -90,5 +69,6 @@ fn row(write: &mut Write<'_>, row: &ImportRow, upsert: bool) -> Result<Imported,
         slug,
         put,
         inlay,
+        deleted,
     })
 }

@@ -104,6 +104,17 @@ pub(super) fn edit_row(
 ) -> Result<TagFields, StorageError> {
     let fields = edit(before.clone()).map_err(Conflict::Invalid)?;
     check(write.connection, &fields, Some(id))??;
+    store_row(write, id, before, &fields)?;
+    Ok(fields)
+}
+
+/// Stores `fields` in the place of `before`; checks and the index are the caller's.
+pub(super) fn store_row(
+    write: &mut Write<'_>,
+    id: TagId,
+    before: &TagFields,
+    fields: &TagFields,
+) -> Result<(), StorageError> {
     former::replace(write, id, &before.slug, &fields.slug)?;
     write
         .connection
@@ -126,8 +137,8 @@ pub(super) fn edit_row(
             fields.updates_require_verified,
             fields.track_location,
             fields.has_qr_code,
-            location(&fields)?,
-            widgets(&fields)?,
+            location(fields)?,
+            widgets(fields)?,
             write.now.millis(),
         ])?;
     for class in PropertyClass::ALL {
@@ -141,11 +152,11 @@ pub(super) fn edit_row(
         }
     }
     write.changes_configuration();
-    Ok(fields)
+    Ok(())
 }
 
 /// The rules between a tag and the rest of the database.
-fn check(
+pub(super) fn check(
     connection: &Connection,
     tag: &TagFields,
     itself: Option<TagId>,
@@ -153,6 +164,12 @@ fn check(
     let owner = former::owner(connection, &tag.slug)?;
     if let Some(owner) = owner.filter(|owner| itself != Some(owner.tag)) {
         return Ok(Err(owner.refuses(&tag.slug)));
+    }
+    let reserved = connection
+        .prepare_cached("SELECT 1 FROM import_rows WHERE slug = ?1")?
+        .exists([tag.slug.as_str()])?;
+    if reserved {
+        return Ok(Err(Conflict::SlugInImport(tag.slug.to_string())));
     }
     check_experience(connection, tag.experience_id)
 }

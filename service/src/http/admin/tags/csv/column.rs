@@ -7,6 +7,8 @@ use crate::tag::TagColumn;
 pub(in super::super) enum Column {
     /// Of the tag.
     Tag(TagColumn),
+    /// The experience that the tag leads to, by its name.
+    Experience,
     /// Of a new inlay on the tag: the member of this name in `POST /inlays`.
     /// There is no way out for it: keys go in only.
     Inlay(&'static str),
@@ -23,9 +25,15 @@ const INLAY: [&str; 7] = [
     "master_key_id",
 ];
 
+/// The column of an experience's name.
+pub(in super::super) const EXPERIENCE: &str = "experience";
+
 impl Column {
     /// The column with this name.
     pub(super) fn parse(name: &str) -> Option<Self> {
+        if name == EXPERIENCE {
+            return Some(Self::Experience);
+        }
         match INLAY.into_iter().find(|known| *known == name) {
             Some(member) => Some(Self::Inlay(member)),
             None => TagColumn::parse(name).map(Self::Tag),
@@ -37,7 +45,7 @@ impl Column {
         let tag = TagColumn::FIXED.map(|column| column.name()).join(", ");
         let inlay = INLAY.join(", ");
         format!(
-            "{tag}, attribute:KEY, data:KEY, variable:KEY; and for a new inlay on the tag {inlay}"
+            "{tag}, {EXPERIENCE}, attribute:KEY, data:KEY, variable:KEY; and for a new inlay on the tag {inlay}"
         )
     }
 }

@@ -8,7 +8,8 @@ use axum::body::Bytes;
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::column::Column;
-use crate::spreadsheet;
+use crate::plural::counted;
+use crate::spreadsheet::Cell;
 
 /// Most columns in a file.
 const COLUMNS_MAX: usize = 1_000;
@@ -20,7 +21,7 @@ pub(in super::super) struct Table {
 }
 
 /// The cells of a row, one for each column; or why there are none, in words.
-pub(in super::super) type Cells = Result<Vec<Option<String>>, String>;
+pub(in super::super) type Cells = Result<Vec<Cell>, String>;
 
 /// A row.
 pub(in super::super) struct Row {
@@ -46,8 +47,7 @@ impl Table {
         let mut columns = Vec::with_capacity(header.len());
         let mut seen = HashSet::new();
         for name in header {
-            let name = name.unwrap_or_default();
-            let name = name.trim();
+            let name = name.text().unwrap_or_default().trim();
             let Some(column) = Column::parse(name) else {
                 let names = Column::names();
                 return Err(format!("There is no column \"{name}\". There are {names}."));
@@ -81,7 +81,8 @@ impl Iterator for Table {
         let cells = if found == expected {
             decode(&record, |number| format!("Cell {number}"))
         } else {
-            Err(format!("The row has {found} cells, the header {expected}."))
+            let found = counted(found as u64, "cell");
+            Err(format!("The row has {found}, the header {expected}."))
         };
         let number = self.lines.number;
         Some(Row { number, cells })
@@ -92,7 +93,7 @@ fn decode(record: &ByteRecord, name: impl Fn(usize) -> String) -> Cells {
     let cells = record.iter().enumerate().map(|(index, bytes)| {
         let text = std::str::from_utf8(bytes)
             .map_err(|_| format!("{} is not UTF-8 text.", name(index + 1)))?;
-        Ok(spreadsheet::decode(text).map(str::to_owned))
+        Ok(Cell::decode(text))
     });
     cells.collect()
 }
@@ -164,8 +165,10 @@ mod tests {
     }
 
     fn row(number: u32, texts: &[&str]) -> (u32, Cells) {
-        let text = |text: &&str| (!text.is_empty()).then(|| (*text).to_owned());
-        (number, Ok(texts.iter().map(text).collect()))
+        (
+            number,
+            Ok(texts.iter().map(|text| Cell::decode(text)).collect()),
+        )
     }
 
     #[test]
@@ -189,7 +192,7 @@ mod tests {
                 row(2, &["a", "1"]),
                 row(5, &["b", "x\ny"]),
                 row(7, &["c", "2"]),
-                (8, Err("The row has 1 cells, the header 2.".to_owned())),
+                (8, Err("The row has 1 cell, the header 2.".to_owned())),
             ];
             assert_eq!(rows(&file), expected, "{end:?}");
         }

@@ -21,6 +21,8 @@ pub(crate) struct ImportResult {
     pub(super) updated: usize,
     /// How many rows were refused.
     pub(super) refused: usize,
+    /// How many properties and other values of tags are deleted.
+    pub(super) deleted: usize,
     /// How many good rows were left out because of others.
     pub(super) left_out: usize,
     /// Where the work ended before all rows were done: why, in words.
@@ -56,7 +58,7 @@ pub(crate) enum Outcome {
 }
 
 /// The tag of a row. A dry run has no ids, and no slug that would be made up.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[schema(as = ImportedTag)]
 pub(crate) struct Saved {
     /// Its id.
@@ -71,16 +73,23 @@ pub(crate) struct Saved {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     pub(super) inlay_id: Option<InlayId>,
+    /// The columns whose values are deleted from a tag that was there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub(super) deleted: Vec<String>,
     /// What to know about it, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
-    pub(super) warning: Option<&'static str>,
+    pub(super) warning: Option<String>,
 }
 
 impl ImportResult {
     /// Counts the results of some rows.
     pub(super) fn count(&mut self, results: &[RowResult]) {
         for result in results {
+            if let Outcome::Updated(Saved { deleted, .. }) = &result.outcome {
+                self.deleted += deleted.len();
+            }
             *match result.outcome {
                 Outcome::Created(_) => &mut self.created,
                 Outcome::Updated(_) => &mut self.updated,

@@ -1,69 +1,105 @@
-//! A row of a file as what is to be stored.
+//! Rows of a file as what is to be stored.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::super::csv::Column;
+use super::experiences::Experiences;
 use crate::http::admin::inlays::NewInlayBody;
 use crate::inventory::NewInlay;
 use crate::service::Service;
+use crate::spreadsheet::Cell;
 use crate::storage::ImportRow;
-use crate::tag::{Slug, TagColumn, TagFields};
+use crate::tag::{Slug, TagColumn, TagFields, TagRow};
 
-/// Reads a row. A mistake in it is a sentence for people.
-pub(super) async fn read(
-    service: &Service,
-    columns: &Arc<[Column]>,
-    mut cells: Vec<Option<String>>,
-) -> Result<ImportRow, String> {
-    let inlay = inlay(service, columns, &mut cells).await?;
-    let slug = columns
-        .iter()
-        .zip(&cells)
-        .find(|(column, _)| **column == Column::Tag(TagColumn::Slug))
-        .and_then(|(_, cell)| cell.as_deref().map(str::trim))
-        .filter(|slug| !slug.is_empty())
-        .map(Slug::parse)
-        .transpose()
-        .map_err(|error| error.to_string())?;
-    let (columns, entropy) = (Arc::clone(columns), Arc::clone(&service.entropy));
-    let edit = move |mut tag: TagFields| {
-        for (column, cell) in columns.iter().zip(&cells) {
-            if let Column::Tag(column) = column {
-                let set = column.set(&mut tag, cell.as_deref());
-                set.map_err(|error| error.to_string())?;
+/// Reads the rows of a file with these columns.
+pub(super) struct Reader {
+    columns: Arc<[Column]>,
+    /// What rows say of a tag. An experience that is named is one with an id here.
+    of_tag: Arc<[TagColumn]>,
+    experiences: Option<Experiences>,
+}
+
+/// A row that was read.
+pub(super) struct Read {
+    pub(super) row: ImportRow,
+    /// What to know about it, in words.
+    pub(super) warning: Option<String>,
+}
+
+impl Reader {
+    /// `experiences` are needed where a column is about them.
+    pub(super) fn new(columns: Arc<[Column]>, experiences: Option<Experiences>) -> Self {
+        let of_tag = columns.iter().filter_map(|column| match column {
+            Column::Tag(TagColumn::ExperienceId) => None,
+            Column::Tag(column) => Some(column.clone()),
+            Column::Experience | Column::Inlay(_) => None,
+        });
+        let leads = experiences.is_some().then_some(TagColumn::ExperienceId);
+        Self {
+            of_tag: of_tag.chain(leads).collect(),
+            columns,
+            experiences,
+        }
+    }
+
+    /// Reads a row. A mistake in it is a sentence for people.
+    pub(super) async fn read(&self, service: &Service, cells: Vec<Cell>) -> Result<Read, String> {
+        let mut of_tag = Vec::with_capacity(self.of_tag.len());
+        let (mut slug, mut id, mut name) = (None, Cell::Empty, Cell::Empty);
+        let mut members = Map::new();
+        for (column, cell) in self.columns.iter().zip(cells) {
+            match column {
+                Column::Tag(TagColumn::Slug) => {
+                    slug = named(&cell)?;
+                    of_tag.push(cell);
+                }
+                Column::Tag(TagColumn::ExperienceId) => id = cell,
+                Column::Tag(_) => of_tag.push(cell),
+                Column::Experience => name = cell,
+                Column::Inlay(member) => {
+                    if let Some(text) = cell.text().map(str::trim).filter(|text| !text.is_empty()) {
+                        members.insert((*member).to_owned(), value(member, text));
+                    }
+                }
             }
         }
-        tag.slug = tag.slug.or_generate(&*entropy);
-        tag.validate().map_err(|error| error.to_string())?;
-        Ok(tag)
-    };
-    // What is wrong with the row itself is known before the database is asked.
-    // A tag that is to be changed may have its name already.
-    edit(TagFields::named("-".to_owned()))?;
-    Ok(ImportRow {
-        slug,
-        edit: Box::new(edit),
-        inlay,
-    })
+        let mut warning = None;
+        if let Some(experiences) = &self.experiences {
+            let (cell, unknown) = experiences.find(&id, &name)?;
+            of_tag.push(cell);
+            warning = unknown;
+        }
+        let row = TagRow::new(Arc::clone(&self.of_tag), of_tag);
+        // What is wrong with the row itself is known before the database is asked.
+        // A tag that is to be changed may have its name already.
+        row.change(TagFields::named("-".to_owned()))?;
+        let inlay = inlay(service, members).await?;
+        let named = slug.is_some();
+        let row = ImportRow {
+            slug: slug.unwrap_or_else(|| Slug::generate(&*service.entropy)),
+            named,
+            row,
+            inlay,
+        };
+        Ok(Read { row, warning })
+    }
+}
+
+/// The slug that a cell names.
+fn named(cell: &Cell) -> Result<Option<Slug>, String> {
+    if *cell == Cell::Delete {
+        return Err("slug cannot be deleted, only changed.".to_owned());
+    }
+    let slug = cell.text().map(str::trim).filter(|slug| !slug.is_empty());
+    let slug = slug.map(Slug::parse).transpose();
+    slug.map_err(|error| error.to_string())
 }
 
 /// The new inlay of a row, where its cells say something: the body of
 /// `POST /inlays` with these members.
-async fn inlay(
-    service: &Service,
-    columns: &[Column],
-    cells: &mut [Option<String>],
-) -> Result<Option<NewInlay>, String> {
-    let mut members = Map::new();
-    for (column, cell) in columns.iter().zip(cells) {
-        if let Column::Inlay(member) = *column
-            && let Some(text) = cell.take().filter(|text| !text.trim().is_empty())
-        {
-            members.insert(member.to_owned(), value(member, text.trim()));
-        }
-    }
+async fn inlay(service: &Service, members: Map<String, Value>) -> Result<Option<NewInlay>, String> {
     if members.is_empty() {
         return Ok(None);
     }

@@ -1,0 +1,208 @@
+//! A row of a table of tags: what each of its cells makes of a tag.
+//!
+//! | A cell | of a new tag | of a tag that is there |
+//! |---|---|---|
+//! | empty | the default; a property with an empty value | stays as it is |
+//! | `(none)` | the default; no such property | stays as it is |
+//! | `(delete)` | the default; no such property | is deleted |
+//! | a text | is that | becomes that |
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{InvalidCell, PropertyClass, Slug, TagColumn, TagFields};
+use crate::spreadsheet::Cell;
+
+/// A row: a cell for each of its columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagRow {
+    columns: Arc<[TagColumn]>,
+    cells: Vec<Cell>,
+}
+
+impl TagRow {
+    /// A row of `columns`, which has a cell for each of them.
+    pub fn new(columns: Arc<[TagColumn]>, cells: Vec<Cell>) -> Self {
+        Self { columns, cells }
+    }
+
+    /// The new tag that it makes, with this slug. A mistake in it is a sentence for people.
+    pub fn create(&self, slug: Slug) -> Result<TagFields, String> {
+        let mut tag = TagFields::named(String::new());
+        for (column, cell) in self.columns.iter().zip(&self.cells) {
+            match (column, cell) {
+                (TagColumn::Property(class, key), Cell::Empty) => {
+                    let properties = &mut tag.properties_mut(*class).0;
+                    properties.insert(key.clone(), String::new());
+                }
+                (column, cell) => set(column, &mut tag, cell).map_err(|error| error.to_string())?,
+            }
+        }
+        tag.slug = slug;
+        tag.validate().map_err(|error| error.to_string())?;
+        Ok(tag)
+    }
+
+    /// What it makes of a tag that is there. The slug by which it names the tag
+    /// changes nothing. A mistake in it is a sentence for people.
+    pub fn change(&self, tag: TagFields) -> Result<TagFields, String> {
+        let changed = self.apply(tag)?;
+        changed.validate().map_err(|error| error.to_string())?;
+        Ok(changed)
+    }
+
+    /// The same, where a tag has come to break a rule since [`Self::change`] was
+    /// asked: that others gave it more properties must not keep this row out.
+    pub fn apply(&self, mut tag: TagFields) -> Result<TagFields, String> {
+        for (column, cell) in self.columns.iter().zip(&self.cells) {
+            if *column != TagColumn::Slug {
+                set(column, &mut tag, cell).map_err(|error| error.to_string())?;
+            }
+        }
+        Ok(tag)
+    }
+}
+
+fn set(column: &TagColumn, tag: &mut TagFields, cell: &Cell) -> Result<(), InvalidCell> {
+    match cell {
+        Cell::Empty | Cell::Absent => Ok(()),
+        Cell::Delete => column.delete(tag),
+        Cell::Text(text) => column.set(tag, text),
+    }
+}
+
+/// The columns in which `before` says something and `after` nothing any more.
+pub fn deleted(before: &TagFields, after: &TagFields) -> Vec<TagColumn> {
+    let fixed = TagColumn::FIXED.into_iter();
+    let fixed =
+        fixed.filter(|column| column.cell(before).is_some() && column.cell(after).is_none());
+    let properties = PropertyClass::ALL.into_iter().flat_map(|class| {
+        let keys = before.properties(class).0.keys();
+        let gone = keys.filter(move |key| after.properties(class).get(key.as_str()).is_none());
+        gone.map(move |key| TagColumn::Property(class, key.clone()))
+    });
+    fixed.chain(properties).collect()
+}
+
+/// As it is stored: names of columns, and cells as a file has them.
+impl Serialize for TagRow {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let cells = self.columns.iter().zip(&self.cells);
+        serializer.collect_seq(cells.map(|(column, cell)| (column.name(), cell.encode())))
+    }
+}
+
+impl<'de> Deserialize<'de> for TagRow {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let cells = Vec::<(String, String)>::deserialize(deserializer)?;
+        let (mut columns, mut read) = (Vec::new(), Vec::new());
+        for (name, cell) in cells {
+            let unknown = || serde::de::Error::custom(format!("there is no column {name}"));
+            columns.push(TagColumn::parse(&name).ok_or_else(unknown)?);
+            read.push(Cell::decode(&cell));
+        }
+        Ok(Self::new(columns.into(), read))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::ExperienceId;
+    use crate::tag::Status;
+
+    fn row(cells: &[(&str, &str)]) -> TagRow {
+        let columns = cells
+            .iter()
+            .map(|(name, _)| TagColumn::parse(name).unwrap());
+        let read = cells.iter().map(|(_, cell)| Cell::decode(cell));
+        TagRow::new(columns.collect(), read.collect())
+    }
+
+    fn slug() -> Slug {
+        Slug::parse("cellar-door-1").unwrap()
+    }
+
+    fn full() -> TagFields {
+        let cells = [
+            ("name", "Bottle"),
+            ("title", "A title"),
+            ("status", "archived"),
+            ("experience_id", "7"),
+            ("verifier_enabled", "false"),
+            ("variable:registered", "true"),
+            ("data:size", "75"),
+        ];
+        row(&cells).create(slug()).unwrap()
+    }
+
+    #[test]
+    fn an_empty_cell_predefines_a_property_of_a_new_tag_and_changes_no_other_tag() {
+        let empty = row(&[
+            ("name", "x"),
+            ("title", ""),
+            ("status", ""),
+            ("experience_id", ""),
+            ("variable:registered", ""),
+            ("attribute:sku", ""),
+            ("data:size", ""),
+        ]);
+        let new = empty.create(slug()).unwrap();
+        for class in PropertyClass::ALL {
+            let properties: Vec<_> = new.properties(class).0.values().collect();
+            assert_eq!(properties, [""], "{class:?}");
+        }
+        assert_eq!((new.status, new.experience_id), (Status::Active, None));
+        let changed = empty.change(full()).unwrap();
+        let named = TagFields {
+            name: "x".to_owned(),
+            ..full()
+        };
+        assert_eq!(changed, named);
+    }
+
+    #[test]
+    fn what_is_absent_gives_a_new_tag_no_property_and_takes_none_away() {
+        let absent = row(&[("name", "x"), ("variable:registered", "(none)")]);
+        assert!(absent.create(slug()).unwrap().variables.0.is_empty());
+        let changed = absent.change(full()).unwrap();
+        assert_eq!(changed.variables, full().variables);
+    }
+
+    #[test]
+    fn what_is_deleted_is_asked_for_in_words_and_named() {
+        let delete = row(&[
+            ("name", "x"),
+            ("title", "(delete)"),
+            ("experience_id", "(Delete)"),
+            ("location", "(delete)"),
+            ("variable:registered", "(delete)"),
+            ("data:other", "(delete)"),
+        ]);
+        let changed = delete.change(full()).unwrap();
+        let named: Vec<_> = deleted(&full(), &changed);
+        let named: Vec<_> = named.iter().map(ToString::to_string).collect();
+        assert_eq!(named, ["title", "experience_id", "variable:registered"]);
+        assert_eq!(full().experience_id, Some(ExperienceId(7)));
+        assert!(delete.create(slug()).unwrap().variables.0.is_empty());
+        for column in ["name", "status", "language_code", "verifier_enabled"] {
+            let refused = row(&[(column, "(delete)")]).change(full()).unwrap_err();
+            assert!(refused.contains("cannot be deleted"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_row_comes_back_from_where_it_is_stored() {
+        let stored = row(&[
+            ("name", "=1+1"),
+            ("title", ""),
+            ("variable:a", "(none)"),
+            ("variable:b", "(delete)"),
+            ("variable:c", "'(delete)"),
+            ("variable:d", "'"),
+        ]);
+        let json = serde_json::to_string(&stored).unwrap();
+        assert_eq!(serde_json::from_str::<TagRow>(&json).unwrap(), stored);
+    }
+}

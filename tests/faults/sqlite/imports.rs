@@ -1,0 +1,61 @@
+//! Imports that are killed half way.
+
+use std::fmt::Write as _;
+
+use reqwest::Method;
+use rusqlite::{Connection, OpenFlags};
+use tapdesk_tests::{Launch, TryAnswering as _, eventually};
+
+use super::launch;
+
+const ROWS: i64 = 4_000;
+
+fn file() -> String {
+    (0..ROWS).fold(
+        "slug,name,variable:registered\n".to_owned(),
+        |mut file, row| {
+            let _ = writeln!(file, "bottle-{row:06},Bottle {row},");
+            file
+        },
+    )
+}
+
+/// How many rows of `table` are in the file, which the service is at work on.
+fn count(launch: &Launch, table: &str) -> i64 {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let connection = Connection::open_with_flags(launch.database(), flags).unwrap();
+    let sql = format!("SELECT count(*) FROM {table}");
+    connection.query_row(&sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Kills the service once `table` has rows of an import, and answers how many tags
+/// there are once the next one has dealt with what it found.
+async fn killed_once_there_are(table: &str) -> i64 {
+    let service = launch().start().await;
+    let request = service.admin_request(Method::POST, "/tags/import?on_error=abort");
+    let request = request.header("content-type", "text/csv").body(file());
+    let importing = tokio::spawn(async move { request.try_answer().await.is_ok() });
+    eventually("the import is at work", async || {
+        (count(service.launch(), table) > 0).then_some(())
+    })
+    .await;
+    let launch = service.kill().await;
+    let _ = importing.await;
+    let service = launch.start().await;
+    eventually("the import is at its end", async || {
+        (count(service.launch(), "imports") == 0).then_some(())
+    })
+    .await;
+    assert_eq!(count(service.launch(), "import_rows"), 0);
+    count(service.launch(), "tags")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_import_that_is_killed_before_it_is_decided_leaves_nothing() {
+    assert_eq!(killed_once_there_are("import_rows").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_import_that_is_killed_once_it_is_decided_is_finished() {
+    assert_eq!(killed_once_there_are("tags").await, ROWS);
+}
