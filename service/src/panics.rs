@@ -32,13 +32,11 @@ pub(crate) async fn catch_async<T>(
 /// Runs a task that has no caller to tell, and starts it again if it panics.
 pub(crate) async fn restarted<F: Future>(mut task: impl FnMut() -> F) -> F::Output {
     loop {
-        match AssertUnwindSafe(task()).catch_unwind().await {
-            Ok(output) => return output,
-            Err(_) => {
-                tracing::error!("a background task panicked; it is started again");
-                tokio::time::sleep(PAUSE).await;
-            }
+        if let Ok(output) = AssertUnwindSafe(task()).catch_unwind().await {
+            return output;
         }
+        tracing::error!("a background task panicked; it is started again");
+        tokio::time::sleep(PAUSE).await;
     }
 }
 

@@ -100,7 +100,7 @@ impl<W, T> Drop for Lanes<W, T> {
     }
 }
 
-async fn run<W, T>(queue: Arc<Queue<W, T>>, writer: i16, make: Make<W, T>, panics: Counter) {
+async fn run<W, T>(queue: Arc<Queue<W, T>>, number: i16, make: Make<W, T>, panics: Counter) {
     loop {
         let mut group = Vec::new();
         if queue.lock().await.recv_many(&mut group, GROUP).await == 0 {
@@ -110,7 +110,7 @@ async fn run<W, T>(queue: Arc<Queue<W, T>>, writer: i16, make: Make<W, T>, panic
             .into_iter()
             .map(|waiting| (waiting.write, waiting.reply))
             .unzip();
-        let outcomes: Vec<_> = match panics::catch_async(make(writer, &writes)).await {
+        let outcomes: Vec<_> = match panics::catch_async(make(number, &writes)).await {
             Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
             Err(error @ StorageError::Unavailable(_)) => all(&error, writes.len()),
             Err(error) if writes.len() == 1 => all(&error, 1),
@@ -118,7 +118,7 @@ async fn run<W, T>(queue: Arc<Queue<W, T>>, writer: i16, make: Make<W, T>, panic
             Err(_) => {
                 let mut outcomes = Vec::with_capacity(writes.len());
                 for write in &writes {
-                    let alone = make(writer, std::slice::from_ref(write));
+                    let alone = make(number, std::slice::from_ref(write));
                     let alone = panics::catch_async(alone).await;
                     outcomes.push(alone.and_then(|mut alone| alone.pop().ok_or_else(closed)));
                 }

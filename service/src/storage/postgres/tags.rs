@@ -90,7 +90,8 @@ impl Tags for PostgresStorage {
 
     async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError> {
         let mut write = self.begin().await?;
-        let outcome = self.contained(save::edit(&mut write, id, &edit)).await;
+        let edited = Box::pin(save::edit(&mut write, id, &edit));
+        let outcome = self.contained(edited).await;
         self.end(write, outcome).await
     }
 
