@@ -64,3 +64,11 @@ INSERT INTO visits SELECT tag_id, client, 1, at, id FROM interactions WHERE clie
 INSERT INTO tap_counts SELECT at / 3600000, reason, simulated, count(*) FROM interactions GROUP BY 1, 2, 3;
 INSERT INTO sheets (name, expected, planned, created_at, closed_at) VALUES ('S', '{}', 5, 1, NULL), ('T', '{}', NULL, 1, 2);
 INSERT INTO sheet_rows VALUES (1, 1, 5, '{"uid": "04"}'), (1, 2, 6, '{}'), (2, 1, 7, '{}');
+
+-- An import that is decided, and on its way.
+INSERT INTO imports (state, touched_at) VALUES ('decided', :now);
+WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 99)
+INSERT INTO import_rows (import_id, position, slug, uid, tag_id, experience_id, master_key_id, row, inlay)
+SELECT (SELECT max(id) FROM imports), n, iif(n % 2, NULL, 'import-' || n), iif(n % 3, NULL, randomblob(7)),
+    iif(n % 2, n, NULL), iif(n % 5, NULL, 1), iif(n % 7, NULL, 1), '[["name","Bottle"]]', iif(n % 3, NULL, '{}')
+FROM numbers;
