@@ -354,7 +354,7 @@ async fn a_424_that_nobody_knows_fills_its_form_and_leaves_no_tag_where_it_is_re
     window.see(&shown).await;
     window.click_named("Assign to this tag").await;
     window
-        .see("//h2/a[normalize-space()='Tag bottle-88']")
+        .see("//div[contains(@class, 'panel')][h2/a[normalize-space()='Tag bottle-88']][not(.//h3[normalize-space()='This inlay has no tag yet'])]")
         .await;
     let (_, inlays) = window
         .call("GET", "/admin/v1/inlays?unbound=true", &Value::Null)
