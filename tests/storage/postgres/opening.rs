@@ -2,9 +2,8 @@
 
 use futures_util::future::join_all;
 use tapdesk_service::entropy::OsEntropy;
-use tapdesk_service::storage::Storage as _;
 use tapdesk_service::storage::postgres::{Address, OpenError, PostgresStorage, Time};
-use tapdesk_tests::{TestDatabase, eventually};
+use tapdesk_tests::TestDatabase;
 
 use super::clock;
 
@@ -106,46 +105,4 @@ async fn a_database_that_cannot_be_reached_is_named_without_its_password() {
         text.contains("tapdesk at 127.0.0.1") && !text.contains("secret"),
         "{text}"
     );
-}
-
-/// As a primary that became a standby, or one whose operator took writes away.
-#[tokio::test]
-async fn a_node_is_not_ready_on_a_database_that_takes_no_writes() {
-    let database = TestDatabase::create().await;
-    let node = open(&database).await.unwrap();
-    node.ready().await.unwrap();
-    let client = database.look_into().await;
-    let read_only = async |value: &str| {
-        let sql = format!(
-            "DO $$ BEGIN
-                 EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = {value}', current_database());
-             END $$;
-             SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-             WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        );
-        client.batch_execute(&sql).await.unwrap();
-    };
-    read_only("on").await;
-    let mut said = std::collections::BTreeSet::new();
-    while said.len() < 10
-        && !said
-            .iter()
-            .any(|said: &String| said.contains("takes no writes"))
-    {
-        let (answer, state) = (node.ready().await, read(&database).await);
-        said.insert(format!(
-            "{answer:?}, where a new connection is read-only: {state}"
-        ));
-        assert!(answer.is_err() || state == "off", "{said:?}");
-    }
-    assert!(said.len() < 10, "{said:?}");
-    read_only("off").await;
-    eventually("it is ready again", || async { node.ready().await.ok() }).await;
-}
-
-/// Whether a new connection takes no writes.
-async fn read(database: &TestDatabase) -> String {
-    let looking = database.look_into().await;
-    let state = "SELECT current_setting('transaction_read_only')";
-    looking.query_one(state, &[]).await.unwrap().get(0)
 }
