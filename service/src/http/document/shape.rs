@@ -172,9 +172,18 @@ fn choose_between_wholes(schemas: &mut Schemas) {
         });
         wholes.description.clone_from(&whole.description);
         schemas.insert(name.clone(), Schema::OneOf(wholes).into());
-        // Its choices are parts of wholes now, and itself it is no body.
-        schemas.remove(part);
+        // Its choices are parts of wholes now. It stays where others have it whole.
+        if !is_referred(schemas, part) {
+            schemas.remove(part);
+        }
     }
+}
+
+/// Whether one of the schemas refers to the one of this name.
+fn is_referred(schemas: &Schemas, name: &str) -> bool {
+    let reference = Ref::from_schema_name(name).ref_location;
+    let reference = serde_json::Value::from(reference).to_string();
+    serde_json::to_string(schemas).is_ok_and(|document| document.contains(&reference))
 }
 
 /// The name of the schema that is referred to.

@@ -26,8 +26,15 @@ struct StandIn<'a> {
 /// of the key it is opened with, and updates a variable.
 #[utoipa::path(
     get, path = "/stand-in", tag = "public",
-    params(("rk" = Option<String>, Query, description = "The rolling key as received")),
-    responses((status = OK, body = String, content_type = "text/html", description = "The page"))
+    params(
+        ("for" = Option<String>, Query, description = "Where the tap would have led"),
+        ("rk" = Option<String>, Query, description = "The rolling key as received"),
+        ("proof" = Option<String>, Query, description = "Shows that a simulated tap was sent here")
+    ),
+    responses(
+        (status = OK, body = String, content_type = "text/html", description = "The page"),
+        (status = NOT_FOUND, body = String, content_type = "text/html", description = "No simulated tap was sent here")
+    )
 )]
 pub(in crate::http) async fn stand_in(
     State(service): State<Arc<Service>>,

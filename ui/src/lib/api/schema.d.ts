@@ -253,6 +253,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/experiences/{id}/missing-variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the variables that an experience's tags lack
+         * @description Those that its published page writes (of one never published, its draft).
+         */
+        get: operations["get_experiences_id_missing_variables"];
+        put?: never;
+        /**
+         * Add the variables that an experience's tags lack
+         * @description Tags in use that lead there get each variable that its page writes and they
+         *     lack, with an empty value; what is there stays. One call does 5,000 tags, in
+         *     short batches: `more` says whether to call again.
+         */
+        post: operations["post_experiences_id_missing_variables"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/experiences/{id}/preview": {
         parameters: {
             query?: never;
@@ -353,6 +379,27 @@ export interface paths {
          *     written anew, as where each is sent by itself. At most 48 MiB.
          */
         post: operations["post_experiences_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/experiences/missing-variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List experiences whose tags lack variables
+         * @description Forms and variable buttons of a page change variables and make none: for a
+         *     tag without the variable they fail. All experiences with such tags in use.
+         */
+        get: operations["get_experiences_missing_variables"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -788,7 +835,9 @@ export interface paths {
         /**
          * Change a tag
          * @description A merge patch (RFC 7396): members that are not sent stay as they are, `null`
-         *     removes or resets.
+         *     empties; what cannot be empty refuses it. A slug that is replaced stays the
+         *     tag's own, listed in `former_slugs`, and goes on answering as the tag, until
+         *     it is released.
          */
         patch: operations["patch_tags_id"];
         trace?: never;
@@ -858,6 +907,26 @@ export interface paths {
         post?: never;
         /** Remove a data property of a tag */
         delete: operations["delete_tags_id_data_key"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/tags/{id}/former-slugs/{slug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Release a former slug of a tag
+         * @description Inlays and prints that end in it lead nowhere then, and any tag can have it.
+         */
+        delete: operations["delete_tags_id_former_slugs_slug"];
         options?: never;
         head?: never;
         patch?: never;
@@ -935,10 +1004,15 @@ export interface paths {
         put?: never;
         /**
          * Change many tags
-         * @description Tags are changed a thousand at a time, so that taps go on meanwhile: each
-         *     thousand is changed as a whole or not at all, and a caller that goes away
-         *     ends the work between two of them. Where it cannot go on, `stopped` says why
-         *     and `undo` covers what is done.
+         * @description Tags are changed in short batches, so that taps go on meanwhile: each batch
+         *     is changed as a whole or not at all. If it cannot go on, `stopped` says why,
+         *     `undo` covers what is done, and `rest` what is not.
+         *
+         *     With `expected_count` nothing is changed if another number of tags is
+         *     selected: 409, `code: "count_changed"`. With `limit` the call ends after so
+         *     many tags: a caller sends the requests in `rest` one after the other, shows
+         *     `done` as progress, and stops when it likes. The `undo` of all answers
+         *     together takes everything back.
          */
         post: operations["post_tags_bulk"];
         delete?: never;
@@ -1070,9 +1144,10 @@ export interface paths {
         put?: never;
         /**
          * Check a tap's URL
-         * @description A dry run: nothing is consumed and nothing is recorded. Where the code does
+         * @description A dry run: nothing is consumed and nothing is recorded. If the code does
          *     not verify, the keys known here are tried in every role to find the setting
-         *     that is wrong.
+         *     that is wrong. With the `chip` on which a reader found the URL it tells
+         *     whether the URL was copied from another chip: the first finding says why.
          */
         post: operations["post_verification"];
         delete?: never;
@@ -1298,6 +1373,16 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description Tags that got what they lacked. */
+        AddedVariables: {
+            /** @description Whether others still lack some: the call is repeated for them. */
+            more: boolean;
+            /**
+             * Format: int64
+             * @description How many tags this call gave variables.
+             */
+            tags: number;
+        };
         /** @description By how much to move the clock. */
         Advance: {
             /**
@@ -1315,6 +1400,11 @@ export interface components {
             advance_ms: number;
         };
         AesKey: string;
+        /** @description All experiences with tags that lack something. */
+        AllMissingVariables: {
+            /** @description In the order of the experiences. */
+            items: components["schemas"]["MissingVariables"][];
+        };
         /** @description Assign to an experience, or with `null` to none. */
         AssignTagBulkChange: {
             /**
@@ -1325,6 +1415,24 @@ export interface components {
             experience_id: components["schemas"]["ExperienceId"] | null;
             /** @description Which tags. */
             select: components["schemas"]["TagSelection"];
+        };
+        AssignTagBulkRequest: components["schemas"]["AssignTagBulkChange"] & {
+            /**
+             * Format: int64
+             * @description How many tags the caller expects to select. If it is another number, nothing is changed.
+             */
+            expected_count?: number | null;
+            /**
+             * Format: int32
+             * @description How many of the selected tags are changed by this call. `rest` has the requests for the others.
+             */
+            limit?: number | null;
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            action: "assign";
         };
         /** @description What needs attention. Zero is good. */
         Attention: {
@@ -1385,6 +1493,11 @@ export interface components {
          * @enum {string}
          */
         ButtonLook: "filled" | "outlined";
+        /**
+         * @description Whether the chip is the one that made the code.
+         * @enum {string}
+         */
+        Carrier: "same" | "copied" | "not_comparable";
         /** @description A variable's change by an update. */
         Change: {
             /** @description The variable. */
@@ -1393,6 +1506,18 @@ export interface components {
             new: string;
             /** @description Its value before. */
             old: string;
+        };
+        /** @description What a reader tells of the chip that carries a URL. */
+        Chip: {
+            /** @description Whether the chip's settings say that it writes codes into its URL; null if they were not read. */
+            makes_codes?: boolean | null;
+            /**
+             * @description The make: one of the technologies of an inlay, or another word for any other chip; null
+             *     if it was not found out.
+             */
+            technology?: string | null;
+            /** @description The UID in hexadecimal, of 4, 7 or 10 bytes; null if the reader does not tell it. */
+            uid?: string | null;
         };
         Choice: string;
         /** @description What the service takes for the present. */
@@ -1491,6 +1616,24 @@ export interface components {
             /** @description Which tags. */
             select: components["schemas"]["TagSelection"];
         };
+        DeleteTagBulkRequest: components["schemas"]["DeleteTagBulkChange"] & {
+            /**
+             * Format: int64
+             * @description How many tags the caller expects to select. If it is another number, nothing is changed.
+             */
+            expected_count?: number | null;
+            /**
+             * Format: int32
+             * @description How many of the selected tags are changed by this call. `rest` has the requests for the others.
+             */
+            limit?: number | null;
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            action: "delete";
+        };
         /** @description The demo data. */
         Demo: {
             /** @description Whether anything of it was missing, and is made now. */
@@ -1570,6 +1713,11 @@ export interface components {
             experience_id?: components["schemas"]["ExperienceId"] | null;
             /** @description Whether writing it is locked, for good or by a key; `null` where that does not matter. */
             locked?: boolean | null;
+            /**
+             * @description The base of its URL, as it is encoded: scheme, host, port and path; `null` for the
+             *     service's own tag URL, as it is when an inlay is judged.
+             */
+            tag_url?: string | null;
             /** @description The `tag_verified` of its tap; `null` where that does not matter. */
             tag_verified?: boolean | null;
         };
@@ -1761,9 +1909,15 @@ export interface components {
             type: "heading";
         };
         HostName: string;
-        /** @description Ids, and ranges of them; those that do not exist are passed over. */
+        /**
+         * @description Ids, and ranges of them; those that do not exist, or are deleted (for
+         *     `restore`: are not), are passed over.
+         */
         IdsTagSelection: {
-            /** @description Ids, and ranges of them; those that do not exist are passed over. */
+            /**
+             * @description Ids, and ranges of them; those that do not exist, or are deleted (for
+             *     `restore`: are not), are passed over.
+             */
             ids: components["schemas"]["TagIds"][];
         };
         /** @description An image of an experience, without its bytes. It never changes. */
@@ -1851,7 +2005,8 @@ export interface components {
             /** @description Takes the all-zero factory key, too: its codes prove nothing. */
             allow_factory_keys?: boolean;
             file_key?: components["schemas"]["AesKey"] | null;
-            mac_from?: components["schemas"]["MacFrom"] | null;
+            /** @description Where the part of the URL that its MAC covers begins. It cannot be null: `none` is the empty input. */
+            mac_from?: components["schemas"]["MacFrom"];
             master_key_id?: components["schemas"]["MasterKeyId"] | null;
             meta_key?: components["schemas"]["AesKey"] | null;
             mirror?: components["schemas"]["Mirror"] | null;
@@ -2143,6 +2298,19 @@ export interface components {
          * @enum {string}
          */
         Mirror: "plain" | "encrypted";
+        /** @description Variables that a page writes and its tags lack. */
+        MissingVariables: {
+            experience_id: components["schemas"]["ExperienceId"];
+            /** @description The experience's name. */
+            experience_name: string;
+            /**
+             * Format: int64
+             * @description How many tags in use that lead there lack one or more of them.
+             */
+            tags: number;
+            /** @description The variables that are missing. */
+            variables: components["schemas"]["PropertyKey"][];
+        };
         Network: string;
         /** @description What the backup is to carry. */
         NewBackup: {
@@ -2263,25 +2431,25 @@ export interface components {
         Overrides: {
             /**
              * Format: int64
-             * @description `app_id` of every payload.
+             * @description The `app_id` of every payload. Default: `1`.
              */
             app_id?: number | null;
-            /** @description Header in which a trusted proxy names the client's country. */
+            /** @description The header in which a trusted proxy names the visitor's country. */
             country_header?: string | null;
-            /** @description Two-letter country of a client that nothing else tells one of. */
+            /** @description Two-letter code used if a visitor's country is unknown. Default: empty. */
             default_country?: string | null;
-            /** @description Host names and addresses by which the admin API may be addressed, beside the loopback's and the listener's. */
+            /** @description More host names and addresses that the admin API answers, beside loopback names, the listener's address and the tag URL's host. */
             hosts?: components["schemas"]["HostName"][] | null;
             rate_limit?: components["schemas"]["RateLimit"] | null;
             /**
              * Format: int32
-             * @description How many months interactions are kept.
+             * @description How many months interactions are kept. Default: `13`.
              */
             retention_months?: number | null;
             simulated_targets?: components["schemas"]["SimulatedTargets"] | null;
-            /** @description Public base of the tags' URLs, as it is printed and encoded: `http` or `https`, without a query. */
+            /** @description The public base of all tag URLs, as printed and encoded: `http` or `https`, without a query. Default: the listener's address and `/t`. */
             tag_url?: string | null;
-            /** @description Addresses or address blocks of proxies whose forwarding headers count. */
+            /** @description Addresses or address blocks of the proxies whose forwarding headers are trusted. */
             trusted_proxies?: components["schemas"]["Network"][] | null;
         };
         /** @description A page of a list. */
@@ -2485,6 +2653,11 @@ export interface components {
         };
         /** @description An error of the admin API, as `application/problem+json` (RFC 9457). */
         Problem: {
+            /**
+             * @description What is wrong, for programs; only where a program may have to tell it
+             *     from other problems of this status.
+             */
+            code?: string | null;
             /** @description What is wrong, and the way out, in words. */
             detail: string;
             /**
@@ -2648,6 +2821,15 @@ export interface components {
              */
             outcome: "refused";
         };
+        /** @description An update that was refused though its key was good. */
+        RefusedUpdate: {
+            /** @description When. */
+            at: components["schemas"]["Timestamp"];
+            /** @description Why. */
+            fault: components["schemas"]["UpdateFault"];
+            /** @description The variable that the tag lacked, if that is why. */
+            variable?: string | null;
+        };
         /** @description What a tap would lead to. */
         Rehearsal: components["schemas"]["RedirectRehearsal"] | components["schemas"]["StudioRehearsal"];
         /** @description Bring deleted tags back as they were. */
@@ -2659,6 +2841,24 @@ export interface components {
             action: "restore";
             /** @description Which tags. A filter selects among the deleted ones. */
             select: components["schemas"]["TagSelection"];
+        };
+        RestoreTagBulkRequest: components["schemas"]["RestoreTagBulkChange"] & {
+            /**
+             * Format: int64
+             * @description How many tags the caller expects to select. If it is another number, nothing is changed.
+             */
+            expected_count?: number | null;
+            /**
+             * Format: int32
+             * @description How many of the selected tags are changed by this call. `rest` has the requests for the others.
+             */
+            limit?: number | null;
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            action: "restore";
         };
         /** @description Where to go back to. */
         Rollback: {
@@ -2678,11 +2878,11 @@ export interface components {
             /** @description The verdict in words. */
             reason?: string;
             tag_id?: components["schemas"]["TagId"] | null;
-            /** @description The chip's UID in hexadecimal; `null` where it could not be read. */
+            /** @description The UID in hexadecimal: that of the code, or else of the chip; `null` if neither is known. */
             uid?: string | null;
             /**
-             * @description The verdict by name, such as `ok`, `duplicate`, `unreadable`, `not_verified`,
-             *     `wrong_tag`, `counter_gap` or `locked`.
+             * @description The verdict by name, such as `ok`, `copied_url`, `wrong_url`, `duplicate`, `unreadable`,
+             *     `not_verified`, `not_comparable`, `wrong_tag`, `counter_gap` or `locked`.
              */
             verdict: string;
         };
@@ -2853,7 +3053,7 @@ export interface components {
             offset_ms: number;
         };
         /**
-         * @description Where taps of simulated tags lead.
+         * @description The redirect target of simulated tags.
          * @enum {string}
          */
         SimulatedTargets: "stand_in" | "real";
@@ -2912,6 +3112,24 @@ export interface components {
             select: components["schemas"]["TagSelection"];
             /** @description The status. */
             status: components["schemas"]["Status"];
+        };
+        StatusTagBulkRequest: components["schemas"]["StatusTagBulkChange"] & {
+            /**
+             * Format: int64
+             * @description How many tags the caller expects to select. If it is another number, nothing is changed.
+             */
+            expected_count?: number | null;
+            /**
+             * Format: int32
+             * @description How many of the selected tags are changed by this call. `rest` has the requests for the others.
+             */
+            limit?: number | null;
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            action: "status";
         };
         /** @description One step of a tap. */
         Step: {
@@ -3033,6 +3251,8 @@ export interface components {
         Tag: components["schemas"]["TagFields"] & {
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
+            /** @description Slugs it had before, the last one first. They answer as the tag itself until they are released. */
+            former_slugs: components["schemas"]["Slug"][];
             /** @description Its identifier. */
             id: components["schemas"]["TagId"];
             last_scan_at?: components["schemas"]["Timestamp"] | null;
@@ -3048,13 +3268,23 @@ export interface components {
         };
         /** @description One change of many tags. */
         TagBulkChange: components["schemas"]["AssignTagBulkChange"] | components["schemas"]["StatusTagBulkChange"] | components["schemas"]["DeleteTagBulkChange"] | components["schemas"]["RestoreTagBulkChange"];
+        /** @description A change of many tags, and how it is made. */
+        TagBulkRequest: components["schemas"]["AssignTagBulkRequest"] | components["schemas"]["StatusTagBulkRequest"] | components["schemas"]["DeleteTagBulkRequest"] | components["schemas"]["RestoreTagBulkRequest"];
         /** @description What a bulk change did. */
         TagBulkResult: {
-            /** @description How many of them are changed. The others were so already. */
+            /** @description How many of these are changed. The others were so already. */
             changed: number;
+            /** @description How many of them this call has worked through. */
+            done: number;
+            /**
+             * @description Requests to this same operation for the selected tags that are not done
+             *     yet, each of at most `limit` tags. They name the tags by their ids, as
+             *     they were selected by this call.
+             */
+            rest: components["schemas"]["TagBulkChange"][];
             /** @description How many tags were selected. */
             selected: number;
-            /** @description Where it ended before all tags were changed: why, in words. */
+            /** @description If it ended before its time: why, in words. */
             stopped?: string | null;
             /** @description Requests to this same operation that together take the change back. */
             undo: components["schemas"]["TagBulkChange"][];
@@ -3314,6 +3544,7 @@ export interface components {
             /** @description Its rolling key, which is not kept itself. */
             key: components["schemas"]["KeyState"];
             payload_reads?: components["schemas"]["RecordedReads"] | null;
+            refused_update?: components["schemas"]["RefusedUpdate"] | null;
             /** @description Its way in steps, each with its verdict and the reason in words. */
             steps: components["schemas"]["Step"][];
             update?: components["schemas"]["RecordedUpdate"] | null;
@@ -3355,6 +3586,11 @@ export interface components {
             /** @description The tag. */
             tag_id: components["schemas"]["TagId"];
         };
+        /**
+         * @description Why an update was refused though its key was good.
+         * @enum {string}
+         */
+        UpdateFault: "unknown_variable" | "not_assigned" | "not_verified";
         /** @description It can read the payload and update variables. */
         ValidKeyState: {
             /**
@@ -3478,6 +3714,9 @@ export interface components {
         };
         /** @description What a tap of a URL would be decided as at this moment. */
         Verification: {
+            /** @description Whether the URL is one of a tag at the expected base: same scheme, host, port and path. */
+            at_tag_url: boolean;
+            chip?: components["schemas"]["Carrier"] | null;
             /**
              * Format: int32
              * @description The counter of the code; null where there is none, or none that can be read.
@@ -3493,9 +3732,13 @@ export interface components {
             tag_id?: components["schemas"]["TagId"] | null;
             /** @description What the tap's `tag_verified` would be. */
             tag_verified?: boolean | null;
+            uid?: components["schemas"]["Uid"] | null;
         };
         /** @description What to check. */
         VerificationRequest: {
+            chip?: components["schemas"]["Chip"] | null;
+            /** @description The base at which the URL is expected; the service's own tag URL if it is not sent. */
+            tag_url?: string | null;
             /** @description The URL of a tap. */
             url: string;
         };
@@ -3613,17 +3856,22 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type AddedVariables = components['schemas']['AddedVariables'];
 export type Advance = components['schemas']['Advance'];
 export type AdvanceSimulated = components['schemas']['AdvanceSimulated'];
 export type AesKey = components['schemas']['AesKey'];
+export type AllMissingVariables = components['schemas']['AllMissingVariables'];
 export type AssignTagBulkChange = components['schemas']['AssignTagBulkChange'];
+export type AssignTagBulkRequest = components['schemas']['AssignTagBulkRequest'];
 export type Attention = components['schemas']['Attention'];
 export type Block = components['schemas']['Block'];
 export type Bucket = components['schemas']['Bucket'];
 export type BucketTaps = components['schemas']['BucketTaps'];
 export type ButtonBlock = components['schemas']['ButtonBlock'];
 export type ButtonLook = components['schemas']['ButtonLook'];
+export type Carrier = components['schemas']['Carrier'];
 export type Change = components['schemas']['Change'];
+export type Chip = components['schemas']['Chip'];
 export type Choice = components['schemas']['Choice'];
 export type ClockView = components['schemas']['ClockView'];
 export type ConditionBlock = components['schemas']['ConditionBlock'];
@@ -3636,6 +3884,7 @@ export type CreatedTagImportOutcome = components['schemas']['CreatedTagImportOut
 export type CreatedTagImportRow = components['schemas']['CreatedTagImportRow'];
 export type CreatedToken = components['schemas']['CreatedToken'];
 export type DeleteTagBulkChange = components['schemas']['DeleteTagBulkChange'];
+export type DeleteTagBulkRequest = components['schemas']['DeleteTagBulkRequest'];
 export type Demo = components['schemas']['Demo'];
 export type DemoRemoved = components['schemas']['DemoRemoved'];
 export type DemoTag = components['schemas']['DemoTag'];
@@ -3695,6 +3944,7 @@ export type MasterKeyId = components['schemas']['MasterKeyId'];
 export type MasterKeyPatch = components['schemas']['MasterKeyPatch'];
 export type Metadata = components['schemas']['Metadata'];
 export type Mirror = components['schemas']['Mirror'];
+export type MissingVariables = components['schemas']['MissingVariables'];
 export type Network = components['schemas']['Network'];
 export type NewBackup = components['schemas']['NewBackup'];
 export type NewExperience = components['schemas']['NewExperience'];
@@ -3741,8 +3991,10 @@ export type RedirectRehearsal = components['schemas']['RedirectRehearsal'];
 export type RedirectVersion = components['schemas']['RedirectVersion'];
 export type RefusedTagImportOutcome = components['schemas']['RefusedTagImportOutcome'];
 export type RefusedTagImportRow = components['schemas']['RefusedTagImportRow'];
+export type RefusedUpdate = components['schemas']['RefusedUpdate'];
 export type Rehearsal = components['schemas']['Rehearsal'];
 export type RestoreTagBulkChange = components['schemas']['RestoreTagBulkChange'];
+export type RestoreTagBulkRequest = components['schemas']['RestoreTagBulkRequest'];
 export type Rollback = components['schemas']['Rollback'];
 export type RowFields = components['schemas']['RowFields'];
 export type Rule = components['schemas']['Rule'];
@@ -3769,6 +4021,7 @@ export type Source = components['schemas']['Source'];
 export type Stats = components['schemas']['Stats'];
 export type Status = components['schemas']['Status'];
 export type StatusTagBulkChange = components['schemas']['StatusTagBulkChange'];
+export type StatusTagBulkRequest = components['schemas']['StatusTagBulkRequest'];
 export type Step = components['schemas']['Step'];
 export type StepName = components['schemas']['StepName'];
 export type StepVerdict = components['schemas']['StepVerdict'];
@@ -3782,6 +4035,7 @@ export type TableBlock = components['schemas']['TableBlock'];
 export type TableRow = components['schemas']['TableRow'];
 export type Tag = components['schemas']['Tag'];
 export type TagBulkChange = components['schemas']['TagBulkChange'];
+export type TagBulkRequest = components['schemas']['TagBulkRequest'];
 export type TagBulkResult = components['schemas']['TagBulkResult'];
 export type TagFields = components['schemas']['TagFields'];
 export type TagFilter = components['schemas']['TagFilter'];
@@ -3811,6 +4065,7 @@ export type Uid = components['schemas']['Uid'];
 export type UpdatedTagImportOutcome = components['schemas']['UpdatedTagImportOutcome'];
 export type UpdatedTagImportRow = components['schemas']['UpdatedTagImportRow'];
 export type UpdateEvent = components['schemas']['UpdateEvent'];
+export type UpdateFault = components['schemas']['UpdateFault'];
 export type ValidKeyState = components['schemas']['ValidKeyState'];
 export type VariableButtonBlock = components['schemas']['VariableButtonBlock'];
 export type VariableDiffersWhen = components['schemas']['VariableDiffersWhen'];
@@ -5679,6 +5934,214 @@ export interface operations {
             };
         };
     };
+    get_experiences_id_missing_variables: {
+        parameters: {
+            query?: {
+                /** @description What this tag would lack if it led there, instead of the tags that do. */
+                tag_id?: components["schemas"]["TagId"];
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["ExperienceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Variables that a page writes and its tags lack. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MissingVariables"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_experiences_id_missing_variables: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["ExperienceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Tags that got what they lacked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedVariables"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The present state of the data does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     post_experiences_id_preview: {
         parameters: {
             query?: never;
@@ -6292,6 +6755,84 @@ export interface operations {
             /** @description The disk is full, and nothing was written */
             507: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_experiences_missing_variables: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All experiences with tags that lack something. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllMissingVariables"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10772,6 +11313,103 @@ export interface operations {
             };
         };
     };
+    delete_tags_id_former_slugs_slug: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["TagId"];
+                slug: components["schemas"]["Slug"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is done; there is nothing to say */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     delete_tags_id_traces: {
         parameters: {
             query?: never;
@@ -11236,7 +11874,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TagBulkChange"];
+                "application/json": components["schemas"]["TagBulkRequest"];
             };
         };
         responses: {
@@ -12349,6 +12987,10 @@ export interface operations {
     get_stand_in: {
         parameters: {
             query?: {
+                /** @description Where the tap would have led */
+                for?: string;
+                /** @description Shows that a simulated tap was sent here */
+                proof?: string;
                 /** @description The rolling key as received */
                 rk?: string;
             };
@@ -12369,6 +13011,15 @@ export interface operations {
             };
             /** @description The request names no host, or several */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description No simulated tap was sent here */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
