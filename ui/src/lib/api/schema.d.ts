@@ -819,7 +819,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Get a attribute of a tag */
+        get: operations["get_tags_id_attributes_key"];
         /** Set a attribute of a tag, or predefine it */
         put: operations["put_tags_id_attributes_key"];
         post?: never;
@@ -854,7 +855,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Get a data property of a tag */
+        get: operations["get_tags_id_data_key"];
         /** Set a data property of a tag, or predefine it */
         put: operations["put_tags_id_data_key"];
         post?: never;
@@ -935,7 +937,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Get a variable of a tag */
+        get: operations["get_tags_id_variables_key"];
         /** Set a variable of a tag, or predefine it */
         put: operations["put_tags_id_variables_key"];
         post?: never;
@@ -2369,6 +2372,8 @@ export interface components {
             count?: number | null;
             /** @description The items, in the list's order. */
             items: {
+                /** @description What `If-Match` takes to change it as it is here. */
+                etag: string;
                 /** @description Its key. */
                 key: components["schemas"]["PropertyKey"];
                 /** @description Its value. */
@@ -2490,6 +2495,8 @@ export interface components {
              *     from other problems of this status.
              */
             code?: string | null;
+            /** @description With 412, the resource as it is now, as get shows it; null if there is none. */
+            current?: Record<string, never> | null;
             /** @description What is wrong, and the way out, in words. */
             detail: string;
             /**
@@ -3010,6 +3017,8 @@ export interface components {
         };
         /** @description A property of a tag. */
         TagProperty: {
+            /** @description What `If-Match` takes to change it as it is here. */
+            etag: string;
             /** @description Its key. */
             key: components["schemas"]["PropertyKey"];
             /** @description Its value. */
@@ -4154,6 +4163,8 @@ export interface operations {
         responses: {
             201: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4278,6 +4289,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4347,7 +4360,10 @@ export interface operations {
     delete_experiences_id: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["ExperienceId"];
             };
@@ -4389,8 +4405,28 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Addressed by a host name that is not ours */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4446,7 +4482,10 @@ export interface operations {
                 /** @description Publish the changed draft at once, in the same operation. */
                 publish?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["ExperienceId"];
             };
@@ -4460,6 +4499,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4496,6 +4537,17 @@ export interface operations {
             /** @description The present state of the data does not allow it */
             409: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5920,6 +5972,8 @@ export interface operations {
         responses: {
             201: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6044,6 +6098,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6113,7 +6169,10 @@ export interface operations {
     delete_inlays_id: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["InlayId"];
             };
@@ -6145,8 +6204,28 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Addressed by a host name that is not ours */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6199,7 +6278,10 @@ export interface operations {
     patch_inlays_id: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["InlayId"];
             };
@@ -6213,6 +6295,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6249,6 +6333,17 @@ export interface operations {
             /** @description The present state of the data does not allow it */
             409: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6610,6 +6705,8 @@ export interface operations {
         responses: {
             201: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6734,6 +6831,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6803,7 +6902,10 @@ export interface operations {
     delete_master_keys_id: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["MasterKeyId"];
             };
@@ -6844,8 +6946,28 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Addressed by a host name that is not ours */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6898,7 +7020,10 @@ export interface operations {
     patch_master_keys_id: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["MasterKeyId"];
             };
@@ -6912,6 +7037,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6939,6 +7066,17 @@ export interface operations {
             /** @description The body took too long to arrive */
             408: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7034,6 +7172,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7094,7 +7234,10 @@ export interface operations {
     patch_settings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7106,6 +7249,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7133,6 +7278,17 @@ export interface operations {
             /** @description The present state of the data does not allow it */
             409: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7316,6 +7472,8 @@ export interface operations {
         responses: {
             201: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7431,6 +7589,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7500,7 +7660,10 @@ export interface operations {
     patch_sheets_id: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["SheetId"];
             };
@@ -7514,6 +7677,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7541,6 +7706,17 @@ export interface operations {
             /** @description The body took too long to arrive */
             408: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8729,6 +8905,8 @@ export interface operations {
         responses: {
             201: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     /** @description What to know about the tag that was saved, in words */
                     "Tapdesk-Warning"?: string | null;
                     [name: string]: unknown;
@@ -8855,6 +9033,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8924,7 +9104,10 @@ export interface operations {
     delete_tags_id: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["TagId"];
             };
@@ -8956,8 +9139,28 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Addressed by a host name that is not ours */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9010,7 +9213,10 @@ export interface operations {
     patch_tags_id: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["TagId"];
             };
@@ -9024,6 +9230,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     /** @description What to know about the tag that was saved, in words */
                     "Tapdesk-Warning"?: string | null;
                     [name: string]: unknown;
@@ -9062,6 +9270,17 @@ export interface operations {
             /** @description The present state of the data does not allow it */
             409: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9241,10 +9460,104 @@ export interface operations {
             };
         };
     };
-    put_tags_id_attributes_key: {
+    get_tags_id_attributes_key: {
         parameters: {
             query?: never;
             header?: never;
+            path: {
+                id: components["schemas"]["TagId"];
+                key: components["schemas"]["PropertyKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TagProperty"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_tags_id_attributes_key: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["TagId"];
                 key: components["schemas"]["PropertyKey"];
@@ -9260,6 +9573,8 @@ export interface operations {
             /** @description It was there before */
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9269,6 +9584,8 @@ export interface operations {
             /** @description It is new */
             201: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9296,6 +9613,17 @@ export interface operations {
             /** @description The body took too long to arrive */
             408: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9383,7 +9711,10 @@ export interface operations {
     delete_tags_id_attributes_key: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["TagId"];
                 key: components["schemas"]["PropertyKey"];
@@ -9410,6 +9741,17 @@ export interface operations {
             /** @description What is addressed does not exist */
             404: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9571,10 +9913,104 @@ export interface operations {
             };
         };
     };
-    put_tags_id_data_key: {
+    get_tags_id_data_key: {
         parameters: {
             query?: never;
             header?: never;
+            path: {
+                id: components["schemas"]["TagId"];
+                key: components["schemas"]["PropertyKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TagProperty"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_tags_id_data_key: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["TagId"];
                 key: components["schemas"]["PropertyKey"];
@@ -9590,6 +10026,8 @@ export interface operations {
             /** @description It was there before */
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9599,6 +10037,8 @@ export interface operations {
             /** @description It is new */
             201: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9626,6 +10066,17 @@ export interface operations {
             /** @description The body took too long to arrive */
             408: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9713,7 +10164,10 @@ export interface operations {
     delete_tags_id_data_key: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["TagId"];
                 key: components["schemas"]["PropertyKey"];
@@ -9740,6 +10194,17 @@ export interface operations {
             /** @description What is addressed does not exist */
             404: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10075,10 +10540,104 @@ export interface operations {
             };
         };
     };
-    put_tags_id_variables_key: {
+    get_tags_id_variables_key: {
         parameters: {
             query?: never;
             header?: never;
+            path: {
+                id: components["schemas"]["TagId"];
+                key: components["schemas"]["PropertyKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TagProperty"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_tags_id_variables_key: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["TagId"];
                 key: components["schemas"]["PropertyKey"];
@@ -10094,6 +10653,8 @@ export interface operations {
             /** @description It was there before */
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10103,6 +10664,8 @@ export interface operations {
             /** @description It is new */
             201: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10130,6 +10693,17 @@ export interface operations {
             /** @description The body took too long to arrive */
             408: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10217,7 +10791,10 @@ export interface operations {
     delete_tags_id_variables_key: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["TagId"];
                 key: components["schemas"]["PropertyKey"];
@@ -10244,6 +10821,17 @@ export interface operations {
             /** @description What is addressed does not exist */
             404: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
