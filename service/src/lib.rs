@@ -39,6 +39,7 @@ pub mod plural;
 pub mod private_file;
 pub mod proof;
 pub mod refusals;
+pub mod revision;
 pub mod rolling_key;
 pub mod service;
 pub mod settings;

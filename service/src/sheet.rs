@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, SheetId, TagId};
+use crate::revision::{Revised, Revision};
 use crate::settings::parse_tag_url;
 use crate::tag::{NAME_MAX, TEXT_MAX, text_fits};
 
@@ -63,6 +64,18 @@ impl Expected {
             )?;
         }
         Ok(self)
+    }
+}
+
+impl Revised for SheetFields {
+    fn revision(&self) -> Revision {
+        Revision::of(self)
+    }
+}
+
+impl Revised for Sheet {
+    fn revision(&self) -> Revision {
+        self.fields.revision()
     }
 }
 

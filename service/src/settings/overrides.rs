@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::{HostName, Network, RateLimit, Settings, SimulatedTargets, parse};
+use crate::revision::{Revised, Revision};
 
 /// The settings that one source names; the others it leaves as they are.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -71,6 +72,13 @@ pub struct Overrides {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<HostName>>)]
     pub hosts: Option<Vec<String>>,
+}
+
+/// As they are stored: what arguments and the environment fix is not edited.
+impl Revised for Overrides {
+    fn revision(&self) -> Revision {
+        Revision::of(self)
+    }
 }
 
 /// Why a setting is not well formed. Each is a sentence for people.

@@ -9,6 +9,8 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::revision::{Revised, Revision};
+
 /// The class of a property. Only variables can be changed from outside
 /// (specification, section 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -139,6 +141,16 @@ impl PartialSchema for Properties {
 }
 
 impl ToSchema for Properties {}
+
+/// A property's value: all of it that can be edited.
+#[derive(Clone, Copy, Debug)]
+pub struct PropertyValue<'a>(pub &'a str);
+
+impl Revised for PropertyValue<'_> {
+    fn revision(&self) -> Revision {
+        Revision::of(&self.0)
+    }
+}
 
 /// The properties of one class.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

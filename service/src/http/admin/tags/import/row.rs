@@ -72,13 +72,17 @@ impl Reader {
             warning = unknown;
         }
         let row = TagRow::new(Arc::clone(&self.of_tag), of_tag);
+        let named = slug.is_some();
+        let slug = slug.unwrap_or_else(|| Slug::generate(&*service.entropy));
         // What is wrong with the row itself is known before the database is asked.
         // A tag that is to be changed may have its name already.
-        row.change(TagFields::named("-".to_owned()))?;
+        row.change(TagFields {
+            slug: slug.clone(),
+            ..TagFields::named("-".to_owned())
+        })?;
         let inlay = inlay(service, members).await?;
-        let named = slug.is_some();
         let row = ImportRow {
-            slug: slug.unwrap_or_else(|| Slug::generate(&*service.entropy)),
+            slug,
             named,
             row,
             inlay,
