@@ -122,9 +122,9 @@ impl TagColumn {
     /// Makes a tag what a text in its cell says. A mistake is a sentence for people.
     pub fn set(&self, tag: &mut TagFields, text: &str) -> Result<(), InvalidCell> {
         match self {
-            Self::Name => tag.name = text.to_owned(),
-            Self::Title => tag.title = text.to_owned(),
-            Self::Description => tag.description = text.to_owned(),
+            Self::Name => text.clone_into(&mut tag.name),
+            Self::Title => text.clone_into(&mut tag.title),
+            Self::Description => text.clone_into(&mut tag.description),
             Self::Property(class, key) => {
                 check_value(text)
                     .map_err(|error| InvalidCell(format!("{}: {error}", self.name())))?;

@@ -128,7 +128,7 @@ impl Applying {
                 else {
                     continue;
                 };
-                result.outcome = done(imported, foreseen.warning);
+                result.outcome = done(&imported, foreseen.warning);
             }
             results.push(result);
             self.next += 1;

@@ -22,7 +22,7 @@ pub(super) struct Reader {
 }
 
 /// A row that was read.
-pub(super) struct Read {
+pub(super) struct Parsed {
     pub(super) row: ImportRow,
     /// What to know about it, in words.
     pub(super) warning: Option<String>,
@@ -32,9 +32,8 @@ impl Reader {
     /// `experiences` are needed where a column is about them.
     pub(super) fn new(columns: Arc<[Column]>, experiences: Option<Experiences>) -> Self {
         let of_tag = columns.iter().filter_map(|column| match column {
-            Column::Tag(TagColumn::ExperienceId) => None,
+            Column::Tag(TagColumn::ExperienceId) | Column::Experience | Column::Inlay(_) => None,
             Column::Tag(column) => Some(column.clone()),
-            Column::Experience | Column::Inlay(_) => None,
         });
         let leads = experiences.is_some().then_some(TagColumn::ExperienceId);
         Self {
@@ -45,7 +44,7 @@ impl Reader {
     }
 
     /// Reads a row. A mistake in it is a sentence for people.
-    pub(super) async fn read(&self, service: &Service, cells: Vec<Cell>) -> Result<Read, String> {
+    pub(super) async fn read(&self, service: &Service, cells: Vec<Cell>) -> Result<Parsed, String> {
         let mut of_tag = Vec::with_capacity(self.of_tag.len());
         let (mut slug, mut id, mut name) = (None, Cell::Empty, Cell::Empty);
         let mut members = Map::new();
@@ -87,7 +86,7 @@ impl Reader {
             row,
             inlay,
         };
-        Ok(Read { row, warning })
+        Ok(Parsed { row, warning })
     }
 }
 

@@ -11,7 +11,7 @@ use super::super::warning;
 use super::all_or_none::{Applying, Staging};
 use super::answer::{ImportResult, Outcome, RowResult, Saved};
 use super::experiences::Experiences;
-use super::row::{self, Reader};
+use super::row::{Parsed, Reader};
 use super::{ImportQuery, Mode, OnError};
 use crate::http::error::ApiError;
 use crate::inlay::Uid;
@@ -84,16 +84,16 @@ impl Import {
     /// Where one bad row keeps all others out: checks all rows, and sets them
     /// aside on the way; then, where none is bad, begins to make them tags.
     async fn all_or_none(&mut self) -> Result<Vec<RowResult>, StorageError> {
-        let mut staging = match self.query.dry_run {
-            true => None,
-            false => Some(Staging::begin(&self.service.storage).await?),
-        };
+        let mut staging = None;
         let mut results = Vec::new();
         let mut bad = false;
         loop {
             let rows = self.read().await;
             if rows.is_empty() {
                 break;
+            }
+            if staging.is_none() && !self.query.dry_run {
+                staging = Some(Staging::begin(&self.service.storage).await?);
             }
             let good = good(&rows);
             let upsert = self.upsert();
@@ -102,7 +102,7 @@ impl Import {
                 Some(staging) if !bad => staging.add(good, upsert).await?,
                 _ => self.service.storage.check_rows(good, upsert).await?,
             };
-            let checked = outcomes(&rows, staged, |row, staged| self.foreseen(row, &staged));
+            let checked = outcomes(&rows, staged, |row, staged| foreseen(row, &staged));
             bad |= checked.iter().any(is_refused);
             results.extend(checked);
         }
@@ -178,7 +178,7 @@ impl Import {
                 Err(why) => Err(why),
             };
             let (row, warning) = match read {
-                Ok(row::Read { row, warning }) => (self.first_of_its_name(number, row), warning),
+                Ok(Parsed { row, warning }) => (self.first_of_its_name(number, row), warning),
                 Err(why) => (Err(why), None),
             };
             rows.push(Read {
@@ -213,41 +213,41 @@ impl Import {
         let (good, upsert) = (good(rows), self.upsert());
         if good.is_empty() {
             return Ok(outcomes(rows, Vec::new(), |row, staged| {
-                self.foreseen(row, &staged)
+                foreseen(row, &staged)
             }));
         }
         if self.query.dry_run {
             let checked = self.service.storage.check_rows(good, upsert).await?;
             return Ok(outcomes(rows, checked, |row, staged| {
-                self.foreseen(row, &staged)
+                foreseen(row, &staged)
             }));
         }
         let stored = self.service.storage.import_tags(good, upsert).await?;
         Ok(outcomes(rows, stored, |row, imported: Imported| {
             let warning = warnings(&imported.slug, row.warning.clone());
-            done(imported, warning)
+            done(&imported, warning)
         }))
     }
 
     fn upsert(&self) -> bool {
         self.query.mode == Mode::Upsert
     }
+}
 
-    /// What a row that was checked will come to. What is made up is not foreseen.
-    fn foreseen(&self, row: &Read, staged: &Staged) -> Outcome {
-        let named = row.row.as_ref().is_ok_and(|row| row.named);
-        let saved = Saved {
-            slug: named.then(|| staged.slug.to_string()),
-            deleted: names(&staged.deleted),
-            warning: warnings(&staged.slug, row.warning.clone()),
-            ..Saved::default()
-        };
-        outcome(staged.put, saved)
-    }
+/// What a row that was checked will come to. What is made up is not foreseen.
+fn foreseen(row: &Read, staged: &Staged) -> Outcome {
+    let named = row.row.as_ref().is_ok_and(|row| row.named);
+    let saved = Saved {
+        slug: named.then(|| staged.slug.to_string()),
+        deleted: names(&staged.deleted),
+        warning: warnings(&staged.slug, row.warning.clone()),
+        ..Saved::default()
+    };
+    outcome(staged.put, saved)
 }
 
 /// What became of a row that is stored.
-pub(super) fn done(imported: Imported, warning: Option<String>) -> Outcome {
+pub(super) fn done(imported: &Imported, warning: Option<String>) -> Outcome {
     let saved = Saved {
         id: Some(imported.tag),
         slug: Some(imported.slug.to_string()),
