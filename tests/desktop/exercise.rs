@@ -15,23 +15,23 @@ use zeroize::Zeroizing;
 use crate::installation::Installation;
 
 /// What a reader tells of an NTAG 424 DNA with this UID.
-fn read(uid: &str) -> Option<Chip> {
-    Some(Chip {
+fn read(uid: &str) -> Chip {
+    Chip {
         uid: Some(uid.to_owned()),
         technology: Some("ntag424dna".to_owned()),
         makes_codes: Some(true),
-    })
+    }
 }
 
 async fn send(
     shell: &Shell,
     url: &str,
     to: Destination,
-    automatic: Option<Chip>,
+    automatic: impl Into<Option<Chip>>,
 ) -> Result<Exercised, String> {
     let (backend, address) = shell.backend_at().await.expect("there is a service");
     let clock = SystemClock::start();
-    exercise(&backend, &address, &clock, url, to, automatic).await
+    exercise(&backend, &address, &clock, url, to, automatic.into()).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -115,14 +115,14 @@ async fn a_copied_url_is_not_sent_by_itself() {
     shell.connect(&added.unwrap().id).await.unwrap();
     let url = format!("{}{}", shop.base(), inlay.url(&tag));
     let own = inlay.chip.uid.to_string();
-    let other_make = read(&own).map(|chip| Chip {
+    let other_make = Chip {
         technology: Some("ntag215".to_owned()),
-        ..chip
-    });
-    let without_codes = read(&own).map(|chip| Chip {
+        ..read(&own)
+    };
+    let without_codes = Chip {
         makes_codes: Some(false),
-        ..chip
-    });
+        ..read(&own)
+    };
     for copy in [read("04112233445566"), other_make, without_codes] {
         for to in [Destination::Service, Destination::Url] {
             let refused = send(&shell, &url, to, copy.clone()).await.unwrap_err();

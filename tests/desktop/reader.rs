@@ -203,7 +203,7 @@ async fn automatic_mode_misses_no_inlay_counts_none_twice_and_sends_nothing_else
     assert_eq!(tag["scan_count"], insertions);
 
     // Genuine and fresh, and on another chip than the one that made it.
-    let stolen = inlay.code_at(u32::try_from(insertions).unwrap() + 1, [0; 5]);
+    let stolen = inlay.code_at(insertions + 1, [0; 5]);
     let stolen = stolen.url(&tag_url(&window).await, "bottle-41");
     let (copy, shown) = static_card(6, &stolen);
     let laid = desk.readers().lay_down(copy);

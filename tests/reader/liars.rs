@@ -24,15 +24,16 @@ fn url_of(card: VirtualNtag424) -> String {
     reading(card).url.unwrap()
 }
 
-fn settings_of(
-    reading: Reading,
-) -> (
+/// Mirror, MAC window, slots of meta key and file key, and why the service cannot check its codes.
+type Settings = (
     Option<Mirror>,
     Option<MacFrom>,
     Option<u8>,
     Option<u8>,
     Option<String>,
-) {
+);
+
+fn settings_of(reading: Reading) -> Settings {
     match reading.codes {
         Codes::On {
             mirror,

@@ -120,14 +120,13 @@ impl Sdm {
             return None;
         };
         let mut offsets = offsets.iter();
-        let mut next = |is_there: bool| match is_there {
-            true => {
-                let &[a, b, c] = offsets.next()?;
-                Some(Some(
-                    usize::from(a) | usize::from(b) << 8 | usize::from(c) << 16,
-                ))
+        let mut next = |is_there: bool| {
+            if !is_there {
+                return Some(None);
             }
-            false => Some(None),
+            let &[a, b, c] = offsets.next()?;
+            let offset = usize::from(a) | usize::from(b) << 8 | usize::from(c) << 16;
+            Some(Some(offset))
         };
         let uid = next(options & 0x80 != 0 && meta_read == FREE)?;
         let counter = next(options & 0x40 != 0 && meta_read == FREE)?;

@@ -59,7 +59,7 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
         access,
     ] = head;
     let uid = Some([u0, u1, u2, u3, u4, u5, u6]);
-    let locks = Head {
+    let head = Head {
         first_page: [u0, u1, u2, bcc],
         bits: [lock0, lock1],
         access,
@@ -69,7 +69,7 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
         return Ok(Some(Contents {
             chip: Chip::OtherType2,
             memory: None,
-            lock: lock::lock(card, Chip::OtherType2, Head { access: 0, ..locks }, false)?,
+            lock: lock::lock(card, Chip::OtherType2, Head { access: 0, ..head }, false)?,
             message: Message::Unformatted,
             codes: Codes::Off,
             uid,
@@ -87,7 +87,7 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
     Ok(Some(Contents {
         chip,
         memory: Some(memory),
-        lock: lock::lock(card, chip, locks, is_protected)?,
+        lock: lock::lock(card, chip, head, is_protected)?,
         message,
         codes: Codes::Off,
         uid,

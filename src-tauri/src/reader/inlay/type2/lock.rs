@@ -3,7 +3,7 @@
 //! needed, and the capability container, which only phones respect.
 //!
 //! Sources: data sheets NTAG213/215/216 rev 3.2, sections 8.5.2, 8.5.3 and
-//! 8.5.7; MF0ICU1, section 7.5.2; MF0ULx1, section 8.5.
+//! 8.5.7; MF0ICU1, section 7.5.2; `MF0ULx1`, section 8.5.
 
 use super::super::super::apdu::Recorder;
 use super::super::super::card::Fault;
@@ -60,9 +60,8 @@ pub(super) fn lock(
         Tail::Read { .. } if head.access & 0x0F == 0x0F => Lock::Marked,
         Tail::Read { .. } => Lock::Open,
         Tail::Refused if is_protected => Lock::Key,
-        Tail::Refused => Lock::Partly,
         Tail::Unknown if first == 0 => Lock::Unknown,
-        Tail::Unknown => Lock::Partly,
+        Tail::Refused | Tail::Unknown => Lock::Partly,
     })
 }
 
