@@ -10,6 +10,7 @@ mod limits;
 mod macros;
 mod payload;
 mod repeats;
+mod revisions;
 mod rolling_key;
 mod tag_urls;
 mod update;

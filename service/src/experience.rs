@@ -14,6 +14,7 @@ mod condition;
 mod difference;
 mod file;
 mod link;
+mod revision;
 pub mod rich_text;
 mod rule;
 mod stored;

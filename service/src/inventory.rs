@@ -14,7 +14,9 @@ pub use sealed::{SealedKey, SealedKeys};
 
 use crate::entropy::{self, Entropy};
 use crate::id::{InlayId, TagId, VirtualInlayId};
+use crate::inlay::key::KeyFingerprint;
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
+use crate::revision::{Revised, Revision};
 
 /// An inlay, and how far its codes were used.
 #[derive(Clone, Debug)]
@@ -44,6 +46,34 @@ pub struct InlayFields {
     pub mac_from: MacFrom,
     /// Its keys. One that stops making codes keeps them.
     pub keys: Option<SealedKeys>,
+}
+
+/// Of its keys, what is shown of them.
+impl Revised for InlayFields {
+    fn revision(&self) -> Revision {
+        let keys = self.keys.as_ref().map(|keys| {
+            let check = |key: KeyFingerprint| key.check().to_string();
+            (
+                keys.master_key_id(),
+                keys.meta().map(check),
+                check(keys.file()),
+            )
+        });
+        let Self {
+            technology,
+            tag_id,
+            mirror,
+            mac_from,
+            ..
+        } = self;
+        Revision::of(&(technology, tag_id, mirror, mac_from, keys))
+    }
+}
+
+impl Revised for Inlay {
+    fn revision(&self) -> Revision {
+        self.fields.revision()
+    }
 }
 
 /// An inlay to be stored.

@@ -35,6 +35,7 @@ pub mod payload;
 pub mod picture;
 pub mod private_file;
 pub mod refusals;
+pub mod revision;
 pub mod rolling_key;
 pub mod service;
 pub mod settings;

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, SheetId, TagId};
+use crate::revision::{Revised, Revision};
 use crate::tag::{NAME_MAX, TEXT_MAX, text_fits};
 
 /// Most rows of one sheet.
@@ -45,6 +46,18 @@ pub struct SheetFields {
     /// A closed sheet takes no more rows, until it is opened again.
     #[serde(default)]
     pub closed: bool,
+}
+
+impl Revised for SheetFields {
+    fn revision(&self) -> Revision {
+        Revision::of(self)
+    }
+}
+
+impl Revised for Sheet {
+    fn revision(&self) -> Revision {
+        self.fields.revision()
+    }
 }
 
 impl SheetFields {

@@ -44,6 +44,7 @@ use crate::clock::Timestamp;
 use crate::event::Event;
 use crate::id::TagId;
 use crate::inlay::virtual_inlay::UsedUp;
+use crate::revision::Changed;
 use crate::settings::InvalidSetting;
 
 /// A database: all operations, by noun.
@@ -148,6 +149,9 @@ pub enum Conflict {
     /// A virtual inlay's counter is at its end.
     #[error(transparent)]
     UsedUp(#[from] UsedUp),
+    /// What is to be changed is not as its editor saw it.
+    #[error(transparent)]
+    Changed(#[from] Changed),
     /// The edit itself is not valid.
     #[error("{0}")]
     Invalid(String),
@@ -165,6 +169,19 @@ impl Conflict {
             _ => format!("{tags} tags lead to this experience. Assign them another one first."),
         };
         Err(Self::InUse(why))
+    }
+}
+
+/// What is wrong with an edit, in words.
+impl From<String> for Conflict {
+    fn from(why: String) -> Self {
+        Self::Invalid(why)
+    }
+}
+
+impl From<Changed> for StorageError {
+    fn from(changed: Changed) -> Self {
+        Conflict::from(changed).into()
     }
 }
 

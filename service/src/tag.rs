@@ -15,12 +15,14 @@ use utoipa::ToSchema;
 pub use column::{InvalidCell, TagColumn};
 pub use location::{AssetType, Location, PlaceType, Venue, VenueAsset};
 pub use property::{
-    InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, VALUE_MAX, check_value,
+    InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, PropertyValue,
+    VALUE_MAX, check_value,
 };
 pub use slug::{InvalidSlug, Slug};
 
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, TagId};
+use crate::revision::{Revised, Revision};
 
 /// Whether a tag is in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
@@ -142,6 +144,25 @@ pub struct Tag {
     pub created_at: Timestamp,
     /// When its configuration was last changed.
     pub updated_at: Timestamp,
+}
+
+/// Properties are no part of it: each has a revision of its own.
+impl Revised for TagFields {
+    fn revision(&self) -> Revision {
+        let none = Properties::default;
+        Revision::of(&Self {
+            attributes: none(),
+            data: none(),
+            variables: none(),
+            ..self.clone()
+        })
+    }
+}
+
+impl Revised for Tag {
+    fn revision(&self) -> Revision {
+        self.fields.revision()
+    }
 }
 
 impl Tag {

@@ -5,6 +5,7 @@ mod backup;
 mod body;
 mod clock;
 mod demo;
+mod edited;
 mod events;
 mod experiences;
 mod inlays;
@@ -81,11 +82,23 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
             .routes(routes!(tags::get, tags::update, tags::delete))
             .routes(routes!(tags::release_slug))
             .routes(routes!(tags::variables::list))
-            .routes(routes!(tags::variables::put, tags::variables::delete))
+            .routes(routes!(
+                tags::variables::get,
+                tags::variables::put,
+                tags::variables::delete
+            ))
             .routes(routes!(tags::data::list))
-            .routes(routes!(tags::data::put, tags::data::delete))
+            .routes(routes!(
+                tags::data::get,
+                tags::data::put,
+                tags::data::delete
+            ))
             .routes(routes!(tags::attributes::list))
-            .routes(routes!(tags::attributes::put, tags::attributes::delete))
+            .routes(routes!(
+                tags::attributes::get,
+                tags::attributes::put,
+                tags::attributes::delete
+            ))
             .routes(routes!(inlays::list, inlays::create))
             .routes(routes!(inlays::get, inlays::update, inlays::delete))
             .routes(routes!(master_keys::list, master_keys::create))
@@ -103,6 +116,7 @@ fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
     let (router, mut document) = api.split_for_parts();
     document::name_operations(&mut document);
     document::open_parts(&mut document);
+    document::version(&mut document);
     (router, document)
 }
 

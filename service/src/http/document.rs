@@ -1,8 +1,13 @@
 //! The OpenAPI document, apart from what the admin API's routes say of themselves.
 
-use utoipa::openapi::schema::{ArrayBuilder, ArrayItems};
+use std::collections::HashSet;
+
+use axum::http::StatusCode;
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
+use utoipa::openapi::schema::{ArrayBuilder, ArrayItems, ObjectBuilder, Type};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{self, OneOfBuilder, RefOr, Schema};
+use utoipa::openapi::{self, OneOfBuilder, RefOr, Required, Schema};
 use utoipa::{Modify, OpenApi, PartialSchema, ToSchema};
 
 use super::error::Problem;
@@ -68,6 +73,75 @@ pub(super) fn name_operations(document: &mut openapi::OpenApi) {
                 operation.security = Some(vec![token]);
             }
         }
+    }
+}
+
+/// Says of every operation that can answer 412 that it takes `If-Match`, and of
+/// the answers with the resource that they have an `ETag`.
+pub(super) fn version(document: &mut openapi::OpenApi) {
+    let changed = StatusCode::PRECONDITION_FAILED.as_str();
+    let answers = |operation: &Option<Operation>| {
+        let operation = operation.as_ref();
+        operation.is_some_and(|operation| operation.responses.responses.contains_key(changed))
+    };
+    let paths = &mut document.paths.paths;
+    let edited = paths
+        .iter()
+        .filter(|(_, item)| answers(&item.patch) || answers(&item.put) || answers(&item.delete));
+    let edited: HashSet<String> = edited.map(|(path, _)| path.clone()).collect();
+    for (path, item) in paths {
+        // A resource is created in the list it is in.
+        let creates = edited
+            .iter()
+            .any(|edited| edited.strip_suffix("/{id}") == Some(path));
+        if creates && let Some(post) = &mut item.post {
+            add_etag(post, &["201"]);
+        }
+        if !edited.contains(path) {
+            continue;
+        }
+        let PathItem {
+            get,
+            put,
+            patch,
+            delete,
+            ..
+        } = item;
+        for operation in [get, put, patch, delete].into_iter().flatten() {
+            add_etag(operation, &["200", "201", changed]);
+            if operation.responses.responses.contains_key(changed) {
+                let parameters = operation.parameters.get_or_insert_default();
+                parameters.push(if_match().into());
+            }
+        }
+    }
+}
+
+fn if_match() -> Parameter {
+    ParameterBuilder::new()
+        .name("If-Match")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+        .description(Some(
+            "The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed",
+        ))
+        .build()
+}
+
+fn add_etag(operation: &mut Operation, statuses: &[&str]) {
+    for status in statuses {
+        let response = operation.responses.responses.get_mut(*status);
+        let Some(RefOr::T(response)) = response else {
+            continue;
+        };
+        let header = HeaderBuilder::new()
+            .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+            .description(Some(
+                "The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it",
+            ))
+            .build();
+        response.headers.insert("ETag".to_owned(), header.into());
     }
 }
 

@@ -9,14 +9,18 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
-pub(super) use documented::{BadBody, Common, Conflicting, Invalid, NotFound, Written};
+pub(super) use documented::{
+    BadBody, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written,
+};
 
 use super::pages;
 use super::public::{Envelope, public_answer};
 use crate::demo::DemoError;
 use crate::keyring::KeyringError;
+use crate::revision::{Changed, Revision};
 use crate::service::Service;
 use crate::storage::{Conflict, StorageError};
 use crate::tap::TapError;
@@ -39,6 +43,8 @@ pub enum ApiError {
         /// How many there are.
         found: u64,
     },
+    /// The resource is not as `If-Match` says: it was changed meanwhile.
+    Changed(Option<Box<Current>>),
     /// The route has no such method.
     NoSuchMethod(Method),
     /// The body is too large.
@@ -59,6 +65,15 @@ pub enum ApiError {
     Internal,
 }
 
+/// A resource as it is, for who saw it otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Current {
+    /// Its revision.
+    pub revision: Revision,
+    /// The resource as get shows it.
+    pub resource: Value,
+}
+
 /// An error of the admin API, as `application/problem+json` (RFC 9457).
 #[derive(Serialize, ToSchema)]
 pub struct Problem {
@@ -72,6 +87,10 @@ pub struct Problem {
     /// from other problems of this status.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'static str>,
+    /// With 412, the resource as it is now, as get shows it; null if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    current: Option<Value>,
 }
 
 impl ApiError {
@@ -81,6 +100,7 @@ impl ApiError {
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::Conflict(_) | Self::CountChanged { .. } => StatusCode::CONFLICT,
+            Self::Changed(_) => StatusCode::PRECONDITION_FAILED,
             Self::NoSuchMethod(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -97,6 +117,7 @@ impl ApiError {
     const fn code(&self) -> Option<&'static str> {
         match self {
             Self::CountChanged { .. } => Some("count_changed"),
+            Self::Changed(_) => Some("changed"),
             _ => None,
         }
     }
@@ -124,6 +145,7 @@ impl ApiError {
                 "The selection has {found} tags now, not {expected}. Nothing was changed; \
                  look at the list again, and repeat the change if it is still what you want."
             ),
+            Self::Changed(_) => Changed.to_string(),
             Self::NoSuchMethod(method) => format!("This route has no method {method}."),
             Self::TooLarge => "The body is too large.".into(),
             Self::UnsupportedMediaType(expected) => {
@@ -144,11 +166,19 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let status = self.status();
+        let (current, revision) = match &self {
+            Self::Changed(Some(current)) => {
+                (Some(current.resource.clone()), Some(current.revision))
+            }
+            Self::Changed(None) => (Some(Value::Null), None),
+            _ => (None, None),
+        };
         let problem = Problem {
             title: status.canonical_reason().unwrap_or_default(),
             status: status.as_u16(),
             detail: self.detail(),
             code: self.code(),
+            current,
         };
         let mut response = (status, Json(problem)).into_response();
         let headers = response.headers_mut();
@@ -157,6 +187,9 @@ impl IntoResponse for ApiError {
             HeaderValue::from_static("application/problem+json"),
         );
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(revision) = revision {
+            headers.insert(header::ETAG, etag(revision));
+        }
         if matches!(self, Self::Unauthorized) {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
@@ -164,10 +197,18 @@ impl IntoResponse for ApiError {
     }
 }
 
+/// A revision as `ETag` says it. It is a strong one for `If-Match`, though it
+/// stands for a resource's configuration alone: nothing is answered with 304.
+pub(super) fn etag(revision: Revision) -> HeaderValue {
+    let text = format!("\"{revision}\"");
+    HeaderValue::from_str(&text).expect("hex digits in quotes can stand in a header")
+}
+
 impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> Self {
         match error {
             StorageError::Conflict(Conflict::Invalid(why)) => Self::Invalid(why),
+            StorageError::Conflict(Conflict::Changed(_)) => Self::Changed(None),
             StorageError::Conflict(conflict) => Self::Conflict(conflict.to_string()),
             StorageError::Elsewhere(where_to) => Self::Conflict(where_to.to_owned()),
             StorageError::Full => Self::Full,

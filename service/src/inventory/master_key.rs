@@ -4,6 +4,7 @@ use crate::clock::Timestamp;
 use crate::id::MasterKeyId;
 use crate::inlay::diversify::DiversificationInput;
 use crate::inventory::SealedKey;
+use crate::revision::{Revised, Revision};
 use crate::storage::WrappedKeys;
 
 /// A master key. All but its name is as it was created.
@@ -28,6 +29,13 @@ pub struct MasterKeyFields {
     pub input: DiversificationInput,
     /// Whether the meta key is diversified, too. Where not, it is the master key itself.
     pub diversify_meta: bool,
+}
+
+/// All but its name is as it was created.
+impl Revised for SealedMasterKey {
+    fn revision(&self) -> Revision {
+        Revision::of(&self.fields.name)
+    }
 }
 
 impl SealedMasterKey {

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use crate::revision::{Revised, Revision};
+
 use super::{RateLimit, Settings, SimulatedTargets, parse};
 
 /// The settings that one source names; the others it leaves as they are.
@@ -66,6 +68,13 @@ pub struct Overrides {
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Vec<String>>,
+}
+
+/// As they are stored: what arguments and the environment fix is not edited.
+impl Revised for Overrides {
+    fn revision(&self) -> Revision {
+        Revision::of(self)
+    }
 }
 
 /// Why a setting is not well formed. Each is a sentence for people.

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::StorageError;
+use super::{Conflict, StorageError};
 use crate::admin_token::{StoredToken, TokenHash};
 use crate::clock::Timestamp;
 use crate::id::TokenId;
@@ -12,8 +12,8 @@ use crate::keyring::SealedKey;
 use crate::settings::Overrides;
 
 /// An edit of the stored settings, applied inside the operation that stores
-/// them. An `Err` is a sentence for people, and nothing is stored.
-pub type SettingsEdit = Box<dyn Fn(Overrides) -> Result<Overrides, String> + Send + Sync>;
+/// them. An `Err` stores nothing.
+pub type SettingsEdit = Box<dyn Fn(Overrides) -> Result<Overrides, Conflict> + Send + Sync>;
 
 /// The operations on what the installation itself keeps.
 #[async_trait]

@@ -2,14 +2,15 @@
 
 use async_trait::async_trait;
 
-use super::StorageError;
+use super::{Conflict, StorageError};
 use crate::experience::{Experience, ExperienceFields, ExperienceKind, Image, ImageType, Version};
 use crate::id::{ExperienceId, ImageId};
+use crate::revision::Precondition;
 
 /// An edit of an experience's name and draft, applied inside the operation that
-/// stores them. An `Err` is a sentence for people, and nothing is stored.
+/// stores them. An `Err` stores nothing.
 pub type ExperienceEdit =
-    Box<dyn Fn(ExperienceFields) -> Result<ExperienceFields, String> + Send + Sync>;
+    Box<dyn Fn(ExperienceFields) -> Result<ExperienceFields, Conflict> + Send + Sync>;
 
 /// Which experiences a list is of: those that fit all that is given.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +67,16 @@ pub trait Experiences: Send + Sync {
     ) -> Result<Option<Experience>, StorageError>;
 
     /// Deletes an experience that no tag leads to. Its versions are kept.
-    async fn delete_experience(&self, id: ExperienceId) -> Result<Option<()>, StorageError>;
+    async fn delete_experience(&self, id: ExperienceId) -> Result<Option<()>, StorageError> {
+        self.delete_experience_if(id, Precondition::None).await
+    }
+
+    /// The same, if it is as `expected`.
+    async fn delete_experience_if(
+        &self,
+        id: ExperienceId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError>;
 
     /// At most `limit` versions of an experience, those before `before` where
     /// it is given, the newest first.

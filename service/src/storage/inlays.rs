@@ -2,18 +2,19 @@
 
 use async_trait::async_trait;
 
-use super::{BoundInlay, StorageError};
+use super::{BoundInlay, Conflict, StorageError};
 use crate::id::{InlayId, MasterKeyId, TagId, VirtualInlayId};
 use crate::inlay::Uid;
 use crate::interaction::Verdict;
 use crate::inventory::{
     Inlay, InlayFields, MasterKeyFields, NewInlay, SealedMasterKey, SimulatedInlay,
 };
+use crate::revision::Precondition;
 use crate::tag::TagFields;
 
 /// An edit of an inlay, applied inside the operation that stores it. An `Err`
 /// is a sentence for people, and nothing is stored.
-pub type InlayEdit = Box<dyn Fn(InlayFields) -> Result<InlayFields, String> + Send + Sync>;
+pub type InlayEdit = Box<dyn Fn(InlayFields) -> Result<InlayFields, Conflict> + Send + Sync>;
 
 /// Which inlays a list is of: those that fit all that is given.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,7 +71,16 @@ pub trait Inlays: Send + Sync {
     -> Result<Option<Inlay>, StorageError>;
 
     /// Deletes an inlay, a virtual one in the simulator with it. Its counter is kept.
-    async fn delete_inlay(&self, id: InlayId) -> Result<Option<()>, StorageError>;
+    async fn delete_inlay(&self, id: InlayId) -> Result<Option<()>, StorageError> {
+        self.delete_inlay_if(id, Precondition::None).await
+    }
+
+    /// The same, if it is as `expected`.
+    async fn delete_inlay_if(
+        &self,
+        id: InlayId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError>;
 
     /// What [`record_tap`](super::Taps::record_tap) would decide of an
     /// authentic code of `inlay` at this moment. Nothing moves.
@@ -113,10 +123,30 @@ pub trait MasterKeys: Send + Sync {
         &self,
         id: MasterKeyId,
         name: String,
+    ) -> Result<Option<SealedMasterKey>, StorageError> {
+        self.rename_master_key_if(id, name, Precondition::None)
+            .await
+    }
+
+    /// The same, if it is as `expected`.
+    async fn rename_master_key_if(
+        &self,
+        id: MasterKeyId,
+        name: String,
+        expected: Precondition,
     ) -> Result<Option<SealedMasterKey>, StorageError>;
 
     /// Deletes a master key that no inlay uses.
-    async fn delete_master_key(&self, id: MasterKeyId) -> Result<Option<()>, StorageError>;
+    async fn delete_master_key(&self, id: MasterKeyId) -> Result<Option<()>, StorageError> {
+        self.delete_master_key_if(id, Precondition::None).await
+    }
+
+    /// The same, if it is as `expected`.
+    async fn delete_master_key_if(
+        &self,
+        id: MasterKeyId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError>;
 }
 
 /// Which tag a virtual inlay is put on.

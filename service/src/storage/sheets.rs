@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 
-use super::StorageError;
+use super::{Conflict, StorageError};
 use crate::id::SheetId;
 use crate::sheet::{Expected, RowFields, Sheet, SheetFields, SheetRow};
 
 /// An edit of a sheet, applied inside the operation that stores it. An `Err` is
 /// a sentence for people, and nothing is stored.
-pub type SheetEdit = Box<dyn Fn(SheetFields) -> Result<SheetFields, String> + Send + Sync>;
+pub type SheetEdit = Box<dyn Fn(SheetFields) -> Result<SheetFields, Conflict> + Send + Sync>;
 
 /// The operations on test sheets.
 #[async_trait]

@@ -11,12 +11,13 @@ use super::{Conflict, StorageError};
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InlayId, TagId};
 use crate::inventory::NewInlay;
+use crate::revision::Precondition;
 use crate::tag::{PropertyClass, PropertyKey, Slug, Status, Tag, TagFields};
 use crate::world::World;
 
-/// An edit of a tag, applied inside the operation that stores it. An `Err` is a
-/// sentence for people, and nothing is stored.
-pub type TagEdit = Box<dyn Fn(TagFields) -> Result<TagFields, String> + Send + Sync>;
+/// An edit of a tag, applied inside the operation that stores it. An `Err`
+/// stores nothing.
+pub type TagEdit = Box<dyn Fn(TagFields) -> Result<TagFields, Conflict> + Send + Sync>;
 
 /// The operations on tags.
 #[async_trait]
@@ -73,6 +74,13 @@ pub trait Tags: Send + Sync {
     /// `None` if the tag does not exist or has no such former slug.
     async fn release_slug(&self, tag: TagId, slug: Slug) -> Result<Option<()>, StorageError>;
 
+    /// Deletes a tag as [`TagChange::Delete`] does, if it is as `expected`.
+    async fn delete_tag_if(
+        &self,
+        id: TagId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError>;
+
     /// Sets a property. `None` where the tag does not exist.
     async fn put_property(
         &self,
@@ -80,6 +88,19 @@ pub trait Tags: Send + Sync {
         class: PropertyClass,
         key: PropertyKey,
         value: String,
+    ) -> Result<Option<Put>, StorageError> {
+        self.put_property_if(tag, class, key, value, Precondition::None)
+            .await
+    }
+
+    /// The same, if the property is as `expected`.
+    async fn put_property_if(
+        &self,
+        tag: TagId,
+        class: PropertyClass,
+        key: PropertyKey,
+        value: String,
+        expected: Precondition,
     ) -> Result<Option<Put>, StorageError>;
 
     /// Which of these variables tags in use that lead to the experience lack.
@@ -104,6 +125,18 @@ pub trait Tags: Send + Sync {
         tag: TagId,
         class: PropertyClass,
         key: PropertyKey,
+    ) -> Result<Option<()>, StorageError> {
+        self.delete_property_if(tag, class, key, Precondition::None)
+            .await
+    }
+
+    /// The same, if the property is as `expected`.
+    async fn delete_property_if(
+        &self,
+        tag: TagId,
+        class: PropertyClass,
+        key: PropertyKey,
+        expected: Precondition,
     ) -> Result<Option<()>, StorageError>;
 }
 
@@ -271,7 +304,7 @@ impl ImportRow {
         &self,
         fields: TagFields,
         by_former_slug: bool,
-    ) -> Result<TagFields, String> {
+    ) -> Result<TagFields, Conflict> {
         let slug = by_former_slug.then(|| fields.slug.clone());
         let mut after = (self.edit)(fields)?;
         if let Some(slug) = slug {

@@ -7,6 +7,8 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
+use crate::revision::{Revised, Revision};
+
 /// The class of a property. Only variables can be changed from outside
 /// (specification, section 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -110,6 +112,16 @@ pub fn check_value(value: &str) -> Result<(), InvalidProperty> {
         Err(InvalidProperty::TooLong)
     } else {
         Ok(())
+    }
+}
+
+/// A property's value: all of it that can be edited.
+#[derive(Clone, Copy, Debug)]
+pub struct PropertyValue<'a>(pub &'a str);
+
+impl Revised for PropertyValue<'_> {
+    fn revision(&self) -> Revision {
+        Revision::of(&self.0)
     }
 }
 

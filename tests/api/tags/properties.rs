@@ -17,9 +17,10 @@ async fn a_property_is_put_read_and_removed_in_each_class_alone() {
         let path = format!("{list}/size");
         let value = json!({"value": format!("of {class},\nin two lines")});
         let put = service.admin(Method::PUT, &path, value.clone()).await;
+        let etag = put.header("etag").unwrap();
         assert_eq!(
             put.expect(201),
-            json!({"key": "size", "value": value["value"]})
+            json!({"key": "size", "value": value["value"], "etag": etag})
         );
         service.admin(Method::PUT, &path, value).await.expect(200);
         assert_eq!(all(&service, &list, 1).await, [put.json()]);

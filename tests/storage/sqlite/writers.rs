@@ -38,7 +38,7 @@ async fn a_command_that_fails_takes_none_of_its_group_with_it() {
         let edit: TagEdit = Box::new(move |mut fields| {
             "written".clone_into(&mut fields.title);
             if number % 3 == 0 {
-                Err("No.".to_owned())
+                Err("No.".to_owned().into())
             } else {
                 Ok(fields)
             }

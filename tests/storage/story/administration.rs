@@ -22,7 +22,9 @@ pub async fn secrets_and_settings_are_kept<B: Backend>(mut db: Database<B>) {
         let stored = db.edit_settings(app(id)).await.unwrap();
         assert_eq!(stored.app_id, Some(id));
     }
-    let refused = db.edit_settings(Box::new(|_| Err("No.".to_owned()))).await;
+    let refused = db
+        .edit_settings(Box::new(|_| Err("No.".to_owned().into())))
+        .await;
     assert!(refused.is_err());
 
     db.reopen().await;

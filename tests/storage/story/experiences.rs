@@ -79,7 +79,7 @@ pub async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Database<B>
     let id = db.experience("first").await;
     let before = db.storage().experience(id).await.unwrap();
     db.clock.advance(1_000);
-    let refusing: ExperienceEdit = Box::new(|_| Err("No.".to_owned()));
+    let refusing: ExperienceEdit = Box::new(|_| Err("No.".to_owned().into()));
     let refused = db.edit_experience(id, refusing, true).await.unwrap_err();
     assert!(matches!(refused, StorageError::Conflict(_)), "{refused}");
     let refused = db.roll_back_experience(id, 9).await.unwrap_err();

@@ -121,7 +121,7 @@ pub async fn a_uid_is_taken_until_its_inlay_is_deleted<B: Backend>(db: Database<
 pub async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let id = db.inlay_on(tag, 1).await;
-    let refusing: InlayEdit = Box::new(|_| Err("No.".to_owned()));
+    let refusing: InlayEdit = Box::new(|_| Err("No.".to_owned().into()));
     let unknown_master: InlayEdit = Box::new(|mut fields| {
         let keys = fields.keys.expect("it has keys");
         fields.tag_id = None;

@@ -18,7 +18,7 @@ fn titled(title: String) -> TagEdit {
 }
 
 fn refusing() -> TagEdit {
-    Box::new(|_| Err("No.".to_owned()))
+    Box::new(|_| Err("No.".to_owned().into()))
 }
 
 /// The ids of the tags that a list of `filter` shows.

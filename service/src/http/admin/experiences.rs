@@ -34,8 +34,14 @@ pub(super) use templates::*;
 pub(super) use update::*;
 pub(super) use versions::*;
 
-use crate::experience::{Block, ContentFields, ExperienceFields, ExperienceKind, Rule, Theme};
+use super::edited::Edited;
+use crate::experience::{
+    Block, ContentFields, Experience, ExperienceFields, ExperienceKind, Rule, Theme,
+};
+use crate::id::ExperienceId;
 use crate::object;
+use crate::service::Service;
+use crate::storage::StorageError;
 
 /// The members of an experience that its owner decides, as they are sent.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
@@ -70,6 +76,14 @@ pub(crate) struct ExperienceMembers {
     )]
     #[schema(nullable = false)]
     theme: Option<Theme>,
+}
+
+/// An experience as it is now.
+async fn current(
+    service: &Service,
+    id: ExperienceId,
+) -> Result<Option<Edited<Experience>>, StorageError> {
+    Ok(service.storage.experience(id).await?.map(Edited::from))
 }
 
 impl ExperienceMembers {

@@ -14,3 +14,17 @@ pub(super) use get::*;
 pub(super) use keys::{KeyRequest, invalid, open_keys};
 pub(super) use list::*;
 pub(super) use update::*;
+
+use super::edited::Edited;
+use crate::id::InlayId;
+use crate::service::Service;
+use crate::storage::StorageError;
+
+/// An inlay as it is now.
+async fn current(
+    service: &Service,
+    id: InlayId,
+) -> Result<Option<Edited<view::InlayView>>, StorageError> {
+    let found = service.storage.inlay(id).await?;
+    Ok(found.map(|found| Edited::shown_as(found, view::InlayView::from)))
+}

@@ -12,3 +12,17 @@ pub(super) use delete::*;
 pub(super) use get::*;
 pub(super) use list::*;
 pub(super) use update::*;
+
+use super::edited::Edited;
+use crate::id::MasterKeyId;
+use crate::service::Service;
+use crate::storage::StorageError;
+
+/// A master key as it is now.
+async fn current(
+    service: &Service,
+    id: MasterKeyId,
+) -> Result<Option<Edited<view::MasterKeyView>>, StorageError> {
+    let found = service.storage.master_key(id).await?;
+    Ok(found.map(|found| Edited::shown_as(found, view::MasterKeyView::from)))
+}

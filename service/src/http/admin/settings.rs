@@ -3,15 +3,16 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::http::admin::body::Patch;
-use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
+use crate::http::admin::edited::{Edited, IfMatch};
+use crate::http::error::{ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, Written};
 use crate::service::Service;
 use crate::settings::{Overrides, RateLimit, SimulatedTargets, Source};
+use crate::storage::{Conflict, StorageError};
 
 /// A setting in force.
 #[derive(Serialize, ToSchema)]
@@ -85,9 +86,14 @@ impl SettingsView {
 )]
 pub(crate) async fn get(
     State(service): State<Arc<Service>>,
-) -> Result<Json<SettingsView>, ApiError> {
+) -> Result<Edited<SettingsView>, ApiError> {
     let stored = service.storage.settings().await?;
-    SettingsView::new(&service, &stored).map(Json)
+    view(&service, stored)
+}
+
+fn view(service: &Service, stored: Overrides) -> Result<Edited<SettingsView>, ApiError> {
+    let shown = SettingsView::new(service, &stored)?;
+    Ok(Edited::shown_as(stored, |_| shown))
 }
 
 /// Change settings
@@ -97,12 +103,13 @@ pub(crate) async fn get(
 #[utoipa::path(
     patch, path = "/settings", tag = "settings",
     request_body(content = Overrides, content_type = "application/merge-patch+json"),
-    responses((status = OK, body = SettingsView), Conflicting, BadBody, Written, Common)
+    responses((status = OK, body = SettingsView), Conflicting, ChangedMeanwhile, BadBody, Written, Common)
 )]
 pub(crate) async fn update(
     State(service): State<Arc<Service>>,
+    IfMatch(expected): IfMatch,
     patch: Patch,
-) -> Result<Json<SettingsView>, ApiError> {
+) -> Result<Edited<SettingsView>, ApiError> {
     let fixed = [
         &service.layers.fixed.argument,
         &service.layers.fixed.environment,
@@ -118,10 +125,16 @@ pub(crate) async fn update(
     }
     let defaults = service.layers.defaults.clone();
     let edit = move |stored: Overrides| {
+        expected.check(Some(&stored))?;
         let after: Overrides = patch.apply(&stored)?;
         defaults.with(&after).map_err(|error| error.to_string())?;
         Ok(after)
     };
-    let stored = service.change_settings(Box::new(edit)).await?;
-    SettingsView::new(&service, &stored).map(Json)
+    let changed = service.change_settings(Box::new(edit)).await;
+    if let Err(StorageError::Conflict(Conflict::Changed(_))) = changed {
+        let stored = service.storage.settings().await?;
+        let current = view(&service, stored)?;
+        return Err(current.changed());
+    }
+    view(&service, changed?)
 }

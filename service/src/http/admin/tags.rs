@@ -24,3 +24,14 @@ pub(super) use import::*;
 pub(super) use list::*;
 pub(super) use properties::{attributes, data, variables};
 pub(super) use update::*;
+
+use super::edited::Edited;
+use crate::id::TagId;
+use crate::service::Service;
+use crate::storage::StorageError;
+use crate::tag::Tag;
+
+/// A tag as it is now.
+async fn current(service: &Service, id: TagId) -> Result<Option<Edited<Tag>>, StorageError> {
+    Ok(service.storage.tag(id).await?.map(Edited::from))
+}

@@ -53,6 +53,9 @@ groups! {
     /// Operations that the present state of the data can refuse.
     Conflicting:
         ApiError::Conflict(String::new()) => "The present state of the data does not allow it";
+    /// Operations that take `If-Match`. `document::version` adds it to them, and `ETag` to the answers.
+    ChangedMeanwhile:
+        ApiError::Changed(None) => "`If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed`";
     /// Operations that write.
     Written:
         ApiError::Full => "The disk is full, and nothing was written";

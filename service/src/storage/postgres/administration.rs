@@ -10,7 +10,7 @@ use super::session::Session;
 use crate::admin_token::{StoredToken, TokenHash};
 use crate::id::TokenId;
 use crate::settings::Overrides;
-use crate::storage::{Administration, BackupNote, Conflict, Secrets, SettingsEdit, StorageError};
+use crate::storage::{Administration, BackupNote, Secrets, SettingsEdit, StorageError};
 
 #[async_trait]
 impl Administration for PostgresStorage {
@@ -137,7 +137,7 @@ async fn settings(session: &Session) -> Result<Overrides, StorageError> {
 }
 
 async fn edit_settings(session: &Session, edit: &SettingsEdit) -> Result<Overrides, StorageError> {
-    let after = edit(settings(session).await?).map_err(Conflict::Invalid)?;
+    let after = edit(settings(session).await?)?;
     let json = serde_json::to_string(&after).map_err(|_| unreadable("setting"))?;
     session
         .run(

@@ -11,6 +11,7 @@ use crate::experience::{
     Content, Experience, ExperienceFields, ExperienceKind, Image, ImageType, Version,
 };
 use crate::id::{ExperienceId, ImageId};
+use crate::revision::Precondition;
 use crate::storage::{Conflict, ExperienceEdit, ExperienceFilter, Experiences, StorageError};
 
 #[async_trait]
@@ -73,9 +74,13 @@ impl Experiences for PostgresStorage {
         self.end(write, rolled_back).await
     }
 
-    async fn delete_experience(&self, id: ExperienceId) -> Result<Option<()>, StorageError> {
+    async fn delete_experience_if(
+        &self,
+        id: ExperienceId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError> {
         let mut write = self.begin().await?;
-        let deleted = delete(&mut write, id).await;
+        let deleted = delete(&mut write, id, &expected).await;
         self.end(write, deleted).await
     }
 
@@ -227,7 +232,7 @@ async fn edit_experience(
         name: before.name,
         content: before.content,
     };
-    let after = edit(before.clone()).map_err(Conflict::Invalid)?;
+    let after = edit(before.clone())?;
     if after.content.kind() != before.content.kind() {
         let why = "The kind of an experience does not change. Create another one for that.";
         return Err(Conflict::Invalid(why.to_owned()).into());
@@ -327,11 +332,16 @@ async fn stored(write: &Write, id: ExperienceId) -> Result<Experience, StorageEr
     stored.ok_or_else(|| unreadable("experience"))
 }
 
-async fn delete(write: &mut Write, id: ExperienceId) -> Result<Option<()>, StorageError> {
-    let Some(Experience { tags, .. }) = experience(write, id).await? else {
+async fn delete(
+    write: &mut Write,
+    id: ExperienceId,
+    expected: &Precondition,
+) -> Result<Option<()>, StorageError> {
+    let Some(present) = experience(write, id).await? else {
         return Ok(None);
     };
-    Conflict::unless_unused(tags)?;
+    expected.check(Some(&present))?;
+    Conflict::unless_unused(present.tags)?;
     write
         .run(
             "UPDATE experiences SET deleted_at = $2 WHERE id = $1",

@@ -18,6 +18,7 @@ use crate::inlay::key::KeyFingerprint;
 use crate::inlay::{Mirror, Uid};
 use crate::interaction::{Refusal, Verdict};
 use crate::inventory::{Inlay, InlayFields, NewInlay, SealedKey, SealedKeys};
+use crate::revision::Precondition;
 use crate::storage::{
     BoundInlay, Conflict, InlayEdit, InlayFilter, Inlays, OtherInlays, StorageError,
 };
@@ -73,9 +74,13 @@ impl Inlays for PostgresStorage {
         self.end(write, edited).await
     }
 
-    async fn delete_inlay(&self, id: InlayId) -> Result<Option<()>, StorageError> {
+    async fn delete_inlay_if(
+        &self,
+        id: InlayId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError> {
         let mut write = self.begin().await?;
-        let deleted = delete(&mut write, id).await;
+        let deleted = delete(&mut write, id, &expected).await;
         self.end(write, deleted).await
     }
 
@@ -274,7 +279,7 @@ async fn edit_inlay(
     };
     let after = NewInlay {
         uid: before.uid,
-        fields: edit(before.fields.clone()).map_err(Conflict::Invalid)?,
+        fields: edit(before.fields.clone())?,
         simulated: before.simulated,
     };
     if after.fields.tag_id != before.fields.tag_id {
@@ -286,7 +291,15 @@ async fn edit_inlay(
     inlay(write, id).await
 }
 
-async fn delete(write: &mut Write, id: InlayId) -> Result<Option<()>, StorageError> {
+async fn delete(
+    write: &mut Write,
+    id: InlayId,
+    expected: &Precondition,
+) -> Result<Option<()>, StorageError> {
+    let Some(present) = inlay(write, id).await? else {
+        return Ok(None);
+    };
+    expected.check(Some(&present))?;
     let deleted = write
         .run(
             "UPDATE inlays SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL",

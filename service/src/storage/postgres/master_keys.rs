@@ -9,6 +9,7 @@ use super::session::Session;
 use crate::id::MasterKeyId;
 use crate::inlay::key::KeyFingerprint;
 use crate::inventory::{MasterKeyFields, SealedKey, SealedMasterKey};
+use crate::revision::Precondition;
 use crate::storage::{Conflict, MasterKeys, StorageError};
 
 #[async_trait]
@@ -57,30 +58,63 @@ impl MasterKeys for PostgresStorage {
         row::count(&session.one("SELECT count(*) FROM master_keys", &[]).await?)
     }
 
-    async fn rename_master_key(
+    async fn rename_master_key_if(
         &self,
         id: MasterKeyId,
         name: String,
+        expected: Precondition,
     ) -> Result<Option<SealedMasterKey>, StorageError> {
         let write = self.begin().await?;
-        let sql = format!("UPDATE master_keys SET name = $2 WHERE id = $1 RETURNING {COLUMNS}");
-        let renamed = write
-            .row(&sql, &[&id.0, &name])
-            .await
-            .and_then(|found| found.as_ref().map(from_row).transpose());
+        let renamed = rename(&write, id, &name, &expected).await;
         self.end(write, renamed).await
     }
 
-    async fn delete_master_key(&self, id: MasterKeyId) -> Result<Option<()>, StorageError> {
+    async fn delete_master_key_if(
+        &self,
+        id: MasterKeyId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError> {
         let write = self.begin().await?;
-        let deleted = delete(&write, id).await;
+        let deleted = delete(&write, id, &expected).await;
         self.end(write, deleted).await
     }
 }
 
 const COLUMNS: &str = "id, name, key, key_print, input, diversify_meta, created_at";
 
-async fn delete(session: &Session, id: MasterKeyId) -> Result<Option<()>, StorageError> {
+/// Nobody else writes configuration in between.
+async fn present(
+    session: &Session,
+    id: MasterKeyId,
+    expected: &Precondition,
+) -> Result<Option<SealedMasterKey>, StorageError> {
+    let sql = format!("SELECT {COLUMNS} FROM master_keys WHERE id = $1");
+    let found = session.row(&sql, &[&id.0]).await?;
+    let found = found.as_ref().map(from_row).transpose()?;
+    if let Some(present) = &found {
+        expected.check(Some(present))?;
+    }
+    Ok(found)
+}
+
+async fn rename(
+    session: &Session,
+    id: MasterKeyId,
+    name: &str,
+    expected: &Precondition,
+) -> Result<Option<SealedMasterKey>, StorageError> {
+    present(session, id, expected).await?;
+    let sql = format!("UPDATE master_keys SET name = $2 WHERE id = $1 RETURNING {COLUMNS}");
+    let renamed = session.row(&sql, &[&id.0, &name]).await?;
+    renamed.as_ref().map(from_row).transpose()
+}
+
+async fn delete(
+    session: &Session,
+    id: MasterKeyId,
+    expected: &Precondition,
+) -> Result<Option<()>, StorageError> {
+    present(session, id, expected).await?;
     let users = session
         .one(
             "SELECT count(*) FROM inlays WHERE master_key_id = $1 AND deleted_at IS NULL",

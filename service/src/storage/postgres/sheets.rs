@@ -136,7 +136,7 @@ async fn edit_sheet(
     let Some(before) = sheet(write, id).await? else {
         return Ok(None);
     };
-    let fields = edit(before.fields).map_err(Conflict::Invalid)?;
+    let fields = edit(before.fields)?;
     let closed_at = fields
         .closed
         .then_some(before.closed_at.unwrap_or(write.now));

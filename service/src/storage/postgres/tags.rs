@@ -19,12 +19,14 @@ use super::row::{self, column};
 use super::session::Session;
 use super::transaction::Write;
 use crate::id::{ExperienceId, TagId};
+use crate::revision::Precondition;
 use crate::storage::{
     Conflict, ImportHow, ImportRow, Imported, MissingVariables, Put, StorageError, TagChange,
     TagEdit, TagFilter, TagList, TagSelect, Tags,
 };
 use crate::tag::{
-    InvalidProperty, PROPERTIES_MAX, PropertyClass, PropertyKey, Slug, Tag, TagFields,
+    InvalidProperty, PROPERTIES_MAX, PropertyClass, PropertyKey, PropertyValue, Slug, Tag,
+    TagFields,
 };
 
 pub(super) use former::tag as former_tag;
@@ -109,15 +111,26 @@ impl Tags for PostgresStorage {
         self.end(write, outcome).await
     }
 
-    async fn put_property(
+    async fn delete_tag_if(
+        &self,
+        id: TagId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError> {
+        let mut write = self.begin().await?;
+        let outcome = delete_tag(&mut write, id, &expected).await;
+        self.end(write, outcome).await
+    }
+
+    async fn put_property_if(
         &self,
         tag: TagId,
         class: PropertyClass,
         key: PropertyKey,
         value: String,
+        expected: Precondition,
     ) -> Result<Option<Put>, StorageError> {
         let write = self.begin().await?;
-        let outcome = put_property(&write, tag, class, &key, &value).await;
+        let outcome = put_property(&write, tag, class, (&key, &value), &expected).await;
         self.end(write, outcome).await
     }
 
@@ -143,14 +156,15 @@ impl Tags for PostgresStorage {
         self.end(write, outcome).await
     }
 
-    async fn delete_property(
+    async fn delete_property_if(
         &self,
         tag: TagId,
         class: PropertyClass,
         key: PropertyKey,
+        expected: Precondition,
     ) -> Result<Option<()>, StorageError> {
         let write = self.begin().await?;
-        let outcome = delete_property(&write, tag, class, &key).await;
+        let outcome = delete_property(&write, tag, class, &key, &expected).await;
         self.end(write, outcome).await
     }
 }
@@ -166,16 +180,54 @@ async fn touch(write: &Write, tag: TagId) -> Result<bool, StorageError> {
     Ok(touched > 0)
 }
 
-async fn put_property(
+async fn delete_tag(
+    write: &mut Write,
+    id: TagId,
+    expected: &Precondition,
+) -> Result<Option<()>, StorageError> {
+    let Some(present) = tag(write, id).await? else {
+        return Ok(None);
+    };
+    expected.check(Some(&present))?;
+    change::tags(write, &[id], TagChange::Delete).await?;
+    Ok(Some(()))
+}
+
+/// Visitors write variables meanwhile, unless the row is locked.
+async fn check_property(
     write: &Write,
     tag: TagId,
     class: PropertyClass,
     key: &PropertyKey,
-    value: &str,
+    expected: &Precondition,
+) -> Result<(), StorageError> {
+    if *expected == Precondition::None {
+        return Ok(());
+    }
+    let found = write
+        .row(
+            "SELECT value FROM properties WHERE tag_id = $1 AND class = $2 AND key = $3 FOR UPDATE",
+            &[&tag.0, &class.as_str(), &key.as_str()],
+        )
+        .await?;
+    let value = match &found {
+        Some(found) => Some(PropertyValue(column(found, 0)?)),
+        None => None,
+    };
+    Ok(expected.check(value.as_ref())?)
+}
+
+async fn put_property(
+    write: &Write,
+    tag: TagId,
+    class: PropertyClass,
+    (key, value): (&PropertyKey, &str),
+    expected: &Precondition,
 ) -> Result<Option<Put>, StorageError> {
     if !touch(write, tag).await? {
         return Ok(None);
     }
+    check_property(write, tag, class, key, expected).await?;
     let (class, key) = (class.as_str(), key.as_str());
     let set = write
         .run(
@@ -209,11 +261,21 @@ async fn delete_property(
     tag: TagId,
     class: PropertyClass,
     key: &PropertyKey,
+    expected: &Precondition,
 ) -> Result<Option<()>, StorageError> {
+    let exists = write
+        .row(
+            "SELECT FROM tags WHERE id = $1 AND deleted_at IS NULL",
+            &[&tag.0],
+        )
+        .await?;
+    if exists.is_none() {
+        return Ok(None);
+    }
+    check_property(write, tag, class, key, expected).await?;
     let removed = write
         .run(
-            "DELETE FROM properties WHERE tag_id = $1 AND class = $2 AND key = $3
-             AND EXISTS (SELECT FROM tags WHERE id = $1 AND deleted_at IS NULL)",
+            "DELETE FROM properties WHERE tag_id = $1 AND class = $2 AND key = $3",
             &[&tag.0, &class.as_str(), &key.as_str()],
         )
         .await?;

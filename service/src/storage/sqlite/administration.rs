@@ -10,7 +10,7 @@ use crate::admin_token::{StoredToken, TokenHash};
 use crate::clock::Timestamp;
 use crate::id::TokenId;
 use crate::settings::Overrides;
-use crate::storage::{Administration, BackupNote, Conflict, Secrets, SettingsEdit, StorageError};
+use crate::storage::{Administration, BackupNote, Secrets, SettingsEdit, StorageError};
 
 #[async_trait]
 impl Administration for SqliteStorage {
@@ -34,7 +34,7 @@ impl Administration for SqliteStorage {
 
     async fn edit_settings(&self, edit: SettingsEdit) -> Result<Overrides, StorageError> {
         self.write(move |write| {
-            let after = edit(settings(write.connection)?).map_err(Conflict::Invalid)?;
+            let after = edit(settings(write.connection)?)?;
             let json = serde_json::to_string(&after).map_err(|_| row::unreadable("setting"))?;
             write.connection.execute(
                 "INSERT INTO settings (name, value) VALUES (?1, ?2)

@@ -10,6 +10,7 @@ use crate::experience::{
     Content, Experience, ExperienceFields, ExperienceKind, Image, ImageType, Version,
 };
 use crate::id::{ExperienceId, ImageId};
+use crate::revision::Precondition;
 use crate::storage::{Conflict, ExperienceEdit, ExperienceFilter, Experiences, StorageError};
 
 #[async_trait]
@@ -67,8 +68,12 @@ impl Experiences for SqliteStorage {
         self.write(move |write| roll_back(write, id, version)).await
     }
 
-    async fn delete_experience(&self, id: ExperienceId) -> Result<Option<()>, StorageError> {
-        self.write(move |write| delete(write, id)).await
+    async fn delete_experience_if(
+        &self,
+        id: ExperienceId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError> {
+        self.write(move |write| delete(write, id, &expected)).await
     }
 
     async fn versions(
@@ -223,7 +228,7 @@ fn edit_experience(
         name: before.name,
         content: before.content,
     };
-    let after = edit(before.clone()).map_err(Conflict::Invalid)?;
+    let after = edit(before.clone())?;
     if after.content.kind() != before.content.kind() {
         let why = "The kind of an experience does not change. Create another one for that.";
         return Err(Conflict::Invalid(why.to_owned()).into());
@@ -326,11 +331,16 @@ fn stored(write: &Write<'_>, id: ExperienceId) -> Result<Experience, StorageErro
     experience(write.connection, id)?.ok_or_else(|| row::unreadable("experience"))
 }
 
-fn delete(write: &mut Write<'_>, id: ExperienceId) -> Result<Option<()>, StorageError> {
-    let Some(Experience { tags, .. }) = experience(write.connection, id)? else {
+fn delete(
+    write: &mut Write<'_>,
+    id: ExperienceId,
+    expected: &Precondition,
+) -> Result<Option<()>, StorageError> {
+    let Some(present) = experience(write.connection, id)? else {
         return Ok(None);
     };
-    Conflict::unless_unused(tags)?;
+    expected.check(Some(&present))?;
+    Conflict::unless_unused(present.tags)?;
     write
         .connection
         .prepare_cached("UPDATE experiences SET deleted_at = ?2 WHERE id = ?1")?

@@ -14,6 +14,7 @@ use crate::inlay::key::KeyFingerprint;
 use crate::inlay::{Mirror, Uid};
 use crate::interaction::Verdict;
 use crate::inventory::{Inlay, InlayFields, NewInlay, SealedKey, SealedKeys};
+use crate::revision::Precondition;
 use crate::storage::{
     BoundInlay, Conflict, InlayEdit, InlayFilter, Inlays, OtherInlays, StorageError,
 };
@@ -66,7 +67,7 @@ impl Inlays for SqliteStorage {
             let Some(before) = inlay(write.connection, id)? else {
                 return Ok(None);
             };
-            let fields = edit(before.fields.clone()).map_err(Conflict::Invalid)?;
+            let fields = edit(before.fields.clone())?;
             if fields.tag_id != before.fields.tag_id {
                 check_tag(write.connection, fields.tag_id, before.simulated)?;
             }
@@ -78,8 +79,16 @@ impl Inlays for SqliteStorage {
         .await
     }
 
-    async fn delete_inlay(&self, id: InlayId) -> Result<Option<()>, StorageError> {
+    async fn delete_inlay_if(
+        &self,
+        id: InlayId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError> {
         self.write(move |write| {
+            let Some(present) = inlay(write.connection, id)? else {
+                return Ok(None);
+            };
+            expected.check(Some(&present))?;
             let deleted = write
                 .connection
                 .prepare_cached(

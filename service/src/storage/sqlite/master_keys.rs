@@ -9,6 +9,7 @@ use crate::clock::Timestamp;
 use crate::id::MasterKeyId;
 use crate::inlay::key::KeyFingerprint;
 use crate::inventory::{MasterKeyFields, SealedKey, SealedMasterKey};
+use crate::revision::Precondition;
 use crate::storage::{Conflict, MasterKeys, StorageError};
 
 #[async_trait]
@@ -64,12 +65,17 @@ impl MasterKeys for SqliteStorage {
         })
     }
 
-    async fn rename_master_key(
+    async fn rename_master_key_if(
         &self,
         id: MasterKeyId,
         name: String,
+        expected: Precondition,
     ) -> Result<Option<SealedMasterKey>, StorageError> {
         self.write(move |write| {
+            let Some(present) = master_key(write.connection, id)? else {
+                return Ok(None);
+            };
+            expected.check(Some(&present))?;
             write
                 .connection
                 .prepare_cached("UPDATE master_keys SET name = ?2 WHERE id = ?1")?
@@ -79,8 +85,16 @@ impl MasterKeys for SqliteStorage {
         .await
     }
 
-    async fn delete_master_key(&self, id: MasterKeyId) -> Result<Option<()>, StorageError> {
+    async fn delete_master_key_if(
+        &self,
+        id: MasterKeyId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError> {
         self.write(move |write| {
+            let Some(present) = master_key(write.connection, id)? else {
+                return Ok(None);
+            };
+            expected.check(Some(&present))?;
             let users: i64 = write
                 .connection
                 .prepare_cached(

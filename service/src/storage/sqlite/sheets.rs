@@ -71,7 +71,7 @@ impl Sheets for SqliteStorage {
             let Some(before) = sheet(write.connection, id)? else {
                 return Ok(None);
             };
-            let fields = edit(before.fields).map_err(Conflict::Invalid)?;
+            let fields = edit(before.fields)?;
             let closed_at = fields
                 .closed
                 .then_some(before.closed_at.unwrap_or(write.now).millis());

@@ -17,12 +17,14 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::writer::Write;
 use super::{SqliteStorage, row, taps};
 use crate::id::{ExperienceId, TagId};
+use crate::revision::Precondition;
 use crate::storage::{
     Conflict, ImportHow, ImportRow, Imported, MissingVariables, Put, StorageError, TagChange,
     TagEdit, TagFilter, TagList, TagSelect, Tags,
 };
 use crate::tag::{
-    InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, Slug, Tag, TagFields,
+    InvalidProperty, PROPERTIES_MAX, Properties, PropertyClass, PropertyKey, PropertyValue, Slug,
+    Tag, TagFields,
 };
 
 pub(super) use former::tag as former_tag;
@@ -93,14 +95,30 @@ impl Tags for SqliteStorage {
             .await
     }
 
-    async fn put_property(
+    async fn delete_tag_if(
+        &self,
+        id: TagId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError> {
+        self.write(move |write| {
+            let Some(present) = tag(write.connection, id)? else {
+                return Ok(None);
+            };
+            expected.check(Some(&present))?;
+            change::tags(write, &[id], TagChange::Delete).map(|_| Some(()))
+        })
+        .await
+    }
+
+    async fn put_property_if(
         &self,
         tag: TagId,
         class: PropertyClass,
         key: PropertyKey,
         value: String,
+        expected: Precondition,
     ) -> Result<Option<Put>, StorageError> {
-        self.write(move |write| put_property(write, tag, class, &key, &value))
+        self.write(move |write| put_property(write, tag, class, (&key, &value), &expected))
             .await
     }
 
@@ -123,24 +141,56 @@ impl Tags for SqliteStorage {
             .await
     }
 
-    async fn delete_property(
+    async fn delete_property_if(
         &self,
         tag: TagId,
         class: PropertyClass,
         key: PropertyKey,
+        expected: Precondition,
     ) -> Result<Option<()>, StorageError> {
         self.write(move |write| {
+            if !exists(write.connection, tag)? {
+                return Ok(None);
+            }
+            check_property(write.connection, tag, class, &key, &expected)?;
             let removed = write
                 .connection
                 .prepare_cached(
-                    "DELETE FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3
-                     AND EXISTS (SELECT 1 FROM tags WHERE id = ?1 AND deleted_at IS NULL)",
+                    "DELETE FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3",
                 )?
                 .execute((tag.0, class.as_str(), key.as_str()))?;
             Ok((removed > 0 && touch(write, tag)?).then_some(()))
         })
         .await
     }
+}
+
+/// Whether there is such a tag, and it is not deleted.
+fn exists(connection: &Connection, tag: TagId) -> Result<bool, StorageError> {
+    let exists = connection
+        .prepare_cached("SELECT 1 FROM tags WHERE id = ?1 AND deleted_at IS NULL")?
+        .exists([tag.0])?;
+    Ok(exists)
+}
+
+fn check_property(
+    connection: &Connection,
+    tag: TagId,
+    class: PropertyClass,
+    key: &PropertyKey,
+    expected: &Precondition,
+) -> Result<(), StorageError> {
+    if *expected == Precondition::None {
+        return Ok(());
+    }
+    let value: Option<String> = connection
+        .prepare_cached(
+            "SELECT value FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3",
+        )?
+        .query_row((tag.0, class.as_str(), key.as_str()), |row| row.get(0))
+        .optional()?;
+    let value = value.as_deref().map(PropertyValue);
+    Ok(expected.check(value.as_ref())?)
 }
 
 /// Notes a change of a tag that is not deleted; `false` where there is none.
@@ -156,12 +206,13 @@ fn put_property(
     write: &mut Write<'_>,
     tag: TagId,
     class: PropertyClass,
-    key: &PropertyKey,
-    value: &str,
+    (key, value): (&PropertyKey, &str),
+    expected: &Precondition,
 ) -> Result<Option<Put>, StorageError> {
     if !touch(write, tag)? {
         return Ok(None);
     }
+    check_property(write.connection, tag, class, key, expected)?;
     let set = write
         .connection
         .prepare_cached(

@@ -866,7 +866,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Get a attribute of a tag */
+        get: operations["get_tags_id_attributes_key"];
         /** Set a attribute of a tag, or predefine it */
         put: operations["put_tags_id_attributes_key"];
         post?: never;
@@ -901,7 +902,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Get a data property of a tag */
+        get: operations["get_tags_id_data_key"];
         /** Set a data property of a tag, or predefine it */
         put: operations["put_tags_id_data_key"];
         post?: never;
@@ -982,7 +984,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Get a variable of a tag */
+        get: operations["get_tags_id_variables_key"];
         /** Set a variable of a tag, or predefine it */
         put: operations["put_tags_id_variables_key"];
         post?: never;
@@ -2444,6 +2447,8 @@ export interface components {
             count?: number | null;
             /** @description The items, in the list's order. */
             items: {
+                /** @description What `If-Match` takes to change it as it is here. */
+                etag: string;
                 /** @description Its key. */
                 key: components["schemas"]["PropertyKey"];
                 /** @description Its value. */
@@ -2565,6 +2570,8 @@ export interface components {
              *     from other problems of this status.
              */
             code?: string | null;
+            /** @description With 412, the resource as it is now, as get shows it; null if there is none. */
+            current?: Record<string, never> | null;
             /** @description What is wrong, and the way out, in words. */
             detail: string;
             /**
@@ -3094,6 +3101,8 @@ export interface components {
         };
         /** @description A property of a tag. */
         TagProperty: {
+            /** @description What `If-Match` takes to change it as it is here. */
+            etag: string;
             /** @description Its key. */
             key: components["schemas"]["PropertyKey"];
             /** @description Its value. */
@@ -4249,6 +4258,8 @@ export interface operations {
         responses: {
             201: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4373,6 +4384,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4442,7 +4455,10 @@ export interface operations {
     delete_experiences_id: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["ExperienceId"];
             };
@@ -4484,8 +4500,28 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Addressed by a host name that is not ours */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4541,7 +4577,10 @@ export interface operations {
                 /** @description Publish the changed draft at once, in the same operation. */
                 publish?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["ExperienceId"];
             };
@@ -4555,6 +4594,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4591,6 +4632,17 @@ export interface operations {
             /** @description The present state of the data does not allow it */
             409: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6271,6 +6323,8 @@ export interface operations {
         responses: {
             201: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6395,6 +6449,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6464,7 +6520,10 @@ export interface operations {
     delete_inlays_id: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["InlayId"];
             };
@@ -6496,8 +6555,28 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Addressed by a host name that is not ours */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6550,7 +6629,10 @@ export interface operations {
     patch_inlays_id: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["InlayId"];
             };
@@ -6564,6 +6646,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6600,6 +6684,17 @@ export interface operations {
             /** @description The present state of the data does not allow it */
             409: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6961,6 +7056,8 @@ export interface operations {
         responses: {
             201: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7085,6 +7182,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7154,7 +7253,10 @@ export interface operations {
     delete_master_keys_id: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["MasterKeyId"];
             };
@@ -7195,8 +7297,28 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Addressed by a host name that is not ours */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7249,7 +7371,10 @@ export interface operations {
     patch_master_keys_id: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["MasterKeyId"];
             };
@@ -7263,6 +7388,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7290,6 +7417,17 @@ export interface operations {
             /** @description The body took too long to arrive */
             408: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7385,6 +7523,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7445,7 +7585,10 @@ export interface operations {
     patch_settings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7457,6 +7600,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7484,6 +7629,17 @@ export interface operations {
             /** @description The present state of the data does not allow it */
             409: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7667,6 +7823,8 @@ export interface operations {
         responses: {
             201: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7782,6 +7940,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7851,7 +8011,10 @@ export interface operations {
     patch_sheets_id: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["SheetId"];
             };
@@ -7865,6 +8028,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7892,6 +8057,17 @@ export interface operations {
             /** @description The body took too long to arrive */
             408: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9080,6 +9256,8 @@ export interface operations {
         responses: {
             201: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     /** @description What to know about the tag that was saved, in words */
                     "Tapdesk-Warning"?: string | null;
                     [name: string]: unknown;
@@ -9206,6 +9384,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9275,7 +9455,10 @@ export interface operations {
     delete_tags_id: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["TagId"];
             };
@@ -9307,8 +9490,28 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Addressed by a host name that is not ours */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9361,7 +9564,10 @@ export interface operations {
     patch_tags_id: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["TagId"];
             };
@@ -9375,6 +9581,8 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     /** @description What to know about the tag that was saved, in words */
                     "Tapdesk-Warning"?: string | null;
                     [name: string]: unknown;
@@ -9413,6 +9621,17 @@ export interface operations {
             /** @description The present state of the data does not allow it */
             409: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9592,10 +9811,104 @@ export interface operations {
             };
         };
     };
-    put_tags_id_attributes_key: {
+    get_tags_id_attributes_key: {
         parameters: {
             query?: never;
             header?: never;
+            path: {
+                id: components["schemas"]["TagId"];
+                key: components["schemas"]["PropertyKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TagProperty"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_tags_id_attributes_key: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["TagId"];
                 key: components["schemas"]["PropertyKey"];
@@ -9611,6 +9924,8 @@ export interface operations {
             /** @description It was there before */
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9620,6 +9935,8 @@ export interface operations {
             /** @description It is new */
             201: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9647,6 +9964,17 @@ export interface operations {
             /** @description The body took too long to arrive */
             408: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9734,7 +10062,10 @@ export interface operations {
     delete_tags_id_attributes_key: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["TagId"];
                 key: components["schemas"]["PropertyKey"];
@@ -9761,6 +10092,17 @@ export interface operations {
             /** @description What is addressed does not exist */
             404: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9922,10 +10264,104 @@ export interface operations {
             };
         };
     };
-    put_tags_id_data_key: {
+    get_tags_id_data_key: {
         parameters: {
             query?: never;
             header?: never;
+            path: {
+                id: components["schemas"]["TagId"];
+                key: components["schemas"]["PropertyKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TagProperty"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_tags_id_data_key: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["TagId"];
                 key: components["schemas"]["PropertyKey"];
@@ -9941,6 +10377,8 @@ export interface operations {
             /** @description It was there before */
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9950,6 +10388,8 @@ export interface operations {
             /** @description It is new */
             201: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9977,6 +10417,17 @@ export interface operations {
             /** @description The body took too long to arrive */
             408: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10064,7 +10515,10 @@ export interface operations {
     delete_tags_id_data_key: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["TagId"];
                 key: components["schemas"]["PropertyKey"];
@@ -10091,6 +10545,17 @@ export interface operations {
             /** @description What is addressed does not exist */
             404: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10426,10 +10891,104 @@ export interface operations {
             };
         };
     };
-    put_tags_id_variables_key: {
+    get_tags_id_variables_key: {
         parameters: {
             query?: never;
             header?: never;
+            path: {
+                id: components["schemas"]["TagId"];
+                key: components["schemas"]["PropertyKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TagProperty"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_tags_id_variables_key: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["TagId"];
                 key: components["schemas"]["PropertyKey"];
@@ -10445,6 +11004,8 @@ export interface operations {
             /** @description It was there before */
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10454,6 +11015,8 @@ export interface operations {
             /** @description It is new */
             201: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10481,6 +11044,17 @@ export interface operations {
             /** @description The body took too long to arrive */
             408: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10568,7 +11142,10 @@ export interface operations {
     delete_tags_id_variables_key: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["TagId"];
                 key: components["schemas"]["PropertyKey"];
@@ -10595,6 +11172,17 @@ export interface operations {
             /** @description What is addressed does not exist */
             404: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
@@ -11,6 +10,7 @@ use utoipa::ToSchema;
 use super::ExperienceMembers;
 use crate::experience::Experience;
 use crate::http::admin::body::Body;
+use crate::http::admin::edited::Edited;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::service::Service;
 
@@ -39,8 +39,8 @@ pub(crate) struct NewExperience {
 pub(crate) async fn create(
     State(service): State<Arc<Service>>,
     Body(NewExperience { members, draft }): Body<NewExperience>,
-) -> Result<(StatusCode, Json<Experience>), ApiError> {
+) -> Result<(StatusCode, Edited<Experience>), ApiError> {
     let fields = members.check().map_err(ApiError::Invalid)?;
     let experience = service.storage.insert_experience(fields, !draft).await?;
-    Ok((StatusCode::CREATED, Json(experience)))
+    Ok((StatusCode::CREATED, experience.into()))
 }

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 
+use crate::http::admin::edited::{IfMatch, unless_changed};
 use crate::http::admin::path::Id;
-use crate::http::error::{ApiError, Common, Conflicting, NotFound, Written};
+use crate::http::error::{
+    ApiError, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written,
+};
 use crate::id::ExperienceId;
 use crate::service::Service;
 
@@ -15,13 +18,15 @@ use crate::service::Service;
 /// Refused while tags lead to it; the answer says how many.
 #[utoipa::path(
     delete, path = "/experiences/{id}", tag = "experiences", params(("id" = ExperienceId, Path)),
-    responses((status = NO_CONTENT, description = "It is deleted"), NotFound, Conflicting, Written, Common)
+    responses((status = NO_CONTENT, description = "It is deleted"), NotFound, Conflicting, ChangedMeanwhile, Invalid, Written, Common)
 )]
 pub(crate) async fn delete(
     State(service): State<Arc<Service>>,
     Id(id): Id<ExperienceId>,
+    IfMatch(expected): IfMatch,
 ) -> Result<StatusCode, ApiError> {
-    let deleted = service.storage.delete_experience(id).await?;
+    let deleted = service.storage.delete_experience_if(id, expected).await;
+    let deleted = unless_changed(deleted, super::current(&service, id)).await?;
     deleted
         .map(|()| StatusCode::NO_CONTENT)
         .ok_or(ApiError::NotFound("experience"))

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 
 use crate::experience::Experience;
+use crate::http::admin::edited::Edited;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, Common, NotFound};
 use crate::id::ExperienceId;
@@ -22,7 +22,9 @@ use crate::service::Service;
 pub(crate) async fn get(
     State(service): State<Arc<Service>>,
     Id(id): Id<ExperienceId>,
-) -> Result<Json<Experience>, ApiError> {
+) -> Result<Edited<Experience>, ApiError> {
     let experience = service.storage.experience(id).await?;
-    experience.map(Json).ok_or(ApiError::NotFound("experience"))
+    experience
+        .map(Edited::from)
+        .ok_or(ApiError::NotFound("experience"))
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 
 use crate::experience::Experience;
+use crate::http::admin::edited::Edited;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, Common, NotFound, Written};
 use crate::id::ExperienceId;
@@ -22,8 +22,10 @@ use crate::service::Service;
 pub(crate) async fn publish(
     State(service): State<Arc<Service>>,
     Id(id): Id<ExperienceId>,
-) -> Result<Json<Experience>, ApiError> {
+) -> Result<Edited<Experience>, ApiError> {
     let as_it_is = Box::new(Ok);
     let experience = service.storage.edit_experience(id, as_it_is, true).await?;
-    experience.map(Json).ok_or(ApiError::NotFound("experience"))
+    experience
+        .map(Edited::from)
+        .ok_or(ApiError::NotFound("experience"))
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::experience::Experience;
 use crate::http::admin::body::Body;
+use crate::http::admin::edited::Edited;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
 use crate::id::ExperienceId;
@@ -37,7 +37,9 @@ pub(crate) async fn rollback(
     State(service): State<Arc<Service>>,
     Id(id): Id<ExperienceId>,
     Body(Rollback { version }): Body<Rollback>,
-) -> Result<Json<Experience>, ApiError> {
+) -> Result<Edited<Experience>, ApiError> {
     let experience = service.storage.roll_back_experience(id, version).await?;
-    experience.map(Json).ok_or(ApiError::NotFound("experience"))
+    experience
+        .map(Edited::from)
+        .ok_or(ApiError::NotFound("experience"))
 }

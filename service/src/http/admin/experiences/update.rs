@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -10,9 +9,12 @@ use utoipa::IntoParams;
 use super::ExperienceMembers;
 use crate::experience::{Experience, ExperienceFields};
 use crate::http::admin::body::{Partial, Patch};
+use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
 use crate::http::admin::path::Id;
 use crate::http::admin::query::Query;
-use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
+use crate::http::error::{
+    ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written,
+};
 use crate::id::ExperienceId;
 use crate::service::Service;
 
@@ -42,22 +44,27 @@ type ExperiencePatch = Partial<ExperienceMembers>;
     request_body(content = ExperiencePatch, content_type = "application/merge-patch+json"),
     responses(
         (status = OK, body = Experience),
-        NotFound, Conflicting, BadBody, Written, Common
+        NotFound, Conflicting, ChangedMeanwhile, BadBody, Written, Common
     )
 )]
 pub(crate) async fn update(
     State(service): State<Arc<Service>>,
     Id(id): Id<ExperienceId>,
     Query(UpdateQuery { publish }): Query<UpdateQuery>,
+    IfMatch(expected): IfMatch,
     patch: Patch,
-) -> Result<Json<Experience>, ApiError> {
+) -> Result<Edited<Experience>, ApiError> {
     let edit = move |before: ExperienceFields| {
+        expected.check(Some(&before))?;
         let after = patch.apply(&ExperienceMembers::saying(before)?)?;
-        after.check()
+        Ok(after.check()?)
     };
     let experience = service
         .storage
         .edit_experience(id, Box::new(edit), publish)
-        .await?;
-    experience.map(Json).ok_or(ApiError::NotFound("experience"))
+        .await;
+    let experience = unless_changed(experience, super::current(&service, id)).await?;
+    experience
+        .map(Edited::from)
+        .ok_or(ApiError::NotFound("experience"))
 }

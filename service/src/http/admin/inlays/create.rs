@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
@@ -11,6 +10,7 @@ use utoipa::ToSchema;
 use super::keys::{KeyRequest, invalid};
 use super::view::InlayView;
 use crate::http::admin::body::Body;
+use crate::http::admin::edited::Edited;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::id::{MasterKeyId, TagId};
 use crate::inlay::key::AesKey;
@@ -95,10 +95,11 @@ impl NewInlayBody {
 pub(crate) async fn create(
     State(service): State<Arc<Service>>,
     Body(body): Body<NewInlayBody>,
-) -> Result<(StatusCode, Json<InlayView>), ApiError> {
+) -> Result<(StatusCode, Edited<InlayView>), ApiError> {
     let inlay = body.seal(&service).await?;
     let id = service.storage.insert_inlay(inlay).await?;
     let inlay = service.storage.inlay(id).await?;
     let inlay = inlay.ok_or(ApiError::NotFound("inlay"))?;
-    Ok((StatusCode::CREATED, Json(inlay.into())))
+    let inlay = Edited::shown_as(inlay, InlayView::from);
+    Ok((StatusCode::CREATED, inlay))
 }

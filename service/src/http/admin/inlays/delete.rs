@@ -5,8 +5,9 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 
+use crate::http::admin::edited::{IfMatch, unless_changed};
 use crate::http::admin::path::Id;
-use crate::http::error::{ApiError, Common, NotFound, Written};
+use crate::http::error::{ApiError, ChangedMeanwhile, Common, Invalid, NotFound, Written};
 use crate::id::InlayId;
 use crate::service::Service;
 
@@ -16,13 +17,15 @@ use crate::service::Service;
 /// codes that were accepted before stay spent.
 #[utoipa::path(
     delete, path = "/inlays/{id}", tag = "inlays", params(("id" = InlayId, Path)),
-    responses((status = NO_CONTENT), NotFound, Written, Common)
+    responses((status = NO_CONTENT), NotFound, ChangedMeanwhile, Invalid, Written, Common)
 )]
 pub(crate) async fn delete(
     State(service): State<Arc<Service>>,
     Id(id): Id<InlayId>,
+    IfMatch(expected): IfMatch,
 ) -> Result<StatusCode, ApiError> {
-    let deleted = service.storage.delete_inlay(id).await?;
+    let deleted = service.storage.delete_inlay_if(id, expected).await;
+    let deleted = unless_changed(deleted, super::current(&service, id)).await?;
     deleted.ok_or(ApiError::NotFound("inlay"))?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 
 use super::view::InlayView;
+use crate::http::admin::edited::Edited;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, Common, NotFound};
 use crate::id::InlayId;
@@ -19,8 +19,8 @@ use crate::service::Service;
 pub(crate) async fn get(
     State(service): State<Arc<Service>>,
     Id(id): Id<InlayId>,
-) -> Result<Json<InlayView>, ApiError> {
+) -> Result<Edited<InlayView>, ApiError> {
     let inlay = service.storage.inlay(id).await?;
     let inlay = inlay.ok_or(ApiError::NotFound("inlay"))?;
-    Ok(Json(inlay.into()))
+    Ok(Edited::shown_as(inlay, InlayView::from))
 }

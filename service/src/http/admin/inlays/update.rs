@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -10,8 +9,11 @@ use utoipa::ToSchema;
 use super::keys::KeyRequest;
 use super::view::InlayView;
 use crate::http::admin::body::Patch;
+use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
 use crate::http::admin::path::Id;
-use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
+use crate::http::error::{
+    ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written,
+};
 use crate::id::{InlayId, MasterKeyId, TagId};
 use crate::inlay::key::AesKey;
 use crate::inlay::{MacFrom, Mirror};
@@ -59,13 +61,14 @@ pub(crate) struct InlayPatch {
 #[utoipa::path(
     patch, path = "/inlays/{id}", tag = "inlays", params(("id" = InlayId, Path)),
     request_body(content = InlayPatch, content_type = "application/merge-patch+json"),
-    responses((status = OK, body = InlayView), NotFound, Conflicting, BadBody, Written, Common)
+    responses((status = OK, body = InlayView), NotFound, Conflicting, ChangedMeanwhile, BadBody, Written, Common)
 )]
 pub(crate) async fn update(
     State(service): State<Arc<Service>>,
     Id(id): Id<InlayId>,
+    IfMatch(expected): IfMatch,
     patch: Patch,
-) -> Result<Json<InlayView>, ApiError> {
+) -> Result<Edited<InlayView>, ApiError> {
     let patch: InlayPatch = patch.read()?;
     if patch.mac_from == Change::Remove {
         let why = "mac_from cannot be null. Leave it out to keep what is there; \"none\" is the empty input.";
@@ -82,6 +85,7 @@ pub(crate) async fn update(
     let keys = request.seal(&service, uid).await?;
     let (tag_id, mirror, mac_from) = (patch.tag_id, patch.mirror, patch.mac_from);
     let edit = move |before: InlayFields| {
+        expected.check(Some(&before))?;
         let fields = InlayFields {
             technology: before.technology,
             tag_id: tag_id.apply(before.tag_id),
@@ -97,7 +101,8 @@ pub(crate) async fn update(
         fields.validate().map_err(|why| why.to_string())?;
         Ok(fields)
     };
-    let inlay = service.storage.edit_inlay(id, Box::new(edit)).await?;
+    let edited = service.storage.edit_inlay(id, Box::new(edit)).await;
+    let inlay = unless_changed(edited, super::current(&service, id)).await?;
     let inlay = inlay.ok_or(ApiError::NotFound("inlay"))?;
-    Ok(Json(inlay.into()))
+    Ok(Edited::shown_as(inlay, InlayView::from))
 }

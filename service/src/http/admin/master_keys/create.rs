@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
@@ -10,6 +9,7 @@ use utoipa::ToSchema;
 
 use super::view::{MasterKeyView, name};
 use crate::http::admin::body::Body;
+use crate::http::admin::edited::Edited;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::inlay::diversify::DiversificationInput;
 use crate::inlay::key::AesKey;
@@ -46,7 +46,7 @@ pub(crate) struct NewMasterKey {
 pub(crate) async fn create(
     State(service): State<Arc<Service>>,
     Body(new): Body<NewMasterKey>,
-) -> Result<(StatusCode, Json<MasterKeyView>), ApiError> {
+) -> Result<(StatusCode, Edited<MasterKeyView>), ApiError> {
     if new.key.is_factory() && !new.allow_factory_keys {
         return Err(ApiError::Invalid(InvalidInlay::FactoryKey.to_string()));
     }
@@ -59,5 +59,6 @@ pub(crate) async fn create(
     let id = service.storage.insert_master_key(key).await?;
     let key = service.storage.master_key(id).await?;
     let key = key.ok_or(ApiError::NotFound("master key"))?;
-    Ok((StatusCode::CREATED, Json(key.into())))
+    let key = Edited::shown_as(key, MasterKeyView::from);
+    Ok((StatusCode::CREATED, key))
 }

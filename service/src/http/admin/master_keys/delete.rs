@@ -5,8 +5,11 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 
+use crate::http::admin::edited::{IfMatch, unless_changed};
 use crate::http::admin::path::Id;
-use crate::http::error::{ApiError, Common, Conflicting, NotFound, Written};
+use crate::http::error::{
+    ApiError, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written,
+};
 use crate::id::MasterKeyId;
 use crate::service::Service;
 
@@ -15,13 +18,15 @@ use crate::service::Service;
 /// Refused while inlays have their keys from it.
 #[utoipa::path(
     delete, path = "/master-keys/{id}", tag = "master keys", params(("id" = MasterKeyId, Path)),
-    responses((status = NO_CONTENT), NotFound, Conflicting, Written, Common)
+    responses((status = NO_CONTENT), NotFound, Conflicting, ChangedMeanwhile, Invalid, Written, Common)
 )]
 pub(crate) async fn delete(
     State(service): State<Arc<Service>>,
     Id(id): Id<MasterKeyId>,
+    IfMatch(expected): IfMatch,
 ) -> Result<StatusCode, ApiError> {
-    let deleted = service.storage.delete_master_key(id).await?;
+    let deleted = service.storage.delete_master_key_if(id, expected).await;
+    let deleted = unless_changed(deleted, super::current(&service, id)).await?;
     deleted.ok_or(ApiError::NotFound("master key"))?;
     Ok(StatusCode::NO_CONTENT)
 }

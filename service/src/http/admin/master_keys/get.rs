@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 
 use super::view::MasterKeyView;
+use crate::http::admin::edited::Edited;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, Common, NotFound};
 use crate::id::MasterKeyId;
@@ -19,8 +19,8 @@ use crate::service::Service;
 pub(crate) async fn get(
     State(service): State<Arc<Service>>,
     Id(id): Id<MasterKeyId>,
-) -> Result<Json<MasterKeyView>, ApiError> {
+) -> Result<Edited<MasterKeyView>, ApiError> {
     let key = service.storage.master_key(id).await?;
     let key = key.ok_or(ApiError::NotFound("master key"))?;
-    Ok(Json(key.into()))
+    Ok(Edited::shown_as(key, MasterKeyView::from))
 }

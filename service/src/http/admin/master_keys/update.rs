@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::view::{MasterKeyView, name};
 use crate::http::admin::body::Patch;
+use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
 use crate::http::admin::path::Id;
-use crate::http::error::{ApiError, BadBody, Common, NotFound, Written};
+use crate::http::error::{ApiError, BadBody, ChangedMeanwhile, Common, NotFound, Written};
 use crate::id::MasterKeyId;
 use crate::service::Service;
 
@@ -29,18 +29,20 @@ pub(crate) struct MasterKeyPatch {
 #[utoipa::path(
     patch, path = "/master-keys/{id}", tag = "master keys", params(("id" = MasterKeyId, Path)),
     request_body(content = MasterKeyPatch, content_type = "application/merge-patch+json"),
-    responses((status = OK, body = MasterKeyView), NotFound, BadBody, Written, Common)
+    responses((status = OK, body = MasterKeyView), NotFound, ChangedMeanwhile, BadBody, Written, Common)
 )]
 pub(crate) async fn update(
     State(service): State<Arc<Service>>,
     Id(id): Id<MasterKeyId>,
+    IfMatch(expected): IfMatch,
     patch: Patch,
-) -> Result<Json<MasterKeyView>, ApiError> {
+) -> Result<Edited<MasterKeyView>, ApiError> {
     let patch: MasterKeyPatch = patch.read()?;
     let key = service
         .storage
-        .rename_master_key(id, name(patch.name)?)
-        .await?;
+        .rename_master_key_if(id, name(patch.name)?, expected)
+        .await;
+    let key = unless_changed(key, super::current(&service, id)).await?;
     let key = key.ok_or(ApiError::NotFound("master key"))?;
-    Ok(Json(key.into()))
+    Ok(Edited::shown_as(key, MasterKeyView::from))
 }

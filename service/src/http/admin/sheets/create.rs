@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::http::admin::body::Body;
+use crate::http::admin::edited::Edited;
 use crate::http::error::{ApiError, BadBody, Common, Written};
 use crate::service::Service;
 use crate::sheet::{Expected, Sheet, SheetFields};
@@ -37,7 +37,7 @@ pub(crate) struct NewSheet {
 pub(crate) async fn create(
     State(service): State<Arc<Service>>,
     Body(sheet): Body<NewSheet>,
-) -> Result<(StatusCode, Json<Sheet>), ApiError> {
+) -> Result<(StatusCode, Edited<Sheet>), ApiError> {
     let fields = SheetFields {
         name: sheet.name,
         planned: sheet.planned,
@@ -45,5 +45,5 @@ pub(crate) async fn create(
     };
     fields.validate().map_err(ApiError::Invalid)?;
     let sheet = service.storage.insert_sheet(fields, sheet.expected).await?;
-    Ok((StatusCode::CREATED, Json(sheet)))
+    Ok((StatusCode::CREATED, sheet.into()))
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::admin::edited::Edited;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, Common, NotFound};
 use crate::id::SheetId;
@@ -30,11 +30,11 @@ pub(crate) struct WholeSheet {
 pub(crate) async fn get(
     State(service): State<Arc<Service>>,
     Id(id): Id<SheetId>,
-) -> Result<Json<WholeSheet>, ApiError> {
+) -> Result<Edited<WholeSheet>, ApiError> {
     let missing = ApiError::NotFound("sheet");
     let mut sheet = service.storage.sheet(id).await?.ok_or(missing.clone())?;
     let rows = service.storage.sheet_rows(id).await?.ok_or(missing)?;
     // A row may have come between the two reads.
     sheet.row_count = rows.len() as u64;
-    Ok(Json(WholeSheet { sheet, rows }))
+    Ok(Edited::shown_as(sheet, |sheet| WholeSheet { sheet, rows }))
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 
 use crate::http::admin::body::Patch;
+use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
 use crate::http::admin::path::Id;
-use crate::http::error::{ApiError, BadBody, Common, NotFound, Written};
+use crate::http::error::{ApiError, BadBody, ChangedMeanwhile, Common, NotFound, Written};
 use crate::id::SheetId;
 use crate::service::Service;
 use crate::sheet::{Sheet, SheetFields};
@@ -18,18 +18,26 @@ use crate::sheet::{Sheet, SheetFields};
 #[utoipa::path(
     patch, path = "/sheets/{id}", tag = "sheets", params(("id" = SheetId, Path)),
     request_body(content = serde_json::Value, content_type = "application/merge-patch+json"),
-    responses((status = OK, body = Sheet), NotFound, BadBody, Written, Common)
+    responses((status = OK, body = Sheet), NotFound, ChangedMeanwhile, BadBody, Written, Common)
 )]
 pub(crate) async fn update(
     State(service): State<Arc<Service>>,
     Id(id): Id<SheetId>,
+    IfMatch(expected): IfMatch,
     patch: Patch,
-) -> Result<Json<Sheet>, ApiError> {
+) -> Result<Edited<Sheet>, ApiError> {
     let edit = move |before: SheetFields| {
+        expected.check(Some(&before))?;
         let after: SheetFields = patch.apply(&before)?;
         after.validate()?;
         Ok(after)
     };
-    let sheet = service.storage.edit_sheet(id, Box::new(edit)).await?;
-    sheet.map(Json).ok_or(ApiError::NotFound("sheet"))
+    let edited = service.storage.edit_sheet(id, Box::new(edit)).await;
+    let sheet = unless_changed(edited, async {
+        Ok(service.storage.sheet(id).await?.map(Edited::from))
+    });
+    sheet
+        .await?
+        .map(Edited::from)
+        .ok_or(ApiError::NotFound("sheet"))
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
@@ -10,6 +9,7 @@ use utoipa::ToSchema;
 
 use super::warning;
 use crate::http::admin::body::Body;
+use crate::http::admin::edited::Edited;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::service::Service;
 use crate::storage::Conflict;
@@ -34,7 +34,7 @@ pub(crate) struct NewTag(TagFields);
 pub(crate) async fn create(
     State(service): State<Arc<Service>>,
     Body(NewTag(mut tag)): Body<NewTag>,
-) -> Result<(StatusCode, HeaderMap, Json<Tag>), ApiError> {
+) -> Result<(StatusCode, HeaderMap, Edited<Tag>), ApiError> {
     tag.slug = tag.slug.or_generate(&*service.entropy);
     tag.validate()
         .map_err(|error| ApiError::Invalid(error.to_string()))?;
@@ -47,5 +47,5 @@ pub(crate) async fn create(
         .await?
         .ok_or(ApiError::NotFound("tag"))?;
     let warning = warning::headers(&tag);
-    Ok((StatusCode::CREATED, warning, Json(tag)))
+    Ok((StatusCode::CREATED, warning, tag.into()))
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 
+use crate::http::admin::edited::{IfMatch, unless_changed};
 use crate::http::admin::path::Id;
-use crate::http::error::{ApiError, Common, NotFound, Written};
+use crate::http::error::{ApiError, ChangedMeanwhile, Common, Invalid, NotFound, Written};
 use crate::id::TagId;
 use crate::service::Service;
-use crate::storage::TagChange;
 
 /// Delete a tag
 ///
@@ -17,19 +17,15 @@ use crate::storage::TagChange;
 /// `/tags/bulk` brings it back as it was.
 #[utoipa::path(
     delete, path = "/tags/{id}", tag = "tags", params(("id" = TagId, Path)),
-    responses((status = NO_CONTENT), NotFound, Written, Common)
+    responses((status = NO_CONTENT), NotFound, ChangedMeanwhile, Invalid, Written, Common)
 )]
 pub(crate) async fn delete(
     State(service): State<Arc<Service>>,
     Id(id): Id<TagId>,
+    IfMatch(expected): IfMatch,
 ) -> Result<StatusCode, ApiError> {
-    let changed = service
-        .storage
-        .change_tags(vec![id], TagChange::Delete)
-        .await?;
-    if changed.is_empty() {
-        Err(ApiError::NotFound("tag"))
-    } else {
-        Ok(StatusCode::NO_CONTENT)
-    }
+    let deleted = service.storage.delete_tag_if(id, expected).await;
+    let deleted = unless_changed(deleted, super::current(&service, id)).await?;
+    deleted.ok_or(ApiError::NotFound("tag"))?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 
+use crate::http::admin::edited::Edited;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, Common, NotFound};
 use crate::id::TagId;
@@ -19,7 +19,7 @@ use crate::tag::Tag;
 pub(crate) async fn get(
     State(service): State<Arc<Service>>,
     Id(id): Id<TagId>,
-) -> Result<Json<Tag>, ApiError> {
+) -> Result<Edited<Tag>, ApiError> {
     let tag = service.storage.tag(id).await?;
-    tag.map(Json).ok_or(ApiError::NotFound("tag"))
+    tag.map(Edited::from).ok_or(ApiError::NotFound("tag"))
 }

@@ -11,13 +11,15 @@ use axum::http::request::Parts;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
 use crate::http::admin::page::{Cursor, Limit, Page};
 use crate::http::admin::path::Id;
 use crate::http::error::ApiError;
 use crate::id::TagId;
+use crate::revision::{Revised, Revision};
 use crate::service::Service;
-use crate::storage::Put;
-use crate::tag::{PropertyClass, PropertyKey, check_value};
+use crate::storage::{Put, StorageError};
+use crate::tag::{PropertyClass, PropertyKey, PropertyValue, check_value};
 
 /// A property of a tag.
 #[derive(Serialize, ToSchema)]
@@ -27,6 +29,25 @@ pub(crate) struct Property {
     key: PropertyKey,
     /// Its value.
     value: String,
+    /// What `If-Match` takes to change it as it is here.
+    etag: String,
+}
+
+impl Property {
+    fn new(key: PropertyKey, value: String) -> Self {
+        let revision = PropertyValue(&value).revision();
+        Self {
+            key,
+            etag: format!("\"{revision}\""),
+            value,
+        }
+    }
+}
+
+impl Revised for Property {
+    fn revision(&self) -> Revision {
+        PropertyValue(&self.value).revision()
+    }
 }
 
 /// A property's new value.
@@ -88,38 +109,68 @@ async fn list(
     };
     let range = properties.0.range((after, Bound::Unbounded));
     let range = range.take(query.limit.and_one_more());
-    let items = range.map(|(key, value)| Property {
-        key: key.clone(),
-        value: value.clone(),
-    });
+    let items = range.map(|(key, value)| Property::new(key.clone(), value.clone()));
     let page = Page::new(items.collect(), query.limit, |last| last.key.clone());
     Ok(Json(page.with_count(count)))
+}
+
+/// A property as it is now.
+async fn current(
+    service: &Service,
+    class: PropertyClass,
+    Address { tag, key }: &Address,
+) -> Result<Option<Edited<Property>>, StorageError> {
+    let properties = service.storage.properties(*tag, class).await?;
+    let value = properties.get(key.as_str()).map(str::to_owned);
+    Ok(value.map(|value| Property::new(key.clone(), value).into()))
+}
+
+async fn get(
+    service: &Service,
+    class: PropertyClass,
+    address: Address,
+) -> Result<Edited<Property>, ApiError> {
+    let tag = service.storage.tag(address.tag).await?;
+    tag.ok_or(ApiError::NotFound("tag"))?;
+    let property = current(service, class, &address).await?;
+    property.ok_or(ApiError::NotFound("property"))
 }
 
 async fn put(
     service: &Service,
     class: PropertyClass,
-    Address { tag, key }: Address,
+    address: Address,
+    IfMatch(expected): IfMatch,
     NewValue { value }: NewValue,
-) -> Result<(StatusCode, Json<Property>), ApiError> {
+) -> Result<(StatusCode, Edited<Property>), ApiError> {
     check_value(&value).map_err(|error| ApiError::Invalid(error.to_string()))?;
+    let Address { tag, ref key } = address;
+    let (key, new) = (key.clone(), value.clone());
     let put = service
         .storage
-        .put_property(tag, class, key.clone(), value.clone());
-    let status = match put.await? {
+        .put_property_if(tag, class, key, new, expected)
+        .await;
+    let put = unless_changed(put, current(service, class, &address)).await?;
+    let status = match put {
         Some(Put::New) => StatusCode::CREATED,
         Some(Put::Set) => StatusCode::OK,
         None => return Err(ApiError::NotFound("tag")),
     };
-    Ok((status, Json(Property { key, value })))
+    Ok((status, Property::new(address.key, value).into()))
 }
 
 async fn delete(
     service: &Service,
     class: PropertyClass,
-    Address { tag, key }: Address,
+    address: Address,
+    IfMatch(expected): IfMatch,
 ) -> Result<StatusCode, ApiError> {
-    let removed = service.storage.delete_property(tag, class, key).await?;
+    let (tag, key) = (address.tag, address.key.clone());
+    let removed = service
+        .storage
+        .delete_property_if(tag, class, key, expected)
+        .await;
+    let removed = unless_changed(removed, current(service, class, &address)).await?;
     removed.ok_or(ApiError::NotFound("property"))?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -137,10 +188,13 @@ macro_rules! routes_of {
 
             use super::{Address, ListProperties, NewValue, Property};
             use crate::http::admin::body::Body;
+            use crate::http::admin::edited::{Edited, IfMatch};
             use crate::http::admin::page::Page;
             use crate::http::admin::path::Id;
             use crate::http::admin::query::Query;
-            use crate::http::error::{ApiError, BadBody, Common, Invalid, NotFound, Written};
+            use crate::http::error::{
+                ApiError, BadBody, ChangedMeanwhile, Common, Invalid, NotFound, Written,
+            };
             use crate::id::TagId;
             use crate::service::Service;
             use crate::tag::{PropertyClass, PropertyKey};
@@ -162,6 +216,19 @@ macro_rules! routes_of {
             }
 
             #[utoipa::path(
+                get, path = concat!("/tags/{id}/", stringify!($module), "/{key}"), tag = "tags",
+                summary = concat!("Get a ", $one, " of a tag"),
+                params(("id" = TagId, Path), ("key" = PropertyKey, Path)),
+                responses((status = OK, body = Property), NotFound, Invalid, Common)
+            )]
+            pub(crate) async fn get(
+                State(service): State<Arc<Service>>,
+                address: Address,
+            ) -> Result<Edited<Property>, ApiError> {
+                super::get(&service, CLASS, address).await
+            }
+
+            #[utoipa::path(
                 put, path = concat!("/tags/{id}/", stringify!($module), "/{key}"), tag = "tags",
                 summary = concat!("Set a ", $one, " of a tag, or predefine it"),
                 params(("id" = TagId, Path), ("key" = PropertyKey, Path)),
@@ -169,28 +236,30 @@ macro_rules! routes_of {
                 responses(
                     (status = OK, body = Property, description = "It was there before"),
                     (status = CREATED, body = Property, description = "It is new"),
-                    NotFound, BadBody, Written, Common
+                    NotFound, ChangedMeanwhile, BadBody, Written, Common
                 )
             )]
             pub(crate) async fn put(
                 State(service): State<Arc<Service>>,
                 address: Address,
+                expected: IfMatch,
                 Body(value): Body<NewValue>,
-            ) -> Result<(StatusCode, Json<Property>), ApiError> {
-                super::put(&service, CLASS, address, value).await
+            ) -> Result<(StatusCode, Edited<Property>), ApiError> {
+                super::put(&service, CLASS, address, expected, value).await
             }
 
             #[utoipa::path(
                 delete, path = concat!("/tags/{id}/", stringify!($module), "/{key}"), tag = "tags",
                 summary = concat!("Remove a ", $one, " of a tag"),
                 params(("id" = TagId, Path), ("key" = PropertyKey, Path)),
-                responses((status = NO_CONTENT), NotFound, Invalid, Written, Common)
+                responses((status = NO_CONTENT), NotFound, ChangedMeanwhile, Invalid, Written, Common)
             )]
             pub(crate) async fn delete(
                 State(service): State<Arc<Service>>,
                 address: Address,
+                expected: IfMatch,
             ) -> Result<StatusCode, ApiError> {
-                super::delete(&service, CLASS, address).await
+                super::delete(&service, CLASS, address, expected).await
             }
         }
     )+};

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 
 use super::warning;
 use crate::http::admin::body::Patch;
+use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
 use crate::http::admin::path::Id;
-use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
+use crate::http::error::{
+    ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written,
+};
 use crate::id::TagId;
 use crate::service::Service;
 use crate::tag::{Tag, TagFields};
@@ -25,26 +27,29 @@ use crate::tag::{Tag, TagFields};
     request_body(content = serde_json::Value, content_type = "application/merge-patch+json"),
     responses(
         (status = OK, body = Tag, headers(("Tapdesk-Warning" = Option<String>, description = "What to know about the tag that was saved, in words"))),
-        NotFound, Conflicting, BadBody, Written, Common
+        NotFound, Conflicting, ChangedMeanwhile, BadBody, Written, Common
     )
 )]
 pub(crate) async fn update(
     State(service): State<Arc<Service>>,
     Id(id): Id<TagId>,
+    IfMatch(expected): IfMatch,
     patch: Patch,
-) -> Result<(HeaderMap, Json<Tag>), ApiError> {
+) -> Result<(HeaderMap, Edited<Tag>), ApiError> {
     let sets_slug = patch.names().any(|member| member == "slug");
     let edit = move |before: TagFields| {
+        expected.check(Some(&before))?;
         let after: TagFields = patch.apply(&before)?;
         after.validate().map_err(|error| error.to_string())?;
         Ok(after)
     };
-    let tag = service.storage.edit_tag(id, Box::new(edit)).await?;
+    let edited = service.storage.edit_tag(id, Box::new(edit)).await;
+    let tag = unless_changed(edited, super::current(&service, id)).await?;
     let tag = tag.ok_or(ApiError::NotFound("tag"))?;
     let warning = if sets_slug {
         warning::headers(&tag)
     } else {
         HeaderMap::new()
     };
-    Ok((warning, Json(tag)))
+    Ok((warning, tag.into()))
 }

@@ -55,7 +55,7 @@ async fn row(write: &mut Write, row: &ImportRow, upsert: bool) -> Result<Importe
     };
     let (tag, slug, put) = match owner {
         None => {
-            let fields = (row.edit)(TagFields::named(String::new())).map_err(Conflict::Invalid)?;
+            let fields = (row.edit)(TagFields::named(String::new()))?;
             let tag = save::insert(write, &fields, false).await??;
             (tag, fields.slug, Put::New)
         }
@@ -64,8 +64,7 @@ async fn row(write: &mut Write, row: &ImportRow, upsert: bool) -> Result<Importe
             let before = save::locked(write, id).await?;
             let before = before.filter(|tag| upsert && !tag.simulated);
             let before = before.ok_or_else(|| owner.refuses(slug))?;
-            let after = row.edit_of(before.fields.clone(), owner.former);
-            let after = after.map_err(Conflict::Invalid)?;
+            let after = row.edit_of(before.fields.clone(), owner.former)?;
             Taken::look(write, [&after].into_iter())
                 .await?
                 .take(&after, Some(id))?;

@@ -50,7 +50,7 @@ pub(super) async fn edit(
     let Some(before) = locked(write, id).await? else {
         return Ok(None);
     };
-    let fields = edit(before.fields.clone()).map_err(Conflict::Invalid)?;
+    let fields = edit(before.fields.clone())?;
     Taken::look(write, [&fields].into_iter())
         .await?
         .take(&fields, Some(id))?;

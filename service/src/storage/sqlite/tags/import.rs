@@ -61,7 +61,7 @@ fn row(write: &mut Write<'_>, row: &ImportRow, upsert: bool) -> Result<Imported,
     };
     let (tag, slug, put) = match owner {
         None => {
-            let fields = (row.edit)(TagFields::named(String::new())).map_err(Conflict::Invalid)?;
+            let fields = (row.edit)(TagFields::named(String::new()))?;
             let tag = save::insert_row(write, &fields, false)??;
             (tag, fields.slug, Put::New)
         }

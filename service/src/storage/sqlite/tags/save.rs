@@ -100,9 +100,9 @@ pub(super) fn edit_row(
     write: &mut Write<'_>,
     id: TagId,
     before: &TagFields,
-    edit: &dyn Fn(TagFields) -> Result<TagFields, String>,
+    edit: &dyn Fn(TagFields) -> Result<TagFields, Conflict>,
 ) -> Result<TagFields, StorageError> {
-    let fields = edit(before.clone()).map_err(Conflict::Invalid)?;
+    let fields = edit(before.clone())?;
     check(write.connection, &fields, Some(id))??;
     former::replace(write, id, &before.slug, &fields.slug)?;
     write

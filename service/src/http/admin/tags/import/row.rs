@@ -28,7 +28,7 @@ pub(super) async fn read(
         .transpose()
         .map_err(|error| error.to_string())?;
     let (columns, entropy) = (Arc::clone(columns), Arc::clone(&service.entropy));
-    let edit = move |mut tag: TagFields| {
+    let edit = move |mut tag: TagFields| -> Result<TagFields, String> {
         for (column, cell) in columns.iter().zip(&cells) {
             if let Column::Tag(column) = column {
                 let set = column.set(&mut tag, cell.as_deref());
@@ -44,7 +44,7 @@ pub(super) async fn read(
     edit(TagFields::named("-".to_owned()))?;
     Ok(ImportRow {
         slug,
-        edit: Box::new(edit),
+        edit: Box::new(move |tag| Ok(edit(tag)?)),
         inlay,
     })
 }
