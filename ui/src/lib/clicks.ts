@@ -39,4 +39,6 @@ export function swallowStrayClicks(): void {
     }
   };
   document.addEventListener("click", hear, true);
+  // Who types between two clicks means both.
+  for (const typed of ["keydown", "input"]) document.addEventListener(typed, () => (last = null), true);
 }

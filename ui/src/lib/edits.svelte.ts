@@ -33,9 +33,10 @@ export class Edits<T extends object> {
     for (const name of this.#names()) {
       const untouched = same(this.form[name], this.#stored[name]);
       // What is the same stays the very same: a field that is looked at keeps its focus.
-      if (same(stored[name], this.#stored[name])) continue;
-      if (untouched) this.form[name] = structuredClone(stored[name]);
-      else theirs[name] = stored[name];
+      if (!same(stored[name], this.#stored[name])) {
+        if (untouched) this.form[name] = structuredClone(stored[name]);
+        else theirs[name] = stored[name];
+      }
       if (same(this.form[name], stored[name])) delete theirs[name];
     }
     this.#stored = stored;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { group } from "./suite.mjs";
+import { client } from "./world.mjs";
 
 const says = (place, words) => async (page) => {
   await page.show(place);
@@ -38,6 +39,16 @@ group("A screen without anything to show", {
       await page.getByRole("button", { name: "Create", exact: true }).click();
       await page.getByRole("heading", { name: "Bottle 41" }).waitFor();
       assert.match(page.url(), /#\/tags\/\d+$/);
+    },
+    "a double click on what adds the demo data does not remove it": async (page, { ui }) => {
+      const demo = async () => (await client(ui).get("/tags?simulated=true&q=demo-")).items.length;
+      await page.show("overview");
+      await page.getByRole("button", { name: "Add demo data" }).dblclick();
+      await page.getByText("demo tags and virtual inlays are there").waitFor();
+      assert.equal(await demo(), 3);
+      await page.getByRole("button", { name: "Remove the demo data" }).click();
+      await page.getByText("The demo data is removed").waitFor();
+      assert.equal(await demo(), 0);
     },
     "a list that failed is shown once the service answers again": async (page) => {
       await failing("tags", "**/admin/v1/tags?*", "The list cannot be shown")(page);

@@ -30,16 +30,6 @@ group("The overview", {
       await api.tap(tags[0].slug);
       await page.waitForFunction((before) => Number(document.querySelector(".number").textContent) > before, before);
     },
-    "a double click on what adds the demo data does not remove it": async (page, { api }) => {
-      const demo = async () => (await api.get("/tags?simulated=true&q=demo-")).items.length;
-      await page.show("overview");
-      await page.getByRole("button", { name: "Remove the demo data" }).click();
-      await page.getByText("The demo data is removed").waitFor();
-      const add = page.getByRole("button", { name: "Add demo data" });
-      await add.dblclick();
-      await page.getByText("demo tags and virtual inlays are there").waitFor();
-      assert.equal(await demo(), 3);
-    },
     "the demo data goes with one click, and comes back with undo": async (page, { api }) => {
       const demo = async () => (await api.get("/tags?simulated=true")).items.length;
       await page.show("overview");

@@ -286,6 +286,7 @@ group("A tag", {
       const owner = page.getByLabel("Value of owner");
       await api.put(`/tags/${id}/variables/owner`, { value: "Anna" });
       await page.waitForFunction((one) => one.value === "Anna", await owner.elementHandle());
+      await owner.press("End");
       await owner.pressSequentially(" and Jo");
       await api.put(`/tags/${id}/variables/owner`, { value: "Ben" });
       await page.getByText("Changed elsewhere meanwhile, to “Ben”.").waitFor();
@@ -302,7 +303,7 @@ group("A tag", {
       const experience = await api.post("/experiences", { name: "Ask for a serial number", kind: "studio", blocks });
       const { id } = tags[8];
       await page.show(`tags/${id}`);
-      await page.getByLabel("Experience", { exact: true }).selectOption("Ask for a serial number");
+      await page.getByRole("tabpanel").getByLabel("Experience", { exact: true }).selectOption("Ask for a serial number");
       await page.getByText("The page writes the variable serial, which this tag lacks").waitFor();
       await page.getByRole("button", { name: "Add it" }).click();
       await page.getByText("The page writes").waitFor({ state: "hidden" });

@@ -90,6 +90,12 @@ export async function patchVersion<T>(path: string, body: unknown, etag: string 
   return versionOf<T>(await send("PATCH", path, query, { body: JSON.stringify(body), headers }));
 }
 
+/** Puts a value in the place of another; refused with the code "changed" if that has another version than `etag` by now. */
+export async function putVersion(path: string, body: unknown, etag: string | null): Promise<void> {
+  const headers = { "content-type": "application/json", ...(etag && { "if-match": etag }) };
+  await send("PUT", path, {}, { body: JSON.stringify(body), headers });
+}
+
 /** Sends bytes as they are. A Blob or File would end the window on WebKitGTK. */
 export async function upload<T>(path: string, bytes: ArrayBuffer, type: string, query: Query = {}): Promise<T> {
   const response = await send("POST", path, query, { body: bytes, headers: { "content-type": type } });
