@@ -12,8 +12,8 @@ use utoipa::ToSchema;
 
 pub use overrides::{Fixed, InvalidSetting, Layers, Overrides, Source};
 pub(crate) use parse::tag_url as parse_tag_url;
-pub use parse::{InvalidNetwork, RateLimit, parse_network};
 use parse::{HostName, Network};
+pub use parse::{InvalidNetwork, RateLimit, parse_network};
 
 /// The settings in force.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -57,7 +57,11 @@ async fn fail_in_a_group(
     for (number, tag) in tags.iter().enumerate() {
         let edit: TagEdit = Box::new(move |mut fields| {
             "written".clone_into(&mut fields.title);
-            if number % 3 == 0 { bad() } else { Ok(fields) }
+            if number % 3 == 0 {
+                Ok(bad()?)
+            } else {
+                Ok(fields)
+            }
         });
         waiting.push(queue(*tag, edit));
         tokio::task::yield_now().await;

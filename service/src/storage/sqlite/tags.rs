@@ -18,8 +18,8 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::writer::Write;
 use super::{SqliteStorage, row, taps};
 use crate::id::{ExperienceId, TagId};
-use crate::storage::tags::SlugOwner;
 use crate::revision::Precondition;
+use crate::storage::tags::SlugOwner;
 use crate::storage::{
     Conflict, ImportRow, Imported, MissingVariables, Put, StorageError, TagChange, TagEdit,
     TagFilter, TagList, TagSelect, Tags,
@@ -238,10 +238,7 @@ fn put_property(
 }
 
 /// Whose slug a row names.
-fn owner(
-    connection: &Connection,
-    row: &ImportRow,
-) -> Result<Option<SlugOwner>, StorageError> {
+fn owner(connection: &Connection, row: &ImportRow) -> Result<Option<SlugOwner>, StorageError> {
     if !row.named {
         return Ok(None);
     }
