@@ -63,7 +63,7 @@ group("Interactions", {
       await page.getByText("refused: the tag has no variable nickname").waitFor();
     },
     "show what an update with their key did, and carry no key of others' taps": async (page, { api }) => {
-      const { items } = await api.get("/interactions?limit=5");
+      const { items } = await api.get("/interactions?limit=50");
       const traced = await Promise.all(items.map(({ id }) => api.get(`/interactions/${id}`)));
       const updated = traced.find((one) => one.update);
       await page.show(`interactions/${updated.id}`);

@@ -155,10 +155,10 @@ mod tests {
         });
         let lanes = Lanes::start(1, &panics, &make);
         for round in 1..=5 {
-            let made = join_all((0..100).map(|write| lanes.make(write))).await;
-            for (write, made) in (0..).zip(made) {
-                match made {
-                    Ok(made) => assert_eq!(made, write),
+            let answers = join_all((0..100).map(|write| lanes.make(write))).await;
+            for (write, answer) in (0..).zip(answers) {
+                match answer {
+                    Ok(answer) => assert_eq!(answer, write),
                     Err(error) => {
                         assert!(matches!(error, StorageError::Panicked), "{error}");
                         assert_eq!(write, 13);

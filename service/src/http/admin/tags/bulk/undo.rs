@@ -35,7 +35,9 @@ pub(super) fn of(changed: Vec<(TagId, TagChange)>) -> Vec<BulkChange> {
 pub(super) fn rest(change: TagChange, ids: &[TagId], limit: usize) -> Vec<BulkChange> {
     let parts = ids.chunks(limit.min(IN_ONE_REQUEST)).map(|part| {
         let mut ids = Vec::new();
-        part.iter().for_each(|id| add(&mut ids, *id));
+        for id in part {
+            add(&mut ids, *id);
+        }
         BulkChange::of(change, Selection::Ids(ids))
     });
     parts.collect()
