@@ -223,10 +223,10 @@ fn show(
         places,
         idle_seconds: settings.chosen.idle_seconds,
     };
-    let tables = app
-        .state::<Option<Monitor>>()
-        .as_ref()
-        .map(|readers| readers.board().watch());
+    let tables = app.state::<Option<Monitor>>().as_ref().map(|readers| {
+        readers.board().judge(false);
+        readers.board().watch()
+    });
     window::open(app, &settings.chosen)
         .and_then(|window| screen::set_up(&window, events.clone()))
         .map_err(|error| format!("The kiosk's window cannot be opened: {error}."))?;
@@ -260,6 +260,9 @@ pub fn explain(app: &AppHandle, why: Problem) -> tauri::Result<()> {
 /// Shows the owner's window in place of the kiosk.
 fn leave(app: &AppHandle) -> tauri::Result<()> {
     app.state::<SharedKiosk>().stop();
+    if let Some(readers) = app.state::<Option<Monitor>>().as_ref() {
+        readers.board().judge(true);
+    }
     screen::take_down(app)?;
     // First the one, then the other: without any window the program would end.
     show_owner(app)?;

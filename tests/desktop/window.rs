@@ -310,8 +310,12 @@ impl Window {
 
     /// Writes into the field at this `XPath`.
     pub async fn write(&self, xpath: &str, text: &str) {
-        let field = self.see(xpath).await;
-        field.clear().await.expect("the field can be written");
+        // What stands above it may still take its room: a notice that comes or goes.
+        let field = eventually("the field can be written", || async {
+            let field = self.see(xpath).await;
+            field.clear().await.ok().map(|()| field)
+        });
+        let field = field.await;
         field
             .send_keys(text)
             .await

@@ -5,7 +5,7 @@ use url::{Host, Url};
 
 /// The paths of the service that visitors have business with. Absent: the
 /// administration, its documentation, the metrics.
-const PUBLIC: [&str; 4] = ["/t/", "/v2/", "/media/", "/stand-in/"];
+const PUBLIC: [&str; 4] = ["/t/", "/v2/", "/media/", "/stand-in"];
 
 /// The places of one kiosk.
 #[derive(Clone, Debug)]

@@ -18,6 +18,8 @@ pub struct Board(Mutex<Inner>);
 #[derive(Default)]
 struct Inner {
     table: Table,
+    /// Whether nobody judges what lies there.
+    unjudged: bool,
     listeners: Vec<mpsc::UnboundedSender<Table>>,
 }
 
@@ -114,6 +116,18 @@ impl Board {
         let _ = sender.send(inner.table.clone());
         inner.listeners.push(sender);
         receiver
+    }
+
+    /// Whether somebody judges the inlay that lies there. Then it is looked at again
+    /// and again, so that no verdict stands over another inlay. A kiosk shows no
+    /// verdict, and opens what it reads; there the looks would only hide from the
+    /// system that one inlay went and another came.
+    pub fn judge(&self, judged: bool) {
+        self.lock().unjudged = !judged;
+    }
+
+    pub(super) fn is_judged(&self) -> bool {
+        !self.lock().unjudged
     }
 
     /// The table as it is now.

@@ -115,7 +115,7 @@ impl Watcher {
     /// Watches until the connection is of no more use.
     fn watch(&mut self, mut context: impl Context) -> Fault {
         while !self.is_stopped() {
-            let lies = self.seen.values().any(|seen| seen.uid.is_some());
+            let lies = self.board.is_judged() && self.seen.values().any(|seen| seen.uid.is_some());
             match context.slots(if lies { GLANCE } else { WAIT }) {
                 Ok(slots) => {
                     if let Err(fault) = self.look(&mut context, slots) {
@@ -136,7 +136,7 @@ impl Watcher {
             table.fault = None;
             table.readers.retain(|place| is_there(&place.name));
         });
-        let glances = self.glanced.elapsed() >= GLANCE;
+        let glances = self.board.is_judged() && self.glanced.elapsed() >= GLANCE;
         if glances {
             self.glanced = Stopwatch::start();
         }
