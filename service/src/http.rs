@@ -39,7 +39,7 @@ pub enum Exposure {
 
 /// The service as a router, for a listener or for calls in-process.
 ///
-/// A route that [`access`] does not open asks for a token.
+/// A route that `access.rs` does not open asks for a token.
 pub fn router(service: Arc<Service>, exposure: Exposure) -> Router {
     let public = Router::new()
         .route("/t/{slug}", any(public::tap))
