@@ -28,6 +28,7 @@ curl --fail --silent --show-error --output /dev/null --request POST \
 # * /admin/v1/events: the live feed has no end that a client could wait for.
 # * positive_data_acceptance: a schema cannot say which cursor a list knows, what
 #   a macro is or which names a table's columns have; such requests get 422 and a sentence.
+# * allow_header_conformance: a tag takes POST only if it leads to a page.
 # * ensure_resource_availability: it takes a virtual inlay's inlay_id for its id.
 schemathesis="$PWD/target/venv/bin/schemathesis"
 settings="$PWD/tests/schemathesis/schemathesis.toml"
@@ -35,7 +36,7 @@ cd "$folder"
 "$schemathesis" --config-file "$settings" run "$base/openapi.json" \
   --header "Authorization: Bearer $TAPDESK_ADMIN_TOKEN" \
   --exclude-path /admin/v1/events \
-  --checks all --exclude-checks positive_data_acceptance,ensure_resource_availability \
+  --checks all --exclude-checks positive_data_acceptance,ensure_resource_availability,allow_header_conformance \
   --seed 1 --max-examples "$examples" --request-timeout 30 \
   --continue-on-failure "$@"
 

@@ -31,7 +31,7 @@ const LIMIT: std::ops::RangeInclusive<u32> = 100..=100_000;
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = TagBulkRequest)]
 pub(crate) struct BulkRequest {
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "named")]
     change: BulkChange,
     /// How many tags the caller expects to select. If it is another number, nothing is changed.
     #[serde(default)]
@@ -40,6 +40,18 @@ pub(crate) struct BulkRequest {
     #[serde(default)]
     #[schema(minimum = 100, maximum = 100_000)]
     limit: Option<u32>,
+}
+
+/// Reads a change whose action is named: serde alone takes its number as well.
+fn named<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BulkChange, D::Error> {
+    let change = serde_json::Value::deserialize(deserializer)?;
+    if change
+        .get("action")
+        .is_some_and(|action| !action.is_string())
+    {
+        return Err(serde::de::Error::custom("action is a name"));
+    }
+    BulkChange::deserialize(change).map_err(serde::de::Error::custom)
 }
 
 /// One change of many tags.
