@@ -15,7 +15,7 @@ use crate::id::{ExperienceId, ImportId, MasterKeyId, TagId};
 use crate::inlay::Uid;
 use crate::inlay::key::KeyFingerprint;
 use crate::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
-use crate::tag::{Slug, TagColumn, TagFields, TagRow};
+use crate::tag::{Slug, TagColumn, TagFields, TagRow, deleted};
 
 /// Rows written by one command of the database: taps that come meanwhile wait
 /// for one such piece at the most, some milliseconds.
@@ -75,6 +75,32 @@ pub struct Staged {
     pub put: Put,
     /// The columns in which the tag will have nothing any more.
     pub deleted: Vec<TagColumn>,
+}
+
+/// What a row comes to.
+pub(super) struct Seen {
+    /// The tag as it will be.
+    pub(super) fields: TagFields,
+    /// The tag that it changes, as it is.
+    pub(super) changes: Option<(TagId, TagFields)>,
+}
+
+impl Seen {
+    /// The same, as it is told.
+    pub(super) fn staged(&self) -> Staged {
+        Staged {
+            slug: self.fields.slug.clone(),
+            put: if self.changes.is_some() {
+                Put::Set
+            } else {
+                Put::New
+            },
+            deleted: match &self.changes {
+                Some((_, before)) => deleted(before, &self.fields),
+                None => Vec::new(),
+            },
+        }
+    }
 }
 
 /// Takes an import that nobody is at work on to its end.

@@ -8,14 +8,14 @@ use async_trait::async_trait;
 use super::save::{self, Taken};
 use super::whole_tags;
 use crate::id::{ImportId, TagId};
-use crate::storage::imports::{Aside, LEFT_AFTER_MILLIS, ROWS_AT_ONCE};
+use crate::storage::imports::{Aside, LEFT_AFTER_MILLIS, ROWS_AT_ONCE, Seen};
 use crate::storage::postgres::row::{self, column};
 use crate::storage::postgres::session::Session;
 use crate::storage::postgres::transaction::Write;
 use crate::storage::postgres::{PostgresStorage, inlays};
 use crate::storage::tags::SlugOwner;
 use crate::storage::{Conflict, ImportRow, Imported, Imports, Put, Staged, StorageError};
-use crate::tag::{Tag, TagFields, deleted};
+use crate::tag::{Tag, deleted};
 
 #[async_trait]
 impl Imports for PostgresStorage {
@@ -86,30 +86,7 @@ impl Imports for PostgresStorage {
     }
 }
 
-/// What a row comes to.
-struct Seen {
-    /// The tag as it will be.
-    fields: TagFields,
-    /// The tag that it changes, as it is.
-    changes: Option<(TagId, TagFields)>,
-}
-
 impl Seen {
-    fn staged(&self) -> Staged {
-        Staged {
-            slug: self.fields.slug.clone(),
-            put: if self.changes.is_some() {
-                Put::Set
-            } else {
-                Put::New
-            },
-            deleted: match &self.changes {
-                Some((_, before)) => deleted(before, &self.fields),
-                None => Vec::new(),
-            },
-        }
-    }
-
     /// What `row` comes to where `owner` has its slug, but for what else is in the way.
     fn of(row: &ImportRow, owner: Option<&Owner>, upsert: bool) -> Result<Self, Conflict> {
         let Some((slug, tag, is_deleted)) = owner else {

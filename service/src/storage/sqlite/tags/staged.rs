@@ -7,11 +7,11 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{any_tag, save};
 use crate::id::{ImportId, TagId};
-use crate::storage::imports::{Aside, LEFT_AFTER_MILLIS, ROWS_AT_ONCE};
+use crate::storage::imports::{Aside, LEFT_AFTER_MILLIS, ROWS_AT_ONCE, Seen};
 use crate::storage::sqlite::writer::Write;
 use crate::storage::sqlite::{SqliteStorage, inlays, row, search};
 use crate::storage::{Conflict, ImportRow, Imported, Imports, Put, Staged, StorageError};
-use crate::tag::{TagFields, deleted};
+use crate::tag::deleted;
 
 #[async_trait]
 impl Imports for SqliteStorage {
@@ -78,31 +78,6 @@ impl Imports for SqliteStorage {
 pub(in crate::storage::sqlite) fn abandon_all(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute("UPDATE imports SET touched_at = 0", [])?;
     Ok(())
-}
-
-/// What a row comes to.
-struct Seen {
-    /// The tag as it will be.
-    fields: TagFields,
-    /// The tag that it changes, as it is.
-    changes: Option<(TagId, TagFields)>,
-}
-
-impl Seen {
-    fn staged(&self) -> Staged {
-        Staged {
-            slug: self.fields.slug.clone(),
-            put: if self.changes.is_some() {
-                Put::Set
-            } else {
-                Put::New
-            },
-            deleted: match &self.changes {
-                Some((_, before)) => deleted(before, &self.fields),
-                None => Vec::new(),
-            },
-        }
-    }
 }
 
 fn look(
