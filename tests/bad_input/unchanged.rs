@@ -25,8 +25,13 @@ impl Unchanged {
     /// A service without a limit on refusals: each is to be seen as it is.
     pub async fn start() -> Self {
         let service = TestService::start_with(|options| options.settings.rate_limit = None).await;
-        let (tag, inlay) = service.bottle().await;
+        let (tag, mut inlay) = service.bottle().await;
+        // One tap, so that what is compared is not an empty list with an empty list.
+        service.tap(&inlay.url(&tag)).await.key();
         let before = everything(&service).await;
+        for list in ["taps", "interactions", "tags", "inlays"] {
+            assert_ne!(before[list], json!([]), "{list}");
+        }
         Self {
             service,
             tag,
@@ -53,8 +58,9 @@ async fn everything(service: &TestService) -> Value {
         .collect();
     json!({
         "taps": taps,
-        "tags": service.admin_get("/tags").await,
-        "inlays": service.admin_get("/inlays").await,
-        "experiences": service.admin_get("/experiences").await,
+        "interactions": service.admin_get("/interactions").await["items"],
+        "tags": service.admin_get("/tags").await["items"],
+        "inlays": service.admin_get("/inlays").await["items"],
+        "experiences": service.admin_get("/experiences").await["items"],
     })
 }

@@ -7,7 +7,7 @@ use axum::http::Method;
 use rusqlite::Connection;
 use serde_json::Value;
 use tapdesk::state::{KeyStoreKind, ProblemKind};
-use tapdesk_tests::Client;
+use tapdesk_tests::{Client, skip};
 
 use crate::installation::{Installation, call, make_tag, problem, ready, tag_names};
 
@@ -246,15 +246,16 @@ async fn phones_reach_taps_alone_and_this_machine_the_admin_api_as_well() {
         answer.send().await.unwrap().status().as_u16()
     };
     assert_eq!(status(&opened.address, "/admin/v1/tags").await, 200);
-    // A machine without a network has no address to be reached by.
+    if opened.lan.is_empty() {
+        skip("phones reach this machine by no network");
+        return shell.stop().await;
+    }
     for address in &opened.lan {
         assert_eq!(status(address, "/health").await, 200, "{address}");
         assert_eq!(status(address, "/admin/v1/tags").await, 404, "{address}");
         assert_eq!(status(address, "/metrics").await, 404, "{address}");
     }
-    if let Some(first) = opened.lan.first() {
-        assert_eq!(opened.tag_url, format!("{first}/t"));
-    }
+    assert_eq!(opened.tag_url, format!("{}/t", opened.lan[0]));
 
     shell.allow_phones(false).await.unwrap();
     assert_eq!(ready(&shell).lan, [""; 0]);
