@@ -81,6 +81,25 @@ group("Experiences", {
       await (await answered).finished();
       assert.equal(await picker.inputValue(), other.name);
     },
+    "leave a field alone that somebody is in, when the tag to begin with comes late": async (page, { tags }) => {
+      let answer;
+      const late = new Promise((held) => (answer = held));
+      await page.route("**/admin/v1/tags?experience_id*", async (route) => {
+        await late;
+        await route.continue();
+      });
+      await page.show("experiences/1");
+      const picker = page.getByRole("combobox", { name: "Tag" });
+      await picker.focus();
+      const found = page.waitForResponse(/admin\/v1\/tags\/\d+$/);
+      answer();
+      await (await found).finished();
+      await page.getByText("https://shop.example.com/register?sn=").last().waitFor();
+      assert.equal(await picker.inputValue(), "");
+      await picker.pressSequentially(tags[4].name);
+      await page.getByRole("option", { name: new RegExp(tags[4].slug) }).click();
+      await page.getByText(`https://shop.example.com/register?sn=${tags[4].attributes.sku}`).waitFor();
+    },
     "are changed as a draft, published, and rolled back": async (page, { api }) => {
       await page.show("experiences/3");
       const target = page.getByLabel("Where a tap leads");
