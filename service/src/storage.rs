@@ -121,10 +121,10 @@ pub enum StorageError {
     /// The database does not answer, or is being closed.
     #[error("The database is not available: {0}")]
     Unavailable(String),
-    /// What is asked for is done elsewhere with this kind of database. A
-    /// sentence for people.
+    /// This kind of database does not support the operation. A sentence for
+    /// people, with the way out.
     #[error("{0}")]
-    Elsewhere(&'static str),
+    Unsupported(&'static str),
     /// The operation panicked, and nothing was written.
     #[error("The operation panicked.")]
     Panicked,

@@ -210,7 +210,7 @@ impl From<StorageError> for ApiError {
             StorageError::Conflict(Conflict::Invalid(why)) => Self::Invalid(why),
             StorageError::Conflict(Conflict::Changed(_)) => Self::Changed(None),
             StorageError::Conflict(conflict) => Self::Conflict(conflict.to_string()),
-            StorageError::Elsewhere(where_to) => Self::Conflict(where_to.to_owned()),
+            StorageError::Unsupported(why) => Self::Conflict(why.to_owned()),
             StorageError::Full => Self::Full,
             StorageError::Unavailable(why) => {
                 tracing::warn!("the database is not available: {why}");

@@ -109,7 +109,7 @@ impl Administration for PostgresStorage {
     }
 
     async fn backup(&self, _: BackupNote) -> Result<File, StorageError> {
-        Err(StorageError::Elsewhere(
+        Err(StorageError::Unsupported(
             "This service keeps its data in PostgreSQL, which has tools of its own for backups: \
              pg_dump copies the database, pg_basebackup and the archived log the whole server. \
              Keep the file inlay.key beside the copy.",
