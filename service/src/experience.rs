@@ -14,6 +14,7 @@ mod condition;
 mod difference;
 mod file;
 mod link;
+pub mod picture;
 mod revision;
 pub mod rich_text;
 mod rule;
@@ -31,12 +32,14 @@ use utoipa::ToSchema;
 
 pub use block::{Block, BlockError, ButtonLook, FieldKind, FormField, TableRow, Tone};
 pub use colour::{Colour, InvalidColour};
-pub use condition::{Circumstances, When};
+pub use condition::{Context, When};
 pub use difference::{DifferenceLine, LineChange, difference};
 pub use file::{ExperienceFile, FileError, with_images};
 pub use link::{Link, LinkError};
 pub use rule::{RULES_MAX, Rule, RuleError};
-pub use stored::{Experience, ExperienceFields, Image, ImageType, InvalidName, Version};
+pub use stored::{
+    Experience, ExperienceFields, Image, ImageType, InvalidName, PublishedExperience, Version,
+};
 pub use theme::{Corners, Font, Scheme, Theme};
 
 use crate::id::ImageId;

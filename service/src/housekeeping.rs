@@ -1,5 +1,5 @@
 //! What is done from time to time. So that nothing grows without an end, expired
-//! keys, old visitors and old interactions are removed, and refusals forgotten.
+//! keys, old visitors and old interactions are removed.
 //! Imports that a crash broke off are taken to their end.
 //! So that all nodes of a database do the same, settings are looked at again.
 
@@ -51,7 +51,6 @@ async fn remove(service: &Service) -> Infallible {
 
 /// Removes everything that is due, in rounds between which others get their turn.
 pub async fn sweep(service: &Service) -> Result<(), StorageError> {
-    service.refusals.sweep();
     let now = service.storage.now().await?;
     let keep_since = now.minus_months(service.settings().retention_months);
     while service.storage.sweep(keep_since).await? {

@@ -9,8 +9,8 @@ use zeroize::Zeroizing;
 
 use crate::admin_token::{AdminToken, TOKEN_MIN};
 use crate::clock::{Clock, SystemClock, TestClock};
-use crate::countries::Countries;
 use crate::entropy::{Entropy, OsEntropy};
+use crate::http::{AppState, Countries};
 use crate::keyring::{KeyFileError, Keyring};
 use crate::private_file;
 use crate::service::{Parts, Service};
@@ -76,6 +76,8 @@ pub enum TokenSource {
 pub struct Started {
     /// The service.
     pub service: Arc<Service>,
+    /// The state of its routers.
+    pub state: AppState,
     /// The admin token that is not stored.
     pub admin_token: AdminToken,
 }
@@ -159,13 +161,14 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
         clock,
         entropy: Arc::new(OsEntropy),
         keyring,
-        countries,
-        admin_token: Some(admin_token.clone()),
         layers: start.layers,
     })
     .await?;
+    let known = Some(admin_token.clone());
+    let state = AppState::new(Arc::clone(&service), countries, known).await?;
     Ok(Started {
         service,
+        state,
         admin_token,
     })
 }

@@ -6,6 +6,7 @@
 //! Backends keep their own time: it is theirs that decides about keys.
 
 mod administration;
+mod event;
 mod experiences;
 mod imports;
 mod inlays;
@@ -24,6 +25,7 @@ use async_trait::async_trait;
 use tokio::sync::broadcast;
 
 pub use administration::{Administration, BackupNote, Examination, Secrets, SettingsEdit};
+pub use event::{Event, Told};
 pub use experiences::{ExperienceEdit, ExperienceFilter, Experiences};
 pub use imports::{Imports, LEFT_AFTER_MILLIS, ROWS_AT_ONCE, Staged, finish as finish_import};
 pub use inlays::{
@@ -37,16 +39,13 @@ pub use tags::{
     ImportRow, Imported, MissingVariables, Put, TagChange, TagEdit, TagFilter, TagList, TagOrder,
     TagPlace, TagSelect, Tags,
 };
-pub use taps::{
-    BoundInlay, PublishedExperience, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
-    WrappedKeys,
-};
+pub use taps::{BoundInlay, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate};
 
 use crate::clock::Timestamp;
-use crate::event::Told;
 use crate::id::TagId;
 use crate::inlay::virtual_inlay::UsedUp;
 use crate::metrics::Counter;
+use crate::panics::Panicked;
 use crate::revision::Changed;
 use crate::settings::InvalidSetting;
 
@@ -229,6 +228,12 @@ impl From<String> for Conflict {
 impl From<Changed> for StorageError {
     fn from(changed: Changed) -> Self {
         Conflict::from(changed).into()
+    }
+}
+
+impl From<Panicked> for StorageError {
+    fn from(_: Panicked) -> Self {
+        Self::Panicked
     }
 }
 

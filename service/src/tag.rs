@@ -4,6 +4,7 @@
 //! the outside; variables are the ones a visitor with a rolling key may change
 //! (specification, section 1).
 
+pub mod cell;
 mod column;
 mod location;
 mod property;

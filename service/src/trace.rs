@@ -8,8 +8,12 @@ use utoipa::ToSchema;
 
 pub use recorded::of;
 
+use crate::experience::PublishedExperience;
 use crate::inlay::{MacFrom, Uid};
-use crate::interaction::{Refusal, Unchecked, Verdict};
+use crate::interaction::{
+    Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, Unchecked,
+    Verdict,
+};
 
 /// One step of a tap.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -78,6 +82,39 @@ pub struct CodeInlay {
     pub uid: Uid,
     /// Where its MAC begins.
     pub mac_from: MacFrom,
+}
+
+/// An interaction with everything that is kept of it.
+#[derive(Clone, Debug)]
+pub struct TracedInteraction {
+    /// The interaction.
+    pub interaction: Interaction,
+    /// Its tag.
+    pub tag: TagName,
+    /// The inlay that made an authentic code, as it is now.
+    pub inlay: Option<CodeInlay>,
+    /// Whose inlay it is that the code names, where it is none of this tag.
+    pub named: Option<NamedInlay>,
+    /// Where the tap led.
+    pub experience: Option<PublishedExperience>,
+    /// The update made with its key.
+    pub update: Option<RecordedUpdate>,
+    /// The last update with its key that was refused though the key was good.
+    pub refused_update: Option<RecordedRefusal>,
+    /// The reads of its payload.
+    pub payload_reads: Option<RecordedReads>,
+    /// The macros without whose values it was answered: there was no room for them in
+    /// the URL, or, where no key was issued, they gave none.
+    pub left_out: Vec<String>,
+}
+
+/// An inlay that a code names, found when the interaction is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NamedInlay {
+    /// It is on this tag.
+    OfTag(TagName),
+    /// It is on no tag.
+    Unbound,
 }
 
 /// The steps URL, MAC and counter of a tap of the tag `slug`. `inlay` is the

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tapdesk_service::admin_token::AdminToken;
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::entropy::{self, OsEntropy};
-use tapdesk_service::keyring::{Passphrase, SealedKey};
+use tapdesk_service::keyring::{Passphrase, SealedWrappingKey};
 use tapdesk_service::storage::sqlite::{Restore, move_aside};
 use tokio::sync::watch;
 use zeroize::Zeroizing;
@@ -378,7 +378,7 @@ fn restore(
     })
 }
 
-fn open(sealed: &SealedKey, passphrase: &Secret) -> Result<Zeroizing<[u8; 32]>, String> {
+fn open(sealed: &SealedWrappingKey, passphrase: &Secret) -> Result<Zeroizing<[u8; 32]>, String> {
     if passphrase.is_empty() {
         return Err(
             "The backup carries the key of your inlays' keys under a passphrase. Enter it, and \

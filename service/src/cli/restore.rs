@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 use tapdesk_service::clock::{Clock as _, SystemClock};
-use tapdesk_service::keyring::{Keyring, Passphrase, SealedKey, file as key_file};
+use tapdesk_service::keyring::{Keyring, Passphrase, SealedWrappingKey, file as key_file};
 use tapdesk_service::private_file;
 use tapdesk_service::start::Database;
 use tapdesk_service::storage::sqlite::Restore;
@@ -112,7 +112,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
 }
 
 /// The key that the backup carries.
-fn open(sealed: &SealedKey, passphrase: &PassphraseFile) -> Result<Zeroizing<[u8; 32]>> {
+fn open(sealed: &SealedWrappingKey, passphrase: &PassphraseFile) -> Result<Zeroizing<[u8; 32]>> {
     let Some(text) = passphrase.read()? else {
         bail!(
             "The backup carries the key of the inlays under a passphrase. Give it with TAPDESK_PASSPHRASE or \

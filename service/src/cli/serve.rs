@@ -1,7 +1,6 @@
 //! `serve`: runs the service until it is asked to end.
 
 use std::io::{self, Write as _};
-use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow};
 use tapdesk_service::settings::{Layers, Settings};
@@ -44,7 +43,7 @@ async fn serve(options: config::Serve) -> Result<()> {
         fixed: options.settings,
     };
     layers.check_fixed()?;
-    let Started { service, .. } = start(Start {
+    let Started { service, state, .. } = start(Start {
         wrapping_key: options.key_file.wrapping_key(&database),
         database,
         admin_token,
@@ -53,7 +52,7 @@ async fn serve(options: config::Serve) -> Result<()> {
         test: options.test.mode()?,
     })
     .await?;
-    service.set_listening(address);
+    state.set_listening(address);
 
     let exposure = if address.ip().is_loopback() || listening.expose_admin {
         Exposure::WithAdmin
@@ -65,7 +64,7 @@ async fn serve(options: config::Serve) -> Result<()> {
     };
     let shutdown = asked_to_end()?;
     writeln!(io::stdout(), "listening on http://{address}")?;
-    let router = router(Arc::clone(&service), exposure);
+    let router = router(state, exposure);
     tokio::select! {
         served = tapdesk_service::serve(listener, router, shutdown) => served?,
         never = housekeeping::run(&service) => match never {},

@@ -566,8 +566,8 @@ fn conditions_are_met_or_not() {
         let key = crate::tag::PropertyKey::parse(key).unwrap();
         variables.0.insert(key, value.to_owned());
     }
-    let circumstances = Circumstances {
-        verification: crate::interaction::Verification::NotChecked,
+    let context = Context {
+        verification: crate::interaction::VerificationState::NotChecked,
         variables: &variables,
         scan_count: 3,
         language: "de-AT",
@@ -652,6 +652,6 @@ fn conditions_are_met_or_not() {
         ),
     ] {
         let read: When = serde_json::from_value(when.clone()).unwrap();
-        assert_eq!(read.is_met(&circumstances), met, "{when}");
+        assert_eq!(read.is_met(&context), met, "{when}");
     }
 }

@@ -2,10 +2,8 @@
 
 mod documented;
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -16,12 +14,12 @@ pub(super) use documented::{
     Addressed, BadBody, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written,
 };
 
+use super::body::BodyError;
 use super::pages;
 use super::public::{Envelope, public_answer};
 use crate::demo::DemoError;
 use crate::keyring::KeyringError;
 use crate::revision::{Changed, Revision};
-use crate::service::Service;
 use crate::storage::{Conflict, StorageError};
 use crate::tap::TapError;
 
@@ -228,6 +226,16 @@ impl From<StorageError> for ApiError {
     }
 }
 
+impl From<BodyError> for ApiError {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge => Self::TooLarge,
+            BodyError::Incomplete => Self::Invalid("The body ended early.".to_owned()),
+            BodyError::TimedOut => Self::TimedOut,
+        }
+    }
+}
+
 impl From<KeyringError> for ApiError {
     fn from(error: KeyringError) -> Self {
         Self::Conflict(error.to_string())
@@ -294,12 +302,12 @@ pub(super) fn say_when_to_try_again(answer: &mut Response) {
 }
 
 /// The answer to a path that is no route, in the envelope of its part of the service.
-pub(super) async fn no_such_route(State(_): State<Arc<Service>>, request: Request) -> Response {
+pub(super) async fn no_such_route(request: Request) -> Response {
     by_part(request.uri().path(), &ApiError::NotFound("route"))
 }
 
 /// The answer to a method that its route does not have.
-pub(super) async fn no_such_method(State(_): State<Arc<Service>>, request: Request) -> Response {
+pub(super) async fn no_such_method(request: Request) -> Response {
     let error = ApiError::NoSuchMethod(request.method().clone());
     by_part(request.uri().path(), &error)
 }

@@ -7,11 +7,11 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::{MediaNames, Page, PageKey};
+use super::{MediaNames, PageKey, StudioPage};
 use crate::clock::Timestamp;
-use crate::experience::{Circumstances, Content, ContentFields, ExperienceFields, Scheme, Theme};
+use crate::experience::{Content, ContentFields, Context, ExperienceFields, Scheme, Theme};
 use crate::id::ExperienceId;
-use crate::interaction::Verification;
+use crate::interaction::VerificationState;
 use crate::macros::{Macro, Scope};
 use crate::tag::{Properties, PropertyKey};
 use crate::visitor::OperatingSystem;
@@ -121,14 +121,14 @@ impl StudioTemplate {
             },
             ..theme.clone()
         };
-        let page = Page {
+        let page = StudioPage {
             blocks,
             theme: &theme,
             // A template has no images, so none is asked for.
             experience: ExperienceId(0),
             title: &self.sample.title,
-            circumstances: &Circumstances {
-                verification: Verification::Verified,
+            context: &Context {
+                verification: VerificationState::Verified,
                 variables: &self.sample.variables,
                 scan_count: 1,
                 language: "en",

@@ -1,10 +1,9 @@
 //! The steps of a tap that was recorded, and of what came after it.
 
-use super::{Step, StepName, StepVerdict, verdict_steps};
+use super::{NamedInlay, Step, StepName, StepVerdict, TracedInteraction, verdict_steps};
 use crate::experience::Content;
 use crate::interaction::{
-    Change, Interaction, NamedInlay, RecordedReads, RecordedRefusal, RecordedUpdate,
-    TracedInteraction, UpdateFault,
+    Change, Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, UpdateFault,
 };
 use crate::macros::LOCATION_MAX;
 use crate::rolling_key::KeyState;
@@ -204,11 +203,11 @@ mod tests {
 
     use super::*;
     use crate::clock::Timestamp;
+    use crate::experience::PublishedExperience;
     use crate::id::{ExperienceId, InteractionId, TagId};
     use crate::inlay::Uid;
     use crate::interaction::{Refusal, Returning, TagName, Tech, Verdict, VersionRef};
     use crate::macros::Target;
-    use crate::storage::PublishedExperience;
     use crate::tag::PropertyKey;
 
     const AT: Timestamp = Timestamp::from_millis(1_000_000);

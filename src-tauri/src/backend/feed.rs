@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use serde_json::Value;
-use tapdesk_service::event::Told;
+use tapdesk_service::storage::Told;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::mpsc;
 

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use tapdesk_service::entropy::{self, Entropy};
 use tapdesk_service::experience::ImageType;
-use tapdesk_service::picture::{self, PictureError};
+use tapdesk_service::experience::picture::{self, PictureError};
 
 /// Largest picture, in bytes.
 const LARGEST: usize = 16 * 1024 * 1024;

@@ -9,7 +9,6 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tapdesk_service::clock::{Clock, Timestamp};
-use tapdesk_service::verification;
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig};
 use url::Url;
@@ -81,7 +80,7 @@ impl TapUrl {
 
     /// Whether the URL is that of a tag at `base`.
     fn is_at(&self, base: &str) -> bool {
-        verification::TapUrl::parse(self.url.as_str()).is_ok_and(|url| url.is_at(base))
+        tapdesk_service::TapUrl::parse(self.url.as_str()).is_ok_and(|url| url.is_at(base))
     }
 }
 

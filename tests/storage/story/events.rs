@@ -1,7 +1,7 @@
 //! What is told, and when.
 
 use serde_json::json;
-use tapdesk_service::event::Event;
+use tapdesk_service::storage::Event;
 
 use crate::storage::backend::{Backend, Database, Tap};
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tapdesk_service::id::ImportId;
-use tapdesk_service::spreadsheet::Cell;
 use tapdesk_service::storage::{
     Conflict, ImportRow, LEFT_AFTER_MILLIS, Put, ROWS_AT_ONCE, Staged, StorageError, TagChange,
     TagFilter, TagList, TagOrder, finish_import,
 };
+use tapdesk_service::tag::cell::Cell;
 use tapdesk_service::tag::{Slug, Tag, TagColumn, TagRow};
 
 use crate::storage::backend::{Backend, Database, Tap, inlay, tag_fields};

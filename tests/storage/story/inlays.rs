@@ -4,9 +4,9 @@ use serde_json::json;
 use tapdesk_service::id::{InlayId, TagId};
 use tapdesk_service::inlay::Technology;
 use tapdesk_service::inventory::{InlayFields, MasterKeyFields, SealedKeys};
+use tapdesk_service::keyring::WrappedKeys;
 use tapdesk_service::storage::{
     Conflict, InlayEdit, InlayFilter, OtherInlays, SimulatedTag, StorageError, TagFilter, TagKey,
-    WrappedKeys,
 };
 use tapdesk_service::world::World;
 

@@ -14,17 +14,17 @@ use tokio::sync::broadcast::{
 use utoipa::{IntoParams, ToSchema};
 
 use super::query::Query;
-use crate::event::{Event, Told};
 use crate::http::error::{Common, Invalid};
 use crate::http::serve::Closing;
 use crate::service::Service;
+use crate::storage::{Event, Told};
 use crate::world::World;
 
 /// Which events are told.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Filter {
+pub(crate) struct EventQuery {
     /// `false` for real ones, `true` for simulated ones, `all` for both.
     #[serde(default)]
     #[param(inline, required = false)]
@@ -46,7 +46,7 @@ pub(crate) struct Missed {
 /// they are in the list of interactions. What happened before the request is
 /// not told. An event carries no rolling key.
 #[utoipa::path(
-    get, path = "/events", tag = "events", params(Filter),
+    get, path = "/events", tag = "events", params(EventQuery),
     responses(
         (status = OK, body = Event, content_type = "text/event-stream", description = "The data of each event"),
         Invalid, Common
@@ -55,7 +55,7 @@ pub(crate) struct Missed {
 pub(crate) async fn listen(
     State(service): State<Arc<Service>>,
     closing: Closing,
-    Query(Filter { simulated: world }): Query<Filter>,
+    Query(EventQuery { simulated: world }): Query<EventQuery>,
 ) -> Sse<impl Stream<Item = Result<sse::Event, axum::Error>>> {
     let feed = Feed {
         events: service.storage.events(),

@@ -17,9 +17,9 @@ use tokio_postgres::Row;
 
 use super::node::Node;
 use super::row::{self, column};
-use crate::event::{Event, Told};
 use crate::id::{InteractionId, TagId};
 use crate::storage::StorageError;
+use crate::storage::{Event, Told};
 
 /// The channel on which nodes tell each other.
 pub(super) const CHANNEL: &str = "tapdesk_events";

@@ -16,12 +16,11 @@ use crate::clock::Timestamp;
 use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
 use crate::interaction::{
-    NamedInlay, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName,
-    TracedInteraction, UpdateFault, Verdict,
+    RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, UpdateFault, Verdict,
 };
 use crate::storage::payload_reads::PayloadRead;
 use crate::storage::{InteractionFilter, Interactions, Overview, StorageError, Stretch};
-use crate::trace::CodeInlay;
+use crate::trace::{CodeInlay, NamedInlay, TracedInteraction};
 use crate::world::World;
 
 #[async_trait]

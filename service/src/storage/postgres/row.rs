@@ -9,7 +9,8 @@ use crate::experience::Content;
 use crate::id::{ExperienceId, InlayId, InteractionId, MasterKeyId, TagId};
 use crate::inlay::Uid;
 use crate::interaction::{Interaction, Reason, Returning, Tech, Verdict, VersionRef};
-use crate::storage::{BoundInlay, StorageError, WrappedKeys};
+use crate::keyring::WrappedKeys;
+use crate::storage::{BoundInlay, StorageError};
 use crate::tag::{Properties, Slug, Status, Tag, TagFields};
 
 /// A column's value that does not read as what it should be.

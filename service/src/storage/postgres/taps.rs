@@ -13,12 +13,11 @@ use super::row::{self, column};
 use super::session::Session;
 use super::tags::former_tag;
 use crate::clock::Timestamp;
+use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
-use crate::storage::{
-    PublishedExperience, StorageError, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
-};
+use crate::storage::{StorageError, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate};
 use crate::tag::{Properties, PropertyClass, PropertyKey};
 
 #[async_trait]

@@ -14,14 +14,14 @@ use crate::clock::Timestamp;
 use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
 use crate::interaction::{
-    Interaction, NamedInlay, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName,
-    TracedInteraction, UpdateFault, Verdict,
+    Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, UpdateFault,
+    Verdict,
 };
 use crate::storage::payload_reads::PayloadRead;
 use crate::storage::{
     InteractionFilter, Interactions, LOOKED_AT_MAX, Overview, StorageError, Stretch,
 };
-use crate::trace::CodeInlay;
+use crate::trace::{CodeInlay, NamedInlay, TracedInteraction};
 use crate::world::World;
 
 #[async_trait]

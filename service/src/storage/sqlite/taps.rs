@@ -14,13 +14,14 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use super::tags::former_tag;
 use super::{SqliteStorage, row};
 use crate::clock::Timestamp;
+use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InlayId, InteractionId, MasterKeyId, TagId};
 use crate::inlay::Uid;
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
+use crate::keyring::WrappedKeys;
 use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
 use crate::storage::{
-    BoundInlay, PublishedExperience, StorageError, TagKey, TagTap, Taps, UpdateRefusal, Updated,
-    VariableUpdate, WrappedKeys,
+    BoundInlay, StorageError, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
 };
 use crate::tag::{Properties, PropertyClass, PropertyKey};
 

@@ -15,11 +15,11 @@ use rusqlite::Connection;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::clock::{Clock, Timestamp};
-use crate::event::{Event, Told};
 use crate::interaction::Reason;
 use crate::metrics::Counter;
 use crate::panics;
 use crate::storage::StorageError;
+use crate::storage::{Event, Told};
 
 /// Most commands in one commit.
 const GROUP: usize = 256;

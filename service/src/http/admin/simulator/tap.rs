@@ -178,7 +178,7 @@ async fn code(
 
 /// Opens a tag's URL as a messenger does, for the preview of a link.
 async fn preview(service: &Service, slug: &str) -> Result<Followed, ApiError> {
-    let status = match tap::preview(service, slug).await? {
+    let status = match tap::linked(service, slug).await? {
         Some(_) => StatusCode::OK,
         None => StatusCode::NOT_FOUND,
     };

@@ -9,8 +9,8 @@ use super::experiences::Experiences;
 use crate::http::admin::inlays::NewInlayBody;
 use crate::inventory::NewInlay;
 use crate::service::Service;
-use crate::spreadsheet::Cell;
 use crate::storage::ImportRow;
+use crate::tag::cell::Cell;
 use crate::tag::{Slug, TagColumn, TagFields, TagRow};
 
 /// Reads the rows of a file with these columns.

@@ -1,32 +1,32 @@
-//! What a tap would lead to, shown to an owner before anybody taps. Nothing is
+//! A preview: what a tap would lead to, shown to an owner before anybody taps. Nothing is
 //! verified, recorded or issued, and no cache is read.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::answer::{language, location, nonce};
 use super::destination::settled;
-use super::{CachedTag, Facts, Presented, Scope, TapError, language, location, nonce, now_for};
+use super::{Facts, MacroValues, TapError, UrlCode};
 use crate::experience::{Content, ContentFields, Scheme, Theme};
 use crate::id::{ExperienceId, InteractionId, TagId};
-use crate::interaction::{Refusal, Tech, Unchecked, Verdict, Verification};
+use crate::interaction::{Refusal, Tech, Unchecked, Verdict, VerificationState};
 use crate::object;
 use crate::service::Service;
 use crate::storage::TagKey;
-use crate::studio::{Page, PageKey};
+use crate::studio::{PageKey, StudioPage};
 use crate::visitor::{OperatingSystem, Visitor};
 
 /// Stands where a rolling key would.
-pub const KEY_PLACEHOLDER: &str = "ROLLING_KEY";
+const KEY_PLACEHOLDER: &str = "ROLLING_KEY";
 
-/// The tap to rehearse.
+/// The tap to preview.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = PreviewedTap)]
-pub struct RehearsedTap {
+pub(crate) struct PreviewedTap {
     /// Whose properties the macros get. It need not lead to this experience.
     pub tag_id: TagId,
     /// What verification comes to.
-    pub verification: Verification,
+    pub verification: VerificationState,
     /// The language that the visitor reads, such as `de` or `pt-BR`; the tag's own where none is given.
     #[serde(default)]
     pub language: Option<String>,
@@ -48,7 +48,7 @@ pub struct RehearsedTap {
 /// What a tap would lead to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Rehearsal {
+pub(crate) enum Preview {
     /// On to the owner's page.
     Redirect {
         /// The final URL, with `ROLLING_KEY` where a rolling key would stand.
@@ -64,31 +64,30 @@ pub enum Rehearsal {
 
 /// What a tap would lead to if the experience published `content`. `None` where
 /// there is no such tag.
-pub async fn rehearse(
+pub(crate) async fn preview(
     service: &Service,
     experience: ExperienceId,
     content: &Content,
-    tap: RehearsedTap,
-) -> Result<Option<Rehearsal>, TapError> {
-    let Some(tag) = service.storage.tag_tap(TagKey::Id(tap.tag_id)).await? else {
+    tap: PreviewedTap,
+) -> Result<Option<Preview>, TapError> {
+    let Some(tag) = service.tags.read(TagKey::Id(tap.tag_id)).await? else {
         return Ok(None);
     };
-    let tag = CachedTag::new(tag, &service.keyring);
     let (verdict, tech) = match tap.verification {
-        Verification::Verified => (
+        VerificationState::Verified => (
             Verdict::Verified {
                 counter: 1,
                 previous: 0,
             },
             Tech::Nfc,
         ),
-        Verification::NotVerified => (Verdict::NotVerified(Refusal::Malformed), Tech::Nfc),
-        Verification::NotChecked => (
+        VerificationState::NotVerified => (Verdict::NotVerified(Refusal::Malformed), Tech::Nfc),
+        VerificationState::NotChecked => (
             Verdict::NotChecked(Unchecked::NoCode),
-            tag.tech(&Presented::Nothing),
+            UrlCode::Nothing.tech(&tag),
         ),
     };
-    let at = now_for(service, tag.simulated()).await?;
+    let at = service.now_in(tag.simulated()).await?;
     let country = tap.country;
     let facts = Some(Facts {
         id: InteractionId(0),
@@ -112,10 +111,10 @@ pub async fn rehearse(
                 }
                 None => None,
             };
-            Rehearsal::Redirect { location }
+            Preview::Redirect { location }
         }
         Content::Studio { blocks, theme } => {
-            let scope = Scope::full(service, &tag, facts, rk).await?;
+            let scope = MacroValues::full(service, &tag, facts, rk).await?;
             let language = language(&visitor, &content.languages(), &tag);
             let theme = Theme {
                 scheme: match theme.scheme {
@@ -124,12 +123,12 @@ pub async fn rehearse(
                 },
                 ..theme.clone()
             };
-            let page = Page {
+            let page = StudioPage {
                 blocks,
                 theme: &theme,
                 experience,
                 title: tag.tag().shown_title(),
-                circumstances: &scope.circumstances(&visitor, &language, at),
+                context: &scope.context(&visitor, &language, at),
                 rk,
                 key: PageKey::Live {
                     base64: KEY_PLACEHOLDER.to_owned(),
@@ -139,7 +138,7 @@ pub async fn rehearse(
                 entered: &[],
                 nonce: &nonce(&*service.entropy),
             };
-            Rehearsal::Studio {
+            Preview::Studio {
                 html: page.to_html(&scope, &service.media)?,
             }
         }

@@ -6,22 +6,20 @@ use std::sync::Arc;
 
 use quick_cache::sync::Cache;
 
-use crate::experience::Content;
+use crate::experience::{Content, PublishedExperience};
 use crate::id::{InlayId, TagId};
 use crate::inlay::verify::Candidate;
-use crate::interaction::Tech;
 use crate::keyring::{Keyring, KeyringError};
-use crate::service::Service;
-use crate::storage::{BoundInlay, PublishedExperience, StorageError, TagKey, TagTap};
+use crate::storage::{BoundInlay, Storage, StorageError, TagKey, TagTap};
 use crate::tag::{Status, Tag};
-
-use super::Presented;
 
 /// Tags kept at the most.
 const KEPT: usize = 200_000;
 
 /// The cache.
-pub struct TagCache {
+pub(crate) struct TagCache {
+    storage: Arc<dyn Storage>,
+    keyring: Arc<Keyring>,
     by_slug: Cache<Box<str>, Kept>,
     by_id: Cache<TagId, Kept>,
 }
@@ -34,29 +32,29 @@ struct Kept {
 
 /// A tag with its inlays' keys at hand.
 #[derive(Debug)]
-pub struct CachedTag {
+pub(crate) struct CachedTag {
     tap: TagTap,
     candidates: Result<Vec<Candidate>, KeyringError>,
 }
 
-impl Default for TagCache {
-    fn default() -> Self {
+impl TagCache {
+    /// Nothing is kept yet.
+    pub(super) fn new(storage: Arc<dyn Storage>, keyring: Arc<Keyring>) -> Self {
         Self {
+            storage,
+            keyring,
             by_slug: Cache::new(KEPT),
             by_id: Cache::new(KEPT),
         }
     }
-}
 
-impl TagCache {
     /// A tag as it is configured now. `None` for no tag, or a deleted one.
-    pub async fn get(
+    pub(crate) async fn get(
         &self,
-        service: &Service,
         key: TagKey<'_>,
     ) -> Result<Option<Arc<CachedTag>>, StorageError> {
         // The epoch is read first: what changes after it makes the entry void.
-        let epoch = service.storage.configuration_epoch();
+        let epoch = self.storage.configuration_epoch();
         let kept = match key {
             TagKey::Slug(slug) => self.by_slug.get(slug),
             TagKey::Id(id) => self.by_id.get(&id),
@@ -64,7 +62,7 @@ impl TagCache {
         if let Some(kept) = kept.filter(|kept| Some(kept.epoch) == epoch) {
             return Ok(Some(kept.tag));
         }
-        let Some(tag) = CachedTag::read(service, key).await? else {
+        let Some(tag) = self.read(key).await? else {
             return Ok(None);
         };
         let tag = Arc::new(tag);
@@ -83,17 +81,17 @@ impl TagCache {
         }
         Ok(Some(tag))
     }
+
+    /// A tag as it is configured now, read past the cache.
+    pub(crate) async fn read(&self, key: TagKey<'_>) -> Result<Option<CachedTag>, StorageError> {
+        let tap = self.storage.tag_tap(key).await?;
+        Ok(tap.map(|tap| CachedTag::new(tap, &self.keyring)))
+    }
 }
 
 impl CachedTag {
-    /// A tag as it is configured now, read past the cache.
-    pub async fn read(service: &Service, key: TagKey<'_>) -> Result<Option<Self>, StorageError> {
-        let tap = service.storage.tag_tap(key).await?;
-        Ok(tap.map(|tap| Self::new(tap, &service.keyring)))
-    }
-
     /// A tag as it was just read.
-    pub(crate) fn new(tap: TagTap, keyring: &Keyring) -> Self {
+    fn new(tap: TagTap, keyring: &Keyring) -> Self {
         let candidates = tap
             .rolling
             .iter()
@@ -103,37 +101,37 @@ impl CachedTag {
     }
 
     /// Its id.
-    pub fn id(&self) -> TagId {
+    pub(crate) fn id(&self) -> TagId {
         self.tap.tag.id
     }
 
     /// The last part of its URL as it is now; it may have been found by a former one.
-    pub fn slug(&self) -> &str {
+    pub(crate) fn slug(&self) -> &str {
         self.tap.tag.fields.slug.as_str()
     }
 
     /// Whether it is in use.
-    pub fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> Status {
         self.tap.tag.fields.status
     }
 
     /// Whether it lives in the simulated world.
-    pub fn simulated(&self) -> bool {
+    pub(crate) fn simulated(&self) -> bool {
         self.tap.tag.simulated
     }
 
     /// The tag; its properties are empty here, and its counts are old.
-    pub fn tag(&self) -> &Tag {
+    pub(crate) fn tag(&self) -> &Tag {
         &self.tap.tag
     }
 
     /// Its experience's published version.
-    pub fn experience(&self) -> Option<&PublishedExperience> {
+    pub(crate) fn experience(&self) -> Option<&PublishedExperience> {
         self.tap.experience.as_ref()
     }
 
     /// The studio experience's id as the payload names it: empty for a redirect.
-    pub fn studio_id(&self) -> String {
+    pub(crate) fn studio_id(&self) -> String {
         match &self.tap.experience {
             Some(PublishedExperience {
                 version, content, ..
@@ -143,35 +141,30 @@ impl CachedTag {
     }
 
     /// Whether it has an inlay that makes codes.
-    pub fn rolls(&self) -> bool {
+    pub(crate) fn rolls(&self) -> bool {
         !self.tap.rolling.is_empty()
     }
 
     /// Its inlays that make codes, with their keys.
-    pub fn candidates(&self) -> Result<&[Candidate], KeyringError> {
+    pub(crate) fn candidates(&self) -> Result<&[Candidate], KeyringError> {
         self.candidates.as_deref().map_err(Clone::clone)
     }
 
     /// The inlay behind the candidate at `index`, and the version of its keys.
-    pub fn inlay(&self, index: usize) -> (InlayId, u32) {
+    pub(crate) fn inlay(&self, index: usize) -> (InlayId, u32) {
         let inlay = &self.tap.rolling[index];
         (inlay.id, inlay.key_version)
     }
 
-    /// How a visitor came who brought this.
-    pub fn tech(&self, presented: &Presented<'_>) -> Tech {
-        match presented {
-            Presented::Nothing if self.tap.tag.fields.has_qr_code => Tech::Qr,
-            Presented::Nothing if self.tap.has_static_inlay => Tech::Nfc,
-            Presented::Nothing => Tech::Url,
-            Presented::Malformed | Presented::Code { .. } => Tech::Nfc,
-        }
+    /// Whether it has an inlay that makes no codes.
+    pub(crate) fn has_static_inlay(&self) -> bool {
+        self.tap.has_static_inlay
     }
 }
 
 impl Candidate {
     /// An inlay with its keys opened.
-    pub fn of(inlay: &BoundInlay, keyring: &Keyring) -> Result<Self, KeyringError> {
+    pub(crate) fn of(inlay: &BoundInlay, keyring: &Keyring) -> Result<Self, KeyringError> {
         Ok(Self {
             uid: inlay.uid,
             mirror: inlay.mirror,

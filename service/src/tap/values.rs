@@ -2,30 +2,29 @@
 
 use std::borrow::Cow;
 
-use super::CachedTag;
 use crate::clock::Timestamp;
-use crate::experience::Circumstances;
+use crate::experience::Context;
 use crate::id::InteractionId;
-use crate::interaction::{KeyedInteraction, Tech, Verdict, Verification};
+use crate::interaction::{KeyedInteraction, Tech, Verdict, VerificationState};
 use crate::macros::{self, Macro};
-use crate::service::Service;
+use crate::service::{CachedTag, Service};
 use crate::storage::StorageError;
 use crate::tag::{Properties, PropertyClass};
 use crate::visitor::Visitor;
 
 /// What is known of the interaction once it is recorded.
 #[derive(Clone, Debug)]
-pub struct Facts {
+pub(super) struct Facts {
     /// Its id.
-    pub id: InteractionId,
+    pub(super) id: InteractionId,
     /// Its time.
-    pub at: Timestamp,
+    pub(super) at: Timestamp,
     /// Its verdict.
-    pub verdict: Verdict,
+    pub(super) verdict: Verdict,
     /// How the visitor came.
-    pub tech: Tech,
+    pub(super) tech: Tech,
     /// The visitor's country.
-    pub country: String,
+    pub(super) country: String,
 }
 
 impl From<KeyedInteraction> for Facts {
@@ -49,7 +48,7 @@ impl From<KeyedInteraction> for Facts {
 }
 
 /// The values of macros for one answer. Properties are as they are now.
-pub struct Scope<'a> {
+pub(super) struct MacroValues<'a> {
     tag: &'a CachedTag,
     facts: Option<Facts>,
     rk: Option<&'a str>,
@@ -59,15 +58,15 @@ pub struct Scope<'a> {
     scan_count: u64,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> MacroValues<'a> {
     /// A scope with the properties of which `uses` says that they are asked for.
-    pub async fn with(
+    pub(super) async fn with(
         service: &Service,
         tag: &'a CachedTag,
         uses: impl Fn(&dyn Fn(&Macro) -> bool) -> bool,
         facts: Option<Facts>,
         rk: Option<&'a str>,
-    ) -> Result<Scope<'a>, StorageError> {
+    ) -> Result<MacroValues<'a>, StorageError> {
         let wanted = |class| {
             uses(&|name| {
                 matches!(
@@ -78,7 +77,7 @@ impl<'a> Scope<'a> {
                 )
             })
         };
-        let mut scope = Scope::empty(tag, facts, rk);
+        let mut scope = MacroValues::empty(tag, facts, rk);
         for class in PropertyClass::ALL
             .into_iter()
             .filter(|class| wanted(*class))
@@ -93,14 +92,14 @@ impl<'a> Scope<'a> {
         Ok(scope)
     }
 
-    /// A scope with every property of the tag, and with the circumstances of the tap.
-    pub async fn full(
+    /// A scope with every property of the tag, and with what its conditions ask about.
+    pub(super) async fn full(
         service: &Service,
         tag: &'a CachedTag,
         facts: Option<Facts>,
         rk: Option<&'a str>,
-    ) -> Result<Scope<'a>, StorageError> {
-        let mut scope = Scope::empty(tag, facts, rk);
+    ) -> Result<MacroValues<'a>, StorageError> {
+        let mut scope = MacroValues::empty(tag, facts, rk);
         if let Some(tag) = service.storage.tag(tag.id()).await? {
             scope.scan_count = tag.scan_count;
             scope.attributes = tag.fields.attributes;
@@ -124,15 +123,17 @@ impl<'a> Scope<'a> {
 
     /// What conditions ask about, of a [full](Self::full) scope. Before a tap is
     /// recorded it is not checked, and `now` is its time.
-    pub fn circumstances<'s>(
+    pub(super) fn context<'s>(
         &'s self,
         visitor: &Visitor,
         language: &'s str,
         now: Timestamp,
-    ) -> Circumstances<'s> {
+    ) -> Context<'s> {
         let facts = self.facts.as_ref();
-        Circumstances {
-            verification: Verification::of(facts.and_then(|facts| facts.verdict.tag_verified())),
+        Context {
+            verification: VerificationState::of(
+                facts.and_then(|facts| facts.verdict.tag_verified()),
+            ),
             variables: &self.variables,
             scan_count: self.scan_count,
             language,
@@ -149,7 +150,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-impl macros::Scope for Scope<'_> {
+impl macros::Scope for MacroValues<'_> {
     fn value(&self, name: &Macro) -> Option<Cow<'_, str>> {
         let fields = &self.tag.tag().fields;
         let location = fields.location.as_ref();

@@ -1,21 +1,21 @@
 //! The dry run: what a tap would be decided as, and where it would not verify,
 //! which setting is wrong. Nothing is consumed and nothing is recorded.
 
-mod address;
 mod chip;
+mod url;
 
-pub use address::{NoTapUrl, TapUrl};
-pub use chip::{Carrier, Chip, Comparison};
+pub(crate) use chip::{Carrier, Chip, Comparison};
+pub use url::TapUrl;
 
+use super::{TapError, UrlCode, classify};
 use crate::id::{InlayId, TagId};
 use crate::inlay::Uid;
 use crate::inlay::code::{Code, Mirrored};
 use crate::inlay::diagnose::{Diagnosis, Finding, Known, Maker, NamedMasterKey, diagnose};
 use crate::inlay::verify::{Candidate, CodeError, verify};
 use crate::interaction::{Claim, Refusal, Verdict};
-use crate::service::Service;
+use crate::service::{CachedTag, Service};
 use crate::storage::{BoundInlay, InlayFilter, OtherInlays, StorageError, TagKey};
-use crate::tap::{CachedTag, Presented, TapError, classify};
 use crate::trace::{CodeInlay, Step, StepName, StepVerdict, verdict_steps};
 
 /// Inlays of other tags whose keys are tried on a code that hides its UID.
@@ -42,20 +42,19 @@ pub struct DryRun {
 
 /// Decides a tap as [`crate::tap::tap`] would at this moment.
 pub async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapError> {
-    let presented = Presented::in_query(url.query());
-    let tag = CachedTag::read(service, TagKey::Slug(&url.slug)).await?;
-    let Some(tag) = tag else {
-        let explained = explain(service, None, &presented, url).await?;
+    let code = UrlCode::in_query(url.query());
+    let Some(tag) = service.tags.read(TagKey::Slug(&url.slug)).await? else {
+        let explained = explain(service, None, &code, url).await?;
         return Ok(DryRun {
             tag_id: None,
             inlay_id: explained.inlay,
-            uid: stated(&presented).or(explained.uid),
+            uid: stated(&code).or(explained.uid),
             verdict: None,
             steps: without_tag(service, url).into(),
             findings: explained.findings,
         });
     };
-    let (verdict, mut inlay_id) = match classify(&tag, &presented)? {
+    let (verdict, mut inlay_id) = match classify(&tag, &code)? {
         Claim::Decided(verdict) => (verdict, None),
         Claim::Counter {
             inlay_id,
@@ -68,7 +67,7 @@ pub async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapE
         }
     };
     let maker = inlay_id.and_then(|id| sketch(&tag, id));
-    let mut uid = stated(&presented).or(maker.map(|maker| maker.uid));
+    let mut uid = stated(&code).or(maker.map(|maker| maker.uid));
     let mut findings = Vec::new();
     let of_code = matches!(
         verdict,
@@ -77,7 +76,7 @@ pub async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapE
         )
     );
     if of_code {
-        let explained = explain(service, Some(&tag), &presented, url).await?;
+        let explained = explain(service, Some(&tag), &code, url).await?;
         inlay_id = explained.inlay;
         uid = uid.or(explained.uid).or(match verdict {
             Verdict::NotVerified(Refusal::UnknownInlay { uid }) => uid,
@@ -86,7 +85,7 @@ pub async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapE
         findings = explained.findings;
     }
     let mut steps = verdict_steps(&url.slug, verdict, inlay_id.and_then(|id| sketch(&tag, id)));
-    steps[0].detail += &remarks(service, url, &presented, verdict);
+    steps[0].detail += &remarks(service, url, &code, verdict);
     Ok(DryRun {
         tag_id: Some(tag.id()),
         inlay_id,
@@ -105,7 +104,7 @@ pub async fn compare(
     run: &DryRun,
     chip: &Chip,
 ) -> Result<Option<Comparison>, StorageError> {
-    let Presented::Code { uid, token } = Presented::in_query(url.query()) else {
+    let UrlCode::Code { uid, token } = UrlCode::in_query(url.query()) else {
         return Ok(None);
     };
     if Code::parse(&uid, &token).is_err() {
@@ -119,15 +118,15 @@ pub async fn compare(
         Some(_) => service.storage.inlays(of_uid, None, 1).await?.pop(),
         None => None,
     };
-    Ok(Some(chip.compare(chip::Maker {
+    Ok(Some(chip.compare(chip::CodeChip {
         uid: run.uid,
         technology: inlay.map(|inlay| inlay.fields.technology),
     })))
 }
 
 /// The UID that a code states in clear.
-fn stated(presented: &Presented<'_>) -> Option<Uid> {
-    let Presented::Code { uid, token } = presented else {
+fn stated(code: &UrlCode<'_>) -> Option<Uid> {
+    let UrlCode::Code { uid, token } = code else {
         return None;
     };
     match Code::parse(uid, token).ok()?.mirrored {
@@ -147,10 +146,10 @@ struct Explained {
 async fn explain(
     service: &Service,
     tag: Option<&CachedTag>,
-    presented: &Presented<'_>,
+    code: &UrlCode<'_>,
     url: &TapUrl<'_>,
 ) -> Result<Explained, TapError> {
-    let Presented::Code { uid, token } = presented else {
+    let UrlCode::Code { uid, token } = code else {
         return Ok(Explained::default());
     };
     let inlays = tag.map_or(Ok(Vec::new()), |tag| tag.candidates().map(<[_]>::to_vec))?;
@@ -257,17 +256,12 @@ fn without_tag(service: &Service, url: &TapUrl<'_>) -> [Step; 3] {
 }
 
 /// What a dry run can say of the URL beside its verdict.
-fn remarks(
-    service: &Service,
-    url: &TapUrl<'_>,
-    presented: &Presented<'_>,
-    verdict: Verdict,
-) -> String {
-    let malformed = match (verdict, presented) {
-        (Verdict::NotVerified(Refusal::Malformed), Presented::Malformed) => {
+fn remarks(service: &Service, url: &TapUrl<'_>, code: &UrlCode<'_>, verdict: Verdict) -> String {
+    let malformed = match (verdict, code) {
+        (Verdict::NotVerified(Refusal::Malformed), UrlCode::Malformed) => {
             format!(": {}", miscounted(url.query()))
         }
-        (Verdict::NotVerified(Refusal::Malformed), Presented::Code { uid, token }) => {
+        (Verdict::NotVerified(Refusal::Malformed), UrlCode::Code { uid, token }) => {
             let why = Code::parse(uid, token).err();
             why.map_or_else(String::new, |why| format!(": {why}"))
         }

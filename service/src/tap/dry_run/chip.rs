@@ -50,7 +50,7 @@ pub struct Comparison {
 
 /// Who made a code, as far as it is known.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Maker {
+pub(super) struct CodeChip {
     /// The UID that the code states or hides.
     pub(super) uid: Option<Uid>,
     /// The make of the inlay with that UID, if the service has one.
@@ -75,7 +75,7 @@ impl Chip {
     }
 
     /// Whether this is the chip that made a code of `maker`.
-    pub(super) fn compare(&self, maker: Maker) -> Comparison {
+    pub(super) fn compare(&self, maker: CodeChip) -> Comparison {
         let copied = |why: String| Comparison {
             carrier: Carrier::Copied,
             why: Some(why),
@@ -142,11 +142,11 @@ mod tests {
 
     #[test]
     fn a_chip_is_told_from_the_maker_of_a_code_by_uid_make_and_settings() {
-        let known = Maker {
+        let known = CodeChip {
             uid: Some(CODE),
             technology: Some(Technology::Ntag424Dna),
         };
-        let stranger = Maker::default();
+        let stranger = CodeChip::default();
         let rolls = Some("ntag424dna");
         for (chip, maker, expected) in [
             (
