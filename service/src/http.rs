@@ -9,6 +9,7 @@ mod pages;
 mod public;
 mod serve;
 mod tied;
+mod traceparent;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -20,11 +21,13 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{any, get};
 use futures_util::FutureExt as _;
+use tracing::Instrument as _;
 
 pub use admin::openapi;
 pub use origin::Peer;
 pub use serve::serve;
 
+use crate::clock::Stopwatch;
 use crate::service::Service;
 use access::Audience;
 
@@ -69,15 +72,37 @@ async fn pass(
     request: Request,
     next: Next,
 ) -> Response {
+    let stopwatch = Stopwatch::start();
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let audience = Audience::of(route.as_ref().map(MatchedPath::as_str));
     let method = request.method().clone();
-    let mut answer = match access::admit(&service, exposure, audience, request).await {
+    // Counted and logged by its matched path: the URI itself may carry a key.
+    let path = route.as_ref().map_or("", MatchedPath::as_str).to_owned();
+    let span = traceparent::span(request.headers(), &method, &path);
+    let answer = async {
+        let answer = answer(&service, exposure, route, request, next).await;
+        let status = answer.status().as_u16();
+        let time = stopwatch.elapsed();
+        service.metrics.request(&path, &method, status, time);
+        tracing::debug!(status, "answered");
+        answer
+    };
+    answer.instrument(span).await
+}
+
+async fn answer(
+    service: &Arc<Service>,
+    exposure: Exposure,
+    route: Option<MatchedPath>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let audience = Audience::of(route.as_ref().map(MatchedPath::as_str));
+    let mut answer = match access::admit(service, exposure, audience, request).await {
         Ok((request, grant)) => {
-            let answer = contained(&service, route.as_ref(), request, next);
+            let answer = contained(service, route.as_ref(), request, next);
             match grant {
                 None => answer.await,
-                Some(grant) => tied::answered(&service, grant, answer).await,
+                Some(grant) => tied::answered(service, grant, answer).await,
             }
         }
         Err(refused) => refused,
@@ -87,11 +112,6 @@ async fn pass(
         let headers = answer.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
-    // Counted and logged by its matched path: the URI itself may carry a key.
-    let route = route.as_ref().map_or("", MatchedPath::as_str);
-    let status = answer.status().as_u16();
-    service.metrics.request(route, &method, status);
-    tracing::debug!(%method, route, status, "answered");
     answer
 }
 

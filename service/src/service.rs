@@ -82,14 +82,15 @@ impl Service {
         let secrets = parts.storage.secrets().await?;
         let stored = parts.storage.settings().await?;
         let settings = parts.layers.in_force(&stored).map_err(Conflict::from)?;
+        let tags = TagCache::default();
         Ok(Arc::new(Self {
             key_mask: KeyMask::new(secrets.key_mask),
             media: MediaNames::new(&secrets.client),
             stand_ins: Proofs::new(&secrets.client, "where simulated taps lead"),
             clients: Clients::new(secrets.client),
-            tags: TagCache::default(),
+            metrics: Metrics::new(parts.storage.metrics(), tags.metrics()),
+            tags,
             refusals: Refusals::new(Arc::clone(&parts.clock)),
-            metrics: Metrics::new(parts.storage.panics()),
             countries: parts.countries,
             admins: Admins::new(parts.admin_token),
             storage: parts.storage,

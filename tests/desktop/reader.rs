@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use tapdesk_service::inlay::virtual_inlay::VirtualInlay;
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::fixtures::{chip, chip_json};
-use tapdesk_tests::{eventually, length};
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
 use tapdesk_tests::virtual_card::{TornOut, VirtualCard};
+use tapdesk_tests::{eventually, length};
 
 use crate::window::{Desk, Window};
 
@@ -323,7 +323,8 @@ async fn a_424_that_nobody_knows_fills_its_form_and_leaves_no_tag_where_it_is_re
         .see("//dd[contains(., 'plain mirror, MAC over the URL from uid on, file key in slot 2')]")
         .await;
     // The form comes a moment later: the service is asked first whether it knows the inlay.
-    let chosen = "[...document.querySelectorAll('form select')].map((one) => one.value).slice(0, 2).join()";
+    let chosen =
+        "[...document.querySelectorAll('form select')].map((one) => one.value).slice(0, 2).join()";
     eventually("the form is filled by the chip's settings", async || {
         (window.value_of(chosen).await == "plain,uid").then_some(())
     })

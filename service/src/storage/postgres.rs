@@ -51,12 +51,11 @@ pub use migrate::{OpenError, examine};
 pub use time::Time;
 pub use transfer::PostgresEnd;
 
-use super::{Storage, StorageError, Updated, VariableUpdate};
+use super::{Queue, Storage, StorageError, StorageMetrics, Swept, Updated, VariableUpdate};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
 use crate::event::Told;
 use crate::interaction::{NewInteraction, Recorded};
-use crate::metrics::Counter;
 use crate::panics;
 use lanes::{Lanes, Make};
 use node::Node;
@@ -99,11 +98,16 @@ impl PostgresStorage {
         let (heard, messages) = mpsc::channel(HEARD);
         let messages = Arc::new(AsyncMutex::new(messages));
         let (teller, hearer, watcher) = (Arc::clone(&node), Arc::clone(&node), Arc::clone(&node));
-        let telling = panics::restarted(move || events::tell_others(Arc::clone(&teller)));
-        let hearing = panics::restarted(move || {
+        let panicked = || {
+            let metrics = node.metrics.clone();
+            move || metrics.panicked()
+        };
+        let telling =
+            panics::restarted(panicked(), move || events::tell_others(Arc::clone(&teller)));
+        let hearing = panics::restarted(panicked(), move || {
             events::tell_from_others(Arc::clone(&hearer), Arc::clone(&messages))
         });
-        let watching = panics::restarted(move || {
+        let watching = panics::restarted(panicked(), move || {
             watch::watch(address.clone(), Arc::clone(&watcher), heard.clone())
         });
         let tasks = vec![
@@ -122,8 +126,8 @@ impl PostgresStorage {
             Box::pin(async move { taps::update::variables(&node, updates).await })
         });
         Ok(Self {
-            taps: Lanes::start(node.number, &node.panics, &record),
-            updates: Lanes::start(node.number, &node.panics, &update),
+            taps: Lanes::start(node.number, &node.metrics, &record),
+            updates: Lanes::start(node.number, &node.metrics, &update),
             node,
             tasks,
         })
@@ -165,17 +169,25 @@ impl Storage for PostgresStorage {
     }
 
     async fn ready(&self) -> Result<(), StorageError> {
+        self.taps.check()?;
+        self.updates.check()?;
         let session = self.session().await?;
         let taken = "SELECT current_setting('transaction_read_only')";
         let taken = session.one(taken, &[]).await?;
         match column::<&str>(&taken, 0)? {
             "off" => Ok(()),
-            _ => Err(StorageError::Unavailable("it takes no writes".to_owned())),
+            _ => Err(StorageError::Unavailable(
+                "it is read-only, and takes no writes".to_owned(),
+            )),
         }
     }
 
-    fn panics(&self) -> Counter {
-        self.node.panics.clone()
+    fn metrics(&self) -> &StorageMetrics {
+        &self.node.metrics
+    }
+
+    fn queues(&self) -> Vec<Queue> {
+        vec![self.taps.queue("taps"), self.updates.queue("updates")]
     }
 
     async fn check_writable(&self) -> Result<(), StorageError> {
@@ -190,7 +202,7 @@ impl Storage for PostgresStorage {
         self.end(write, written).await
     }
 
-    async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
+    async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
         self.sweep_once(keep_since).await
     }
 

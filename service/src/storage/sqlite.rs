@@ -45,11 +45,10 @@ pub use transfer::SqliteEnd;
 
 use super::payload_reads::PayloadReads;
 use super::refused_updates::RefusedUpdates;
-use super::{Storage, StorageError};
+use super::{Queue, Storage, StorageError, StorageMetrics, Swept};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
 use crate::event::Told;
-use crate::metrics::Counter;
 use crate::panics;
 use lock::Lock;
 use readers::Readers;
@@ -142,7 +141,7 @@ impl SqliteStorage {
     fn counted<T>(&self, outcome: Result<T, StorageError>) -> Result<T, StorageError> {
         outcome.inspect_err(|error| {
             if matches!(error, StorageError::Panicked) {
-                self.writer.panics().inc();
+                self.writer.metrics().panicked();
             }
         })
     }
@@ -248,8 +247,12 @@ impl Storage for SqliteStorage {
         }
     }
 
-    fn panics(&self) -> Counter {
-        self.writer.panics()
+    fn metrics(&self) -> &StorageMetrics {
+        self.writer.metrics()
+    }
+
+    fn queues(&self) -> Vec<Queue> {
+        vec![self.writer.queue()]
     }
 
     async fn check_writable(&self) -> Result<(), StorageError> {
@@ -264,7 +267,7 @@ impl Storage for SqliteStorage {
         .await
     }
 
-    async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
+    async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
         let reads = self.payload_reads.take();
         let refused = self.refused_updates.take();
         let position = Arc::clone(&self.sweep_position);

@@ -11,6 +11,7 @@ use crate::id::{InlayId, TagId};
 use crate::inlay::verify::Candidate;
 use crate::interaction::Tech;
 use crate::keyring::{Keyring, KeyringError};
+use crate::metrics::CacheMetrics;
 use crate::service::Service;
 use crate::storage::{BoundInlay, PublishedExperience, StorageError, TagKey, TagTap};
 use crate::tag::{Status, Tag};
@@ -24,6 +25,7 @@ const KEPT: usize = 200_000;
 pub struct TagCache {
     by_slug: Cache<Box<str>, Kept>,
     by_id: Cache<TagId, Kept>,
+    metrics: CacheMetrics,
 }
 
 #[derive(Clone)]
@@ -44,11 +46,17 @@ impl Default for TagCache {
         Self {
             by_slug: Cache::new(KEPT),
             by_id: Cache::new(KEPT),
+            metrics: CacheMetrics::default(),
         }
     }
 }
 
 impl TagCache {
+    /// How often a tag was at hand.
+    pub(crate) fn metrics(&self) -> &CacheMetrics {
+        &self.metrics
+    }
+
     /// A tag as it is configured now. `None` for no tag, or a deleted one.
     pub async fn get(
         &self,
@@ -62,8 +70,10 @@ impl TagCache {
             TagKey::Id(id) => self.by_id.get(&id),
         };
         if let Some(kept) = kept.filter(|kept| Some(kept.epoch) == epoch) {
+            self.metrics.hits.inc();
             return Ok(Some(kept.tag));
         }
+        self.metrics.misses.inc();
         let Some(tag) = CachedTag::read(service, key).await? else {
             return Ok(None);
         };

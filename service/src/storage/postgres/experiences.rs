@@ -11,6 +11,7 @@ use crate::experience::{
     Content, Experience, ExperienceFields, ExperienceKind, Image, ImageType, Version,
 };
 use crate::id::{ExperienceId, ImageId};
+use crate::panics;
 use crate::revision::Precondition;
 use crate::storage::{Conflict, ExperienceEdit, ExperienceFilter, Experiences, StorageError};
 
@@ -61,7 +62,7 @@ impl Experiences for PostgresStorage {
     ) -> Result<Option<Experience>, StorageError> {
         let mut write = self.begin().await?;
         let edited = edit_experience(&mut write, id, &edit, publish);
-        let edited = self.contained(edited).await;
+        let edited = panics::catch_async(edited).await;
         self.end(write, edited).await
     }
 

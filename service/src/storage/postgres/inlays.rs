@@ -18,6 +18,7 @@ use crate::inlay::key::KeyFingerprint;
 use crate::inlay::{Mirror, Uid};
 use crate::interaction::{Refusal, Verdict};
 use crate::inventory::{Inlay, InlayFields, NewInlay, SealedKey, SealedKeys};
+use crate::panics;
 use crate::revision::Precondition;
 use crate::storage::{
     BoundInlay, Conflict, InlayEdit, InlayFilter, Inlays, OtherInlays, StorageError,
@@ -70,7 +71,7 @@ impl Inlays for PostgresStorage {
         edit: InlayEdit,
     ) -> Result<Option<Inlay>, StorageError> {
         let mut write = self.begin().await?;
-        let edited = self.contained(edit_inlay(&mut write, id, &edit)).await;
+        let edited = panics::catch_async(edit_inlay(&mut write, id, &edit)).await;
         self.end(write, edited).await
     }
 

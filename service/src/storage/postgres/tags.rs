@@ -20,6 +20,7 @@ use super::row::{self, column};
 use super::session::Session;
 use super::transaction::Write;
 use crate::id::{ExperienceId, TagId};
+use crate::panics;
 use crate::revision::Precondition;
 use crate::storage::{
     Conflict, ImportRow, Imported, MissingVariables, Put, StorageError, TagChange, TagEdit,
@@ -93,7 +94,7 @@ impl Tags for PostgresStorage {
     async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError> {
         let mut write = self.begin().await?;
         let edited = Box::pin(save::edit(&mut write, id, &edit));
-        let outcome = self.contained(edited).await;
+        let outcome = panics::catch_async(edited).await;
         self.end(write, outcome).await
     }
 
