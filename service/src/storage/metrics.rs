@@ -130,9 +130,8 @@ impl StorageMetrics {
         self.events_lost.inc_by(events);
     }
 
-    /// How many operations panicked.
-    #[cfg(test)]
-    pub(super) fn panics(&self) -> u64 {
+    /// How many operations and tasks panicked.
+    pub fn panics(&self) -> u64 {
         self.panics.get()
     }
 }

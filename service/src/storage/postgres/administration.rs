@@ -9,7 +9,6 @@ use super::row::{self, column, unreadable};
 use super::session::Session;
 use crate::admin_token::{StoredToken, TokenHash};
 use crate::id::TokenId;
-use crate::panics;
 use crate::settings::Overrides;
 use crate::storage::{Administration, BackupNote, Secrets, SettingsEdit, StorageError};
 
@@ -38,7 +37,7 @@ impl Administration for PostgresStorage {
         let mut write = self.begin().await?;
         // Other nodes hear of it.
         write.changes_configuration();
-        let after = panics::catch_async(edit_settings(&write, &edit)).await;
+        let after = self.contained(edit_settings(&write, &edit)).await;
         self.end(write, after).await
     }
 

@@ -11,7 +11,6 @@ use crate::experience::{
     Content, Experience, ExperienceFields, ExperienceKind, Image, ImageType, Version,
 };
 use crate::id::{ExperienceId, ImageId};
-use crate::panics;
 use crate::revision::Precondition;
 use crate::storage::{Conflict, ExperienceEdit, ExperienceFilter, Experiences, StorageError};
 
@@ -62,7 +61,7 @@ impl Experiences for PostgresStorage {
     ) -> Result<Option<Experience>, StorageError> {
         let mut write = self.begin().await?;
         let edited = edit_experience(&mut write, id, &edit, publish);
-        let edited = panics::catch_async(edited).await;
+        let edited = self.contained(edited).await;
         self.end(write, edited).await
     }
 

@@ -18,6 +18,7 @@ use super::sweep::Position;
 use super::time::{Following, Time};
 use super::watch::SIMULATED_TIME;
 use crate::clock::{Clock, SystemClock, Timestamp};
+use crate::panics;
 use crate::storage::payload_reads::PayloadReads;
 use crate::storage::refused_updates::RefusedUpdates;
 use crate::storage::{SIMULATED_AHEAD, StorageError, StorageMetrics};
@@ -80,6 +81,18 @@ impl Node {
             refused_updates: RefusedUpdates::default(),
             sweep_position: Position::default(),
             metrics,
+        })
+    }
+
+    /// What `operation` comes to. If it panics, that is an error of its own.
+    pub(super) async fn contained<T>(
+        &self,
+        operation: impl Future<Output = Result<T, StorageError>>,
+    ) -> Result<T, StorageError> {
+        panics::catch_async(operation).await.inspect_err(|error| {
+            if matches!(error, StorageError::Panicked) {
+                self.metrics.panicked();
+            }
         })
     }
 

@@ -9,7 +9,6 @@ use super::session::Session;
 use super::transaction::Write;
 use crate::clock::Timestamp;
 use crate::id::SheetId;
-use crate::panics;
 use crate::sheet::{Expected, ROWS_MAX, RowFields, Sheet, SheetFields, SheetRow};
 use crate::storage::{Conflict, SheetEdit, Sheets, StorageError};
 
@@ -53,7 +52,7 @@ impl Sheets for PostgresStorage {
         edit: SheetEdit,
     ) -> Result<Option<Sheet>, StorageError> {
         let write = self.begin().await?;
-        let edited = panics::catch_async(edit_sheet(&write, id, &edit)).await;
+        let edited = self.contained(edit_sheet(&write, id, &edit)).await;
         self.end(write, edited).await
     }
 

@@ -133,7 +133,12 @@ impl Node {
         outcome: Result<T, StorageError>,
     ) -> Result<T, StorageError> {
         let ended = self.try_end(write, outcome).await;
-        ended.inspect_err(|error| self.metrics.failed(error))
+        ended.inspect_err(|error| {
+            // What panicked was counted where it was contained.
+            if !matches!(error, StorageError::Panicked) {
+                self.metrics.failed(error);
+            }
+        })
     }
 
     async fn try_end<T>(
