@@ -143,10 +143,12 @@ impl PostgresStorage {
 
 #[async_trait]
 impl Storage for PostgresStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn now(&self) -> Result<Timestamp, StorageError> {
         self.present().await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn advance(&self, millis: u64) -> Result<Option<Timestamp>, StorageError> {
         let millis = i64::try_from(millis).unwrap_or(i64::MAX);
         self.node.advance(millis).await
@@ -156,6 +158,7 @@ impl Storage for PostgresStorage {
         self.configuration.simulated_offset()
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError> {
         self.node.advance_simulated(i64::from(millis)).await
     }
@@ -168,6 +171,7 @@ impl Storage for PostgresStorage {
         self.configuration.epoch()
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn ready(&self) -> Result<(), StorageError> {
         self.taps.check()?;
         self.updates.check()?;
@@ -190,6 +194,7 @@ impl Storage for PostgresStorage {
         vec![self.taps.queue("taps"), self.updates.queue("updates")]
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn check_writable(&self) -> Result<(), StorageError> {
         // No two nodes do it at once: a write of configuration is one at a time.
         let write = self.begin().await?;
@@ -202,6 +207,7 @@ impl Storage for PostgresStorage {
         self.end(write, written).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
         self.sweep_once(keep_since).await
     }

@@ -203,10 +203,12 @@ fn expire_keys_of_a_later_clock(
 
 #[async_trait]
 impl Storage for SqliteStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn now(&self) -> Result<Timestamp, StorageError> {
         Ok(self.clock.now())
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn advance(&self, millis: u64) -> Result<Option<Timestamp>, StorageError> {
         Ok(self.clock.try_advance(millis))
     }
@@ -215,6 +217,7 @@ impl Storage for SqliteStorage {
         self.simulated_offset.load(Ordering::Relaxed)
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError> {
         let millis = i64::from(millis);
         let offset = self
@@ -233,6 +236,7 @@ impl Storage for SqliteStorage {
         Some(self.writer.configuration_epoch())
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn ready(&self) -> Result<(), StorageError> {
         if self.closed.load(Ordering::Acquire) {
             return Err(StorageError::Unavailable("it is being closed".to_owned()));
@@ -255,6 +259,7 @@ impl Storage for SqliteStorage {
         vec![self.writer.queue()]
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn check_writable(&self) -> Result<(), StorageError> {
         self.write(|write| {
             // A page that was touched is written, even if it is as it was.
@@ -267,6 +272,7 @@ impl Storage for SqliteStorage {
         .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
         let reads = self.payload_reads.take();
         let refused = self.refused_updates.take();

@@ -18,7 +18,6 @@ use crate::inlay::key::KeyFingerprint;
 use crate::inlay::{Mirror, Uid};
 use crate::interaction::{Refusal, Verdict};
 use crate::inventory::{Inlay, InlayFields, NewInlay, SealedKey, SealedKeys};
-use crate::panics;
 use crate::revision::Precondition;
 use crate::storage::{
     BoundInlay, Conflict, InlayEdit, InlayFilter, Inlays, OtherInlays, StorageError,
@@ -26,16 +25,19 @@ use crate::storage::{
 
 #[async_trait]
 impl Inlays for PostgresStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn insert_inlay(&self, inlay: NewInlay) -> Result<InlayId, StorageError> {
         let mut write = self.begin().await?;
         let inserted = insert(&mut write, &inlay).await;
         self.end(write, inserted).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn inlay(&self, id: InlayId) -> Result<Option<Inlay>, StorageError> {
         inlay(&self.session().await?, id).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn inlays(
         &self,
         filter: InlayFilter,
@@ -58,6 +60,7 @@ impl Inlays for PostgresStorage {
         found.iter().map(from_row).collect()
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn count_inlays(&self, filter: InlayFilter) -> Result<u64, StorageError> {
         let session = self.session().await?;
         let conditions = Conditions::of(filter);
@@ -65,16 +68,18 @@ impl Inlays for PostgresStorage {
         row::count(&session.one(&sql, &conditions.parameters()).await?)
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn edit_inlay(
         &self,
         id: InlayId,
         edit: InlayEdit,
     ) -> Result<Option<Inlay>, StorageError> {
         let mut write = self.begin().await?;
-        let edited = panics::catch_async(edit_inlay(&mut write, id, &edit)).await;
+        let edited = self.contained(edit_inlay(&mut write, id, &edit)).await;
         self.end(write, edited).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn delete_inlay_if(
         &self,
         id: InlayId,
@@ -85,6 +90,7 @@ impl Inlays for PostgresStorage {
         self.end(write, deleted).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn foresee(
         &self,
         inlay: InlayId,
@@ -116,6 +122,7 @@ impl Inlays for PostgresStorage {
         })
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn other_inlays(
         &self,
         which: OtherInlays,

@@ -23,10 +23,12 @@ use crate::tag::{Properties, PropertyClass, PropertyKey};
 
 #[async_trait]
 impl Taps for PostgresStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
         tag_tap(&self.session().await?, tag).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn properties(
         &self,
         tag: TagId,
@@ -35,6 +37,7 @@ impl Taps for PostgresStorage {
         properties(&self.session().await?, tag, class).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn published(
         &self,
         version: VersionRef,
@@ -42,14 +45,17 @@ impl Taps for PostgresStorage {
         published(&self.session().await?, version).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn reserve_interaction_id(&self) -> Result<InteractionId, StorageError> {
         self.reserve().await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
         self.taps.make(tap).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn issued_key(
         &self,
         id: InteractionId,
@@ -70,6 +76,7 @@ impl Taps for PostgresStorage {
         self.refused_updates.note(id, at, refusal);
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn note_left_out(
         &self,
         id: InteractionId,
@@ -87,6 +94,7 @@ impl Taps for PostgresStorage {
         Ok(())
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
         self.updates.make(update).await
     }
