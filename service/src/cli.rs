@@ -22,6 +22,7 @@ use std::process::ExitCode;
 use anyhow::{Result, anyhow};
 use clap::{Parser, Subcommand};
 use tracing_subscriber::filter::{EnvFilter, LevelFilter, filter_fn};
+use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::prelude::*;
 
 use crate::config;
@@ -107,7 +108,15 @@ fn start_logging(filter: EnvFilter) -> Result<()> {
     let ours = filter_fn(|metadata| {
         metadata.target().starts_with("tapdesk") || *metadata.level() <= LevelFilter::WARN
     });
+    // Each operation of the database is a span: at debug level its end is a line, with its time.
+    let debugs = filter.max_level_hint() >= Some(LevelFilter::DEBUG);
+    let ends = if debugs {
+        FmtSpan::CLOSE
+    } else {
+        FmtSpan::NONE
+    };
     let lines = tracing_subscriber::fmt::layer()
+        .with_span_events(ends)
         .with_writer(io::stderr)
         .with_ansi(io::stderr().is_terminal());
     tracing_subscriber::registry()

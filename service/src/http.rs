@@ -15,6 +15,7 @@ mod rate_limiter;
 mod serve;
 mod state;
 mod tied;
+mod traceparent;
 
 use std::panic::AssertUnwindSafe;
 
@@ -25,6 +26,7 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{any, get};
 use futures_util::FutureExt as _;
+use tracing::Instrument as _;
 
 pub use admin::openapi;
 pub use countries::Countries;
@@ -32,6 +34,7 @@ pub use origin::Peer;
 pub use serve::serve;
 pub use state::AppState;
 
+use crate::clock::Stopwatch;
 use access::Audience;
 use origin::client_address;
 
@@ -76,29 +79,46 @@ async fn pass(
     request: Request,
     next: Next,
 ) -> Response {
+    let stopwatch = Stopwatch::start();
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let audience = Audience::of(route.as_ref().map(MatchedPath::as_str));
     let method = request.method().clone();
-    let client = client_address(&request, &state);
+    // Counted and logged by its matched path: the URI itself may carry a key.
+    let path = route.as_ref().map_or("", MatchedPath::as_str).to_owned();
+    let span = traceparent::span(request.headers(), &method, &path);
+    let answer = async {
+        let answer = answer(&state, exposure, route, request, next).await;
+        let status = answer.status().as_u16();
+        let time = stopwatch.elapsed();
+        state.service.metrics.request(&path, &method, status, time);
+        tracing::debug!(status, "answered");
+        answer
+    };
+    answer.instrument(span).await
+}
+
+async fn answer(
+    state: &AppState,
+    exposure: Exposure,
+    route: Option<MatchedPath>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let audience = Audience::of(route.as_ref().map(MatchedPath::as_str));
+    let client = client_address(&request, state);
     let answered = async {
-        let answer = match access::admit(&state, exposure, audience, request).await {
+        let answer = match access::admit(state, exposure, audience, request).await {
             Ok((request, None)) => next.run(request).await,
-            Ok((request, Some(grant))) => tied::answered(&state, grant, next.run(request)).await,
+            Ok((request, Some(grant))) => tied::answered(state, grant, next.run(request)).await,
             Err(refused) => refused,
         };
-        rate_limiter::limited(&state, client, answer)
+        rate_limiter::limited(state, client, answer)
     };
-    let mut answer = contained(&state, route.as_ref(), answered).await;
+    let mut answer = contained(state, route.as_ref(), answered).await;
     error::say_when_to_try_again(&mut answer);
     if audience != Audience::Public {
         let headers = answer.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
-    // Counted and logged by its matched path: the URI itself may carry a key.
-    let route = route.as_ref().map_or("", MatchedPath::as_str);
-    let status = answer.status().as_u16();
-    state.service.metrics.request(route, &method, status);
-    tracing::debug!(%method, route, status, "answered");
     answer
 }
 

@@ -31,12 +31,17 @@ pub(crate) async fn catch_async<T, E: From<Panicked>>(
     caught.unwrap_or_else(|_| Err(Panicked.into()))
 }
 
-/// Runs a task that has no caller to tell, and starts it again if it panics.
-pub(crate) async fn restarted<F: Future>(mut task: impl FnMut() -> F) -> F::Output {
+/// Runs a task that has no caller to tell. If it panics, `panicked` counts it, and the
+/// task is started again.
+pub(crate) async fn restarted<F: Future>(
+    panicked: impl Fn(),
+    mut task: impl FnMut() -> F,
+) -> F::Output {
     loop {
         if let Ok(output) = AssertUnwindSafe(task()).catch_unwind().await {
             return output;
         }
+        panicked();
         tracing::error!("a background task panicked; it is started again");
         tokio::time::sleep(PAUSE).await;
     }
@@ -56,14 +61,19 @@ mod tests {
     #[tokio::test]
     async fn a_task_that_panics_is_started_again() {
         let mut starts = 0;
-        let second = restarted(|| {
-            starts += 1;
-            let number = starts;
-            async move {
-                assert!(number > 1, "a test's own panic");
-                number
-            }
-        });
+        let panics = std::cell::Cell::new(0);
+        let second = restarted(
+            || panics.set(panics.get() + 1),
+            || {
+                starts += 1;
+                let number = starts;
+                async move {
+                    assert!(number > 1, "a test's own panic");
+                    number
+                }
+            },
+        );
         assert_eq!(second.await, 2);
+        assert_eq!(panics.get(), 1);
     }
 }

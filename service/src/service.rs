@@ -68,12 +68,13 @@ impl Service {
         let stored = parts.storage.settings().await?;
         let settings = parts.layers.in_force(&stored).map_err(Conflict::from)?;
         let keyring = Arc::new(parts.keyring);
+        let tags = TagCache::new(Arc::clone(&parts.storage), Arc::clone(&keyring));
         Ok(Arc::new(Self {
             key_mask: KeyMask::new(secrets.key_mask),
             media: MediaNames::new(&secrets.client),
             stand_ins: Proofs::new(&secrets.client, "where simulated taps lead"),
-            tags: TagCache::new(Arc::clone(&parts.storage), Arc::clone(&keyring)),
-            metrics: Metrics::new(parts.storage.panics()),
+            metrics: Metrics::new(parts.storage.metrics(), tags.metrics()),
+            tags,
             storage: parts.storage,
             clock: parts.clock,
             entropy: parts.entropy,

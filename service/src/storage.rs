@@ -11,6 +11,7 @@ mod experiences;
 mod imports;
 mod inlays;
 mod interactions;
+mod metrics;
 mod payload_reads;
 mod refused_updates;
 mod sheets;
@@ -34,6 +35,7 @@ pub use inlays::{
 pub use interactions::{
     InteractionFilter, Interactions, LOOKED_AT_MAX, Overview, SAMPLE_MAX, Stretch,
 };
+pub use metrics::{Queue, StorageMetrics};
 pub use sheets::{SheetEdit, Sheets};
 pub use tags::{
     ImportRow, Imported, MissingVariables, Put, TagChange, TagEdit, TagFilter, TagList, TagOrder,
@@ -44,7 +46,6 @@ pub use taps::{BoundInlay, TagKey, TagTap, Taps, UpdateRefusal, Updated, Variabl
 use crate::clock::Timestamp;
 use crate::id::TagId;
 use crate::inlay::virtual_inlay::UsedUp;
-use crate::metrics::Counter;
 use crate::panics::Panicked;
 use crate::revision::Changed;
 use crate::settings::InvalidSetting;
@@ -95,17 +96,33 @@ pub trait Storage:
     /// Whether the database takes writes: commits one that leaves nothing behind.
     async fn check_writable(&self) -> Result<(), StorageError>;
 
-    /// Counts the operations that panicked. Each was taken back, and failed alone.
-    fn panics(&self) -> Counter;
+    /// What this database measures of its own work.
+    fn metrics(&self) -> &StorageMetrics;
+
+    /// What waits for its commit at this moment.
+    fn queues(&self) -> Vec<Queue>;
 
     /// One round of housekeeping: expired keys, visitors after 30 days,
     /// interactions of before `keep_since` by their own time, though these may stay
     /// eight days longer, with what is told of them.
-    /// `true` where more is left to do.
-    async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError>;
+    async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError>;
 
     /// Commits what was accepted, and closes. Operations after it fail.
     async fn close(&self);
+}
+
+/// What a round of housekeeping did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Expired rolling keys that it removed.
+    pub rolling_keys: u64,
+    /// Old interactions that it removed. Those of a week that goes at once, as on
+    /// PostgreSQL, are not counted.
+    pub interactions: u64,
+    /// Old visitors that it forgot.
+    pub visits: u64,
+    /// Whether more is left to do.
+    pub more: bool,
 }
 
 /// What a database can refuse or fail with.

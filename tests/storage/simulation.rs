@@ -295,7 +295,7 @@ impl<B: Backend> World<B> {
     }
 
     async fn sweep(&mut self) {
-        while self.db.sweep(Timestamp::default()).await.unwrap() {}
+        while self.db.sweep(Timestamp::default()).await.unwrap().more {}
         let now = self.db.now();
         for key in &mut self.issued {
             let at = key.tapped.recorded.at;

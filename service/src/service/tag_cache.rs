@@ -10,6 +10,7 @@ use crate::experience::{Content, PublishedExperience};
 use crate::id::{InlayId, TagId};
 use crate::inlay::verify::Candidate;
 use crate::keyring::{Keyring, KeyringError};
+use crate::metrics::CacheMetrics;
 use crate::storage::{BoundInlay, Storage, StorageError, TagKey, TagTap};
 use crate::tag::{Status, Tag};
 
@@ -22,6 +23,7 @@ pub(crate) struct TagCache {
     keyring: Arc<Keyring>,
     by_slug: Cache<Box<str>, Kept>,
     by_id: Cache<TagId, Kept>,
+    metrics: CacheMetrics,
 }
 
 #[derive(Clone)]
@@ -45,7 +47,13 @@ impl TagCache {
             keyring,
             by_slug: Cache::new(KEPT),
             by_id: Cache::new(KEPT),
+            metrics: CacheMetrics::default(),
         }
+    }
+
+    /// How often a tag was at hand.
+    pub(crate) fn metrics(&self) -> &CacheMetrics {
+        &self.metrics
     }
 
     /// A tag as it is configured now. `None` for no tag, or a deleted one.
@@ -60,8 +68,10 @@ impl TagCache {
             TagKey::Id(id) => self.by_id.get(&id),
         };
         if let Some(kept) = kept.filter(|kept| Some(kept.epoch) == epoch) {
+            self.metrics.hits.inc();
             return Ok(Some(kept.tag));
         }
+        self.metrics.misses.inc();
         let Some(tag) = self.read(key).await? else {
             return Ok(None);
         };

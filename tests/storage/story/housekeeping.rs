@@ -15,11 +15,11 @@ pub async fn a_key_is_kept_as_long_as_it_lives<B: Backend>(db: Database<B>) {
     let tapped = db.tap(Tap::of(tag)).await;
     db.clock.advance(LIFETIME_MILLIS - 1);
     let younger = db.tap(Tap::of(tag)).await;
-    assert!(!db.sweep(EVER).await.unwrap());
+    assert!(!db.sweep(EVER).await.unwrap().more);
     assert!(db.issued_key(tapped.id).await.unwrap().is_some());
 
     db.clock.advance(1);
-    assert!(!db.sweep(EVER).await.unwrap());
+    assert!(!db.sweep(EVER).await.unwrap().more);
     assert!(db.issued_key(tapped.id).await.unwrap().is_none());
     assert!(db.issued_key(younger.id).await.unwrap().is_some());
 }
@@ -34,13 +34,13 @@ pub async fn interactions_before_the_given_moment_go_and_nothing_else<B: Backend
     let before = db.storage().tag(tag).await.unwrap();
 
     // A week late is early enough.
-    while db.sweep(START.plus_millis(2 * WEEK)).await.unwrap() {}
+    while db.sweep(START.plus_millis(2 * WEEK)).await.unwrap().more {}
     assert!(db.interaction(older.id).await.unwrap().is_none());
     assert!(db.interaction(newer.id).await.unwrap().is_some());
     assert!(db.issued_key(newer.id).await.unwrap().is_some());
 
     db.clock.advance(400 * DAY);
-    while db.sweep(db.now()).await.unwrap() {}
+    while db.sweep(db.now()).await.unwrap().more {}
     assert!(db.interaction(newer.id).await.unwrap().is_none());
     assert_eq!(db.storage().tag(tag).await.unwrap(), before);
     assert_eq!(db.inlay(inlay).await.unwrap().unwrap().last_counter, 2);
@@ -53,7 +53,7 @@ pub async fn what_is_due_goes_in_rounds_until_nothing_is_left<B: Backend>(db: Da
     let taps = join_all((0..TAPS).map(|_| db.tap(Tap::of(tag)))).await;
     db.clock.advance(LIFETIME_MILLIS);
     let mut rounds = 1;
-    while db.sweep(db.now()).await.unwrap() {
+    while db.sweep(db.now()).await.unwrap().more {
         rounds += 1;
         assert!(rounds <= TAPS, "it comes to an end");
     }
@@ -80,7 +80,7 @@ pub async fn what_is_dated_ahead_holds_up_nothing_that_is_due<B: Backend>(db: Da
     let due = many(&db, 2_500, Tap::of(tag)).await;
     db.clock.advance(400 * DAY);
     let young = db.tap(Tap::of(tag)).await;
-    while db.sweep(db.now().plus_millis(-DAY)).await.unwrap() {}
+    while db.sweep(db.now().plus_millis(-DAY)).await.unwrap().more {}
     for tapped in [due[0], due[1_250], due[2_499]] {
         assert!(db.interaction(tapped.id).await.unwrap().is_none());
     }
@@ -96,7 +96,12 @@ pub async fn a_clock_that_was_ahead_holds_up_nothing_that_is_due<B: Backend>(mut
     db.reopen_at(START).await;
     let due = many(&db, 10, Tap::of(tag)).await;
     db.clock.advance(400 * DAY);
-    while db.sweep(db.now().plus_millis(-30 * DAY)).await.unwrap() {}
+    while db
+        .sweep(db.now().plus_millis(-30 * DAY))
+        .await
+        .unwrap()
+        .more
+    {}
     for tapped in &due {
         assert!(db.interaction(tapped.id).await.unwrap().is_none());
     }
@@ -112,10 +117,10 @@ pub async fn taps_go_on_while_a_full_history_is_removed<B: Backend>(db: Database
     let due = many(&db, 6_000, Tap::of(tag)).await;
     db.clock.advance(400 * DAY);
     let keep_since = db.now().plus_millis(-30 * DAY);
-    let removing = async { while db.sweep(keep_since).await.unwrap() {} };
+    let removing = async { while db.sweep(keep_since).await.unwrap().more {} };
     let ((), young) = tokio::join!(removing, many(&db, 1_000, Tap::of(tag)));
     assert!(
-        !db.sweep(keep_since).await.unwrap(),
+        !db.sweep(keep_since).await.unwrap().more,
         "nothing is left to do"
     );
     for tapped in due.iter().step_by(500) {

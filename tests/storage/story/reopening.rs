@@ -75,7 +75,7 @@ pub async fn no_id_of_an_interaction_comes_twice<B: Backend>(mut db: Database<B>
 
     // Long after the last interaction was removed, too.
     db.clock.advance(400 * DAY);
-    while db.sweep(db.now()).await.unwrap() {}
+    while db.sweep(db.now()).await.unwrap().more {}
     db.reopen().await;
     let next = db.reserve_interaction_id().await.unwrap();
     assert!(next > highest, "{next} after {highest}");

@@ -17,7 +17,7 @@ use super::query::Query;
 use crate::http::error::{Common, Invalid};
 use crate::http::serve::Closing;
 use crate::service::Service;
-use crate::storage::{Event, Told};
+use crate::storage::{Event, StorageMetrics, Told};
 use crate::world::World;
 
 /// Which events are told.
@@ -62,6 +62,7 @@ pub(crate) async fn listen(
         closing,
         world,
         told: false,
+        storage: service.storage.metrics().clone(),
     };
     Sse::new(stream::unfold(feed, Feed::next)).keep_alive(KeepAlive::default())
 }
@@ -78,6 +79,8 @@ struct Feed {
     world: World,
     /// Whether an event came since it waited last.
     told: bool,
+    /// Counts what it misses.
+    storage: StorageMetrics,
 }
 
 impl Feed {
@@ -104,9 +107,11 @@ impl Feed {
             let event = match told {
                 Ok(event) if !self.world.has(event.simulated()) => continue,
                 Ok(event) => Ok(sse::Event::default().event(event.name()).data(event.json())),
-                Err(RecvError::Lagged(missed)) => sse::Event::default()
-                    .event("missed")
-                    .json_data(Missed { missed }),
+                Err(RecvError::Lagged(missed)) => {
+                    self.storage.lost_events(missed);
+                    let event = sse::Event::default().event("missed");
+                    event.json_data(Missed { missed })
+                }
                 Err(RecvError::Closed) => return None,
             };
             return Some((event, self));
@@ -147,6 +152,7 @@ mod tests {
             closing: Closing::never(),
             world: World::Real,
             told: false,
+            storage: StorageMetrics::default(),
         };
         let body = Sse::new(stream::unfold(feed, Feed::next)).into_response();
         let body = body.into_body().collect().await.unwrap().to_bytes();
@@ -173,6 +179,7 @@ mod tests {
             closing: Closing::never(),
             world: World::Real,
             told: false,
+            storage: StorageMetrics::default(),
         };
         let feeds = [listen(), listen()];
         let told = Told::from(tap(1, false));

@@ -25,16 +25,19 @@ use crate::storage::{
 
 #[async_trait]
 impl Inlays for PostgresStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn insert_inlay(&self, inlay: NewInlay) -> Result<InlayId, StorageError> {
         let mut write = self.begin().await?;
         let inserted = insert(&mut write, &inlay).await;
         self.end(write, inserted).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn inlay(&self, id: InlayId) -> Result<Option<Inlay>, StorageError> {
         inlay(&self.session().await?, id).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn inlays(
         &self,
         filter: InlayFilter,
@@ -57,6 +60,7 @@ impl Inlays for PostgresStorage {
         found.iter().map(from_row).collect()
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn count_inlays(&self, filter: InlayFilter) -> Result<u64, StorageError> {
         let session = self.session().await?;
         let conditions = Conditions::of(filter);
@@ -64,6 +68,7 @@ impl Inlays for PostgresStorage {
         row::count(&session.one(&sql, &conditions.parameters()).await?)
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn edit_inlay(
         &self,
         id: InlayId,
@@ -74,6 +79,7 @@ impl Inlays for PostgresStorage {
         self.end(write, edited).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn delete_inlay_if(
         &self,
         id: InlayId,
@@ -84,6 +90,7 @@ impl Inlays for PostgresStorage {
         self.end(write, deleted).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn foresee(
         &self,
         inlay: InlayId,
@@ -115,6 +122,7 @@ impl Inlays for PostgresStorage {
         })
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn other_inlays(
         &self,
         which: OtherInlays,

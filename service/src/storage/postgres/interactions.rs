@@ -25,6 +25,7 @@ use crate::world::World;
 
 #[async_trait]
 impl Interactions for PostgresStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn interactions(
         &self,
         filter: InteractionFilter,
@@ -37,6 +38,7 @@ impl Interactions for PostgresStorage {
         Ok(stretch)
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn interaction(
         &self,
         id: InteractionId,
@@ -46,6 +48,7 @@ impl Interactions for PostgresStorage {
         traced(&self.session().await?, id, reads, refused).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn overview(
         &self,
         since: Timestamp,
@@ -58,12 +61,14 @@ impl Interactions for PostgresStorage {
         Ok(overview)
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn erase_visitors(&self, tag: TagId) -> Result<Option<bool>, StorageError> {
         let write = self.begin().await?;
         let outcome = erase::visitors(&write, tag).await;
         self.end(write, outcome).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn erase_history(
         &self,
         tag: TagId,

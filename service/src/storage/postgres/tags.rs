@@ -35,6 +35,7 @@ pub(super) use save::insert;
 
 #[async_trait]
 impl Tags for PostgresStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn insert_tags(
         &self,
         tags: Vec<TagFields>,
@@ -45,10 +46,12 @@ impl Tags for PostgresStorage {
         self.end(write, outcome).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn tag(&self, id: TagId) -> Result<Option<Tag>, StorageError> {
         tag(&self.session().await?, id).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn tags(&self, list: TagList) -> Result<Vec<Tag>, StorageError> {
         let snapshot = self.snapshot().await?;
         let tags = list::tags(&snapshot, &list).await?;
@@ -56,6 +59,7 @@ impl Tags for PostgresStorage {
         Ok(tags)
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn count_tags(&self, filter: TagFilter) -> Result<u64, StorageError> {
         let snapshot = self.snapshot().await?;
         let count = list::count(&snapshot, &filter).await?;
@@ -63,6 +67,7 @@ impl Tags for PostgresStorage {
         Ok(count)
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn tag_ids(&self, select: TagSelect) -> Result<Vec<TagId>, StorageError> {
         let snapshot = self.snapshot().await?;
         let ids = list::ids(&snapshot, &select).await?;
@@ -70,6 +75,7 @@ impl Tags for PostgresStorage {
         Ok(ids)
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn property_keys(
         &self,
         filter: TagFilter,
@@ -80,6 +86,7 @@ impl Tags for PostgresStorage {
         Ok(keys)
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn import_tags(
         &self,
         rows: Vec<Arc<ImportRow>>,
@@ -90,6 +97,7 @@ impl Tags for PostgresStorage {
         self.end(write, outcome).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError> {
         let mut write = self.begin().await?;
         let edited = Box::pin(save::edit(&mut write, id, &edit));
@@ -97,6 +105,7 @@ impl Tags for PostgresStorage {
         self.end(write, outcome).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn change_tags(
         &self,
         ids: Vec<TagId>,
@@ -107,12 +116,14 @@ impl Tags for PostgresStorage {
         self.end(write, outcome).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn release_slug(&self, tag: TagId, slug: Slug) -> Result<Option<()>, StorageError> {
         let mut write = self.begin().await?;
         let outcome = former::release(&mut write, tag, &slug).await;
         self.end(write, outcome).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn delete_tag_if(
         &self,
         id: TagId,
@@ -123,6 +134,7 @@ impl Tags for PostgresStorage {
         self.end(write, outcome).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn put_property_if(
         &self,
         tag: TagId,
@@ -136,6 +148,7 @@ impl Tags for PostgresStorage {
         self.end(write, outcome).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn missing_variables(
         &self,
         experience: ExperienceId,
@@ -147,6 +160,7 @@ impl Tags for PostgresStorage {
         Ok(missing)
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn add_missing_variables(
         &self,
         experience: ExperienceId,
@@ -158,6 +172,7 @@ impl Tags for PostgresStorage {
         self.end(write, outcome).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn delete_property_if(
         &self,
         tag: TagId,

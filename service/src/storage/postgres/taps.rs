@@ -22,10 +22,12 @@ use crate::tag::{Properties, PropertyClass, PropertyKey};
 
 #[async_trait]
 impl Taps for PostgresStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
         tag_tap(&self.session().await?, tag).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn properties(
         &self,
         tag: TagId,
@@ -34,6 +36,7 @@ impl Taps for PostgresStorage {
         properties(&self.session().await?, tag, class).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn published(
         &self,
         version: VersionRef,
@@ -41,14 +44,17 @@ impl Taps for PostgresStorage {
         published(&self.session().await?, version).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn reserve_interaction_id(&self) -> Result<InteractionId, StorageError> {
         self.reserve().await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
         self.taps.make(tap).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn issued_key(
         &self,
         id: InteractionId,
@@ -69,6 +75,7 @@ impl Taps for PostgresStorage {
         self.refused_updates.note(id, at, refusal);
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn note_left_out(
         &self,
         id: InteractionId,
@@ -86,6 +93,7 @@ impl Taps for PostgresStorage {
         Ok(())
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
         self.updates.make(update).await
     }

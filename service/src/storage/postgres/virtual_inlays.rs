@@ -16,6 +16,7 @@ use crate::storage::{Conflict, SimulatedTag, Simulator, StorageError};
 
 #[async_trait]
 impl Simulator for PostgresStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn insert_virtual_inlay(
         &self,
         tag: SimulatedTag,
@@ -26,6 +27,7 @@ impl Simulator for PostgresStorage {
         self.end(write, inserted).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn virtual_inlay(
         &self,
         id: VirtualInlayId,
@@ -33,6 +35,7 @@ impl Simulator for PostgresStorage {
         virtual_inlay(&self.session().await?, id).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn virtual_inlays(
         &self,
         after: Option<VirtualInlayId>,
@@ -45,12 +48,14 @@ impl Simulator for PostgresStorage {
         found.iter().map(from_row).collect()
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn count_virtual_inlays(&self) -> Result<u64, StorageError> {
         let session = self.session().await?;
         let count = session.one("SELECT count(*) FROM virtual_inlays", &[]);
         row::count(&count.await?)
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn raise_virtual_counter(
         &self,
         id: VirtualInlayId,

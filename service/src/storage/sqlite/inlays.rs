@@ -21,14 +21,17 @@ use crate::storage::{
 
 #[async_trait]
 impl Inlays for SqliteStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn insert_inlay(&self, inlay: NewInlay) -> Result<InlayId, StorageError> {
         self.write(move |write| insert(write, &inlay)).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn inlay(&self, id: InlayId) -> Result<Option<Inlay>, StorageError> {
         self.read(|connection| inlay(connection, id))
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn inlays(
         &self,
         filter: InlayFilter,
@@ -47,6 +50,7 @@ impl Inlays for SqliteStorage {
         .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn count_inlays(&self, filter: InlayFilter) -> Result<u64, StorageError> {
         self.read_long(move |connection| {
             let (conditions, values) = conditions(filter);
@@ -58,6 +62,7 @@ impl Inlays for SqliteStorage {
         .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn edit_inlay(
         &self,
         id: InlayId,
@@ -79,6 +84,7 @@ impl Inlays for SqliteStorage {
         .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn delete_inlay_if(
         &self,
         id: InlayId,
@@ -105,6 +111,7 @@ impl Inlays for SqliteStorage {
         .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn foresee(
         &self,
         inlay: InlayId,
@@ -114,6 +121,7 @@ impl Inlays for SqliteStorage {
         self.read(|connection| Ok(taps::judge(connection, inlay.0, key_version, counter)?.0))
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn other_inlays(
         &self,
         which: OtherInlays,

@@ -26,6 +26,7 @@ use crate::world::World;
 
 #[async_trait]
 impl Interactions for SqliteStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn interactions(
         &self,
         filter: InteractionFilter,
@@ -36,6 +37,7 @@ impl Interactions for SqliteStorage {
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn interaction(
         &self,
         id: InteractionId,
@@ -45,6 +47,7 @@ impl Interactions for SqliteStorage {
         self.read(|connection| traced(connection, id, reads, refused))
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn overview(
         &self,
         since: Timestamp,
@@ -55,11 +58,13 @@ impl Interactions for SqliteStorage {
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn erase_visitors(&self, tag: TagId) -> Result<Option<bool>, StorageError> {
         self.write(move |write| erase::visitors(write.connection, tag))
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn erase_history(
         &self,
         tag: TagId,

@@ -35,6 +35,7 @@ pub(super) use staged::abandon_all;
 
 #[async_trait]
 impl Tags for SqliteStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn insert_tags(
         &self,
         tags: Vec<TagFields>,
@@ -44,25 +45,30 @@ impl Tags for SqliteStorage {
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn tag(&self, id: TagId) -> Result<Option<Tag>, StorageError> {
         self.read(|connection| tag(connection, id))
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn tags(&self, list: TagList) -> Result<Vec<Tag>, StorageError> {
         self.read_long(move |connection| list::tags(connection, &list))
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn count_tags(&self, filter: TagFilter) -> Result<u64, StorageError> {
         self.read_long(move |connection| list::count(connection, &filter))
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn tag_ids(&self, select: TagSelect) -> Result<Vec<TagId>, StorageError> {
         self.read_long(move |connection| list::ids(connection, &select))
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn property_keys(
         &self,
         filter: TagFilter,
@@ -71,6 +77,7 @@ impl Tags for SqliteStorage {
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn import_tags(
         &self,
         rows: Vec<Arc<ImportRow>>,
@@ -80,10 +87,12 @@ impl Tags for SqliteStorage {
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError> {
         self.write(move |write| save::edit(write, id, &edit)).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn change_tags(
         &self,
         ids: Vec<TagId>,
@@ -93,11 +102,13 @@ impl Tags for SqliteStorage {
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn release_slug(&self, tag: TagId, slug: Slug) -> Result<Option<()>, StorageError> {
         self.write(move |write| former::release(write, tag, &slug))
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn delete_tag_if(
         &self,
         id: TagId,
@@ -113,6 +124,7 @@ impl Tags for SqliteStorage {
         .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn put_property_if(
         &self,
         tag: TagId,
@@ -125,6 +137,7 @@ impl Tags for SqliteStorage {
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn missing_variables(
         &self,
         experience: ExperienceId,
@@ -134,6 +147,7 @@ impl Tags for SqliteStorage {
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn add_missing_variables(
         &self,
         experience: ExperienceId,
@@ -144,6 +158,7 @@ impl Tags for SqliteStorage {
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn delete_property_if(
         &self,
         tag: TagId,

@@ -13,6 +13,7 @@ use crate::storage::{Conflict, SimulatedTag, Simulator, StorageError};
 
 #[async_trait]
 impl Simulator for SqliteStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn insert_virtual_inlay(
         &self,
         tag: SimulatedTag,
@@ -22,6 +23,7 @@ impl Simulator for SqliteStorage {
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn virtual_inlay(
         &self,
         id: VirtualInlayId,
@@ -29,6 +31,7 @@ impl Simulator for SqliteStorage {
         self.read(|connection| virtual_inlay(connection, id))
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn virtual_inlays(
         &self,
         after: Option<VirtualInlayId>,
@@ -48,6 +51,7 @@ impl Simulator for SqliteStorage {
         .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn count_virtual_inlays(&self) -> Result<u64, StorageError> {
         self.read_long(move |connection| {
             let count: i64 = connection
@@ -58,6 +62,7 @@ impl Simulator for SqliteStorage {
         .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn raise_virtual_counter(
         &self,
         id: VirtualInlayId,

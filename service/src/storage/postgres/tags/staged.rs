@@ -19,6 +19,7 @@ use crate::tag::{Tag, deleted};
 
 #[async_trait]
 impl Imports for PostgresStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn check_rows(
         &self,
         rows: Vec<Arc<ImportRow>>,
@@ -33,6 +34,7 @@ impl Imports for PostgresStorage {
             .collect())
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn begin_import(&self) -> Result<ImportId, StorageError> {
         let write = self.begin().await?;
         let sql = "INSERT INTO imports (state, touched_at) VALUES ('staging', $1) RETURNING id";
@@ -41,6 +43,7 @@ impl Imports for PostgresStorage {
         self.end(write, begun).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn stage_rows(
         &self,
         import: ImportId,
@@ -52,24 +55,28 @@ impl Imports for PostgresStorage {
         self.end(write, staged).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn decide_import(&self, import: ImportId) -> Result<(), StorageError> {
         let write = self.begin().await?;
         let decided = touch(&write, import, "staging", "decided").await;
         self.end(write, decided).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn apply_import(&self, import: ImportId) -> Result<Vec<(u64, Imported)>, StorageError> {
         let mut write = self.begin().await?;
         let applied = apply(&mut write, import).await;
         self.end(write, applied).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn discard_import(&self, import: ImportId) -> Result<bool, StorageError> {
         let write = self.begin().await?;
         let discarded = discard(&write, import).await;
         self.end(write, discarded).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn abandoned_imports(&self) -> Result<Vec<(ImportId, bool)>, StorageError> {
         let found = self
             .session()

@@ -15,6 +15,7 @@ use crate::tag::deleted;
 
 #[async_trait]
 impl Imports for SqliteStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn check_rows(
         &self,
         rows: Vec<Arc<ImportRow>>,
@@ -28,6 +29,7 @@ impl Imports for SqliteStorage {
         .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn begin_import(&self) -> Result<ImportId, StorageError> {
         self.write(|write| {
             write
@@ -39,6 +41,7 @@ impl Imports for SqliteStorage {
         .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn stage_rows(
         &self,
         import: ImportId,
@@ -49,19 +52,23 @@ impl Imports for SqliteStorage {
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn decide_import(&self, import: ImportId) -> Result<(), StorageError> {
         self.write(move |write| touch(write, import, "staging", "decided"))
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn apply_import(&self, import: ImportId) -> Result<Vec<(u64, Imported)>, StorageError> {
         self.write(move |write| apply(write, import)).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn discard_import(&self, import: ImportId) -> Result<bool, StorageError> {
         self.write(move |write| discard(write, import)).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn abandoned_imports(&self) -> Result<Vec<(ImportId, bool)>, StorageError> {
         let left = self.clock.now().plus_millis(-LEFT_AFTER_MILLIS).millis();
         self.read(|connection| {
