@@ -87,6 +87,15 @@ pub struct NewInlay {
     pub simulated: bool,
 }
 
+impl NewInlay {
+    /// The same, on a tag.
+    #[must_use]
+    pub fn on(mut self, tag: TagId) -> Self {
+        self.fields.tag_id = Some(tag);
+        self
+    }
+}
+
 /// An inlay of the simulator: the chip's side of things.
 #[derive(Clone, Debug)]
 pub struct SimulatedInlay {

@@ -6,6 +6,7 @@
 //! Backends keep their own time: it is theirs that decides about keys.
 
 mod administration;
+mod conflict;
 mod event;
 mod experiences;
 mod imports;
@@ -13,10 +14,13 @@ mod inlays;
 mod interactions;
 mod metrics;
 mod payload_reads;
+mod plane;
 mod refused_updates;
+mod search;
 mod sheets;
 mod tags;
 mod taps;
+mod value;
 
 pub mod postgres;
 pub mod sqlite;
@@ -26,6 +30,7 @@ use async_trait::async_trait;
 use tokio::sync::broadcast;
 
 pub use administration::{Administration, BackupNote, Examination, Secrets, SettingsEdit};
+pub use conflict::{Conflict, InUse};
 pub use event::{Event, Told};
 pub use experiences::{ExperienceEdit, ExperienceFilter, Experiences};
 pub use imports::{Imports, LEFT_AFTER_MILLIS, ROWS_AT_ONCE, Staged, finish as finish_import};
@@ -44,11 +49,8 @@ pub use tags::{
 pub use taps::{BoundInlay, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate};
 
 use crate::clock::Timestamp;
-use crate::id::TagId;
-use crate::inlay::virtual_inlay::UsedUp;
 use crate::panics::Panicked;
 use crate::revision::Changed;
-use crate::settings::InvalidSetting;
 
 /// The row of `settings` that says by how much simulated time is ahead.
 const SIMULATED_AHEAD: &str = "simulated_ahead";
@@ -107,6 +109,11 @@ pub trait Storage:
     /// eight days longer, with what is told of them.
     async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError>;
 
+    /// A copy of the whole database as of one moment, in a file without a name
+    /// that is gone once it is closed. It holds no live rolling key; counters,
+    /// secrets and the hashes of admin tokens are those of the moment.
+    async fn backup(&self, note: BackupNote) -> Result<std::fs::File, StorageError>;
+
     /// Commits what was accepted, and closes. Operations after it fail.
     async fn close(&self);
 }
@@ -149,96 +156,9 @@ pub enum StorageError {
     Failed(String),
 }
 
-/// A rule of the data that a write would break. Each is a sentence for people.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Conflict {
-    /// Another tag has the slug.
-    #[error("The slug \"{0}\" is taken by another tag.")]
-    SlugTaken(String),
-    /// Another tag had the slug before, and still answers to it.
-    #[error(
-        "The slug \"{slug}\" is a former slug of the tag {tag}, and still leads there. Release it at that tag first."
-    )]
-    SlugReserved {
-        /// The slug.
-        slug: String,
-        /// The tag that had it.
-        tag: TagId,
-    },
-    /// An import that is not finished needs the slug.
-    #[error("The slug \"{0}\" is taken by an import that is not finished yet.")]
-    SlugInImport(String),
-    /// An import that is not finished has an inlay with the UID.
-    #[error("An import that is not finished yet has an inlay with the UID {0}.")]
-    UidInImport(String),
-    /// Nobody went on with an import, so it was given up.
-    #[error(
-        "The import was given up, because it stood still for too long. Nothing of it is stored: start it again."
-    )]
-    ImportGivenUp,
-    /// Another inlay has the UID.
-    #[error("An inlay with the UID {0} exists already.")]
-    UidTaken(String),
-    /// The write refers to something that does not exist.
-    #[error("There is no {noun} {id}.")]
-    Missing {
-        /// What it refers to.
-        noun: &'static str,
-        /// Its id.
-        id: i64,
-    },
-    /// Inlay and tag are of two worlds: one is simulated, the other is not.
-    #[error(
-        "A {} inlay cannot be bound to the tag {tag}, which is {}: the simulated world and the real one do not mix.",
-        if *simulated { "simulated" } else { "real" },
-        if *simulated { "real" } else { "simulated" }
-    )]
-    OtherWorld {
-        /// The tag.
-        tag: TagId,
-        /// Whether the inlay is simulated, and the tag is not.
-        simulated: bool,
-    },
-    /// A virtual inlay's counter is at its end.
-    #[error(transparent)]
-    UsedUp(#[from] UsedUp),
-    /// What is to be changed is not as its editor saw it.
-    #[error(transparent)]
-    Changed(#[from] Changed),
-    /// The edit itself is not valid.
-    #[error("{0}")]
-    Invalid(String),
-    /// What is to be deleted is still in use.
-    #[error("{0}")]
-    InUse(String),
-}
-
-impl Conflict {
-    /// Refuses to take away what the rows of an import need that is not finished.
-    fn unless_reserved(noun: &str, rows: u64) -> Result<(), Self> {
-        if rows == 0 {
-            return Ok(());
-        }
-        let why =
-            format!("An import that is not finished yet needs this {noun}. Wait for it to end.");
-        Err(Self::InUse(why))
-    }
-
-    /// Refuses to delete an experience that tags lead to.
-    fn unless_unused(tags: u64) -> Result<(), Self> {
-        let why = match tags {
-            0 => return Ok(()),
-            1 => "One tag leads to this experience. Assign it another one first.".to_owned(),
-            _ => format!("{tags} tags lead to this experience. Assign them another one first."),
-        };
-        Err(Self::InUse(why))
-    }
-}
-
-/// What is wrong with an edit, in words.
-impl From<String> for Conflict {
-    fn from(why: String) -> Self {
-        Self::Invalid(why)
+impl From<InUse> for StorageError {
+    fn from(why: InUse) -> Self {
+        Conflict::from(why).into()
     }
 }
 
@@ -251,11 +171,5 @@ impl From<Changed> for StorageError {
 impl From<Panicked> for StorageError {
     fn from(_: Panicked) -> Self {
         Self::Panicked
-    }
-}
-
-impl From<InvalidSetting> for Conflict {
-    fn from(error: InvalidSetting) -> Self {
-        Self::Invalid(error.to_string())
     }
 }

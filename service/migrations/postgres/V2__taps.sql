@@ -6,7 +6,8 @@
 -- keys by interaction, properties by tag and key. Whoever edits a tag's
 -- properties locks them first.
 
--- Records taps, all or none. A NULL reason is to be decided by the counter. A
+-- Records taps, all or none. A NULL reason is to be decided by the counter, as
+-- CounterState::accept does in Rust: the same cases drive both in a test. A
 -- batch whose answer was lost is sent again with `again`: what was recorded then
 -- is answered once more. The lock on its first id lets a batch that is still on
 -- its way end before.

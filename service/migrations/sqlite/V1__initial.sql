@@ -135,6 +135,7 @@ CREATE TABLE virtual_inlays (
 CREATE TABLE experiences (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     name       TEXT NOT NULL,
+    folded     TEXT NOT NULL,       -- the name in one case: what a search looks into
     kind       TEXT NOT NULL,
     draft      TEXT NOT NULL,       -- JSON
     published  INTEGER,             -- version; NULL: never published

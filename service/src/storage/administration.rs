@@ -25,6 +25,10 @@ pub trait Administration: Send + Sync {
     async fn settings(&self) -> Result<Overrides, StorageError>;
 
     /// Applies `edit` to the stored settings, and answers what is stored then.
+    ///
+    /// # Errors
+    ///
+    /// What `edit` refuses.
     async fn edit_settings(&self, edit: SettingsEdit) -> Result<Overrides, StorageError>;
 
     /// Any inlay's or master key in its stored form. Where there is one, the key
@@ -47,11 +51,6 @@ pub trait Administration: Send + Sync {
 
     /// Removes an admin token. `None` where there is none.
     async fn delete_token(&self, id: TokenId) -> Result<Option<()>, StorageError>;
-
-    /// A copy of the whole database as of one moment, in a file without a name
-    /// that is gone once it is closed. It holds no live rolling key; counters,
-    /// secrets and the hashes of admin tokens are those of the moment.
-    async fn backup(&self, note: BackupNote) -> Result<std::fs::File, StorageError>;
 
     /// Whether an admin token with this hash is stored.
     async fn has_token(&self, hash: TokenHash) -> Result<bool, StorageError>;

@@ -29,6 +29,10 @@ pub struct ExperienceFilter {
 #[async_trait]
 pub trait Experiences: Send + Sync {
     /// Stores a new experience; with `publish` as version 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Missing`] for an image that the experience does not have.
     async fn insert_experience(
         &self,
         experience: ExperienceFields,
@@ -51,6 +55,11 @@ pub trait Experiences: Send + Sync {
     async fn count_experiences(&self, filter: ExperienceFilter) -> Result<u64, StorageError>;
 
     /// Applies `edit` to an experience, and with `publish` publishes what comes of it.
+    ///
+    /// # Errors
+    ///
+    /// What `edit` refuses; [`Conflict::Invalid`] for another kind; [`Conflict::Missing`] for an image
+    /// that the experience does not have.
     async fn edit_experience(
         &self,
         id: ExperienceId,
@@ -60,6 +69,10 @@ pub trait Experiences: Send + Sync {
 
     /// Publishes the content of an earlier version. The draft follows, unless
     /// it has changes that were never published: those are kept.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Missing`] for the version, or an image of it that is deleted.
     async fn roll_back_experience(
         &self,
         id: ExperienceId,
@@ -72,6 +85,11 @@ pub trait Experiences: Send + Sync {
     }
 
     /// The same, if it is as `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`]; [`InUse::ByTags`](super::InUse::ByTags) and
+    /// [`InUse::ByImport`](super::InUse::ByImport).
     async fn delete_experience_if(
         &self,
         id: ExperienceId,
@@ -112,6 +130,10 @@ pub trait Experiences: Send + Sync {
     ) -> Result<Option<(ImageType, Vec<u8>)>, StorageError>;
 
     /// Deletes an image that neither the draft nor what is published shows.
+    ///
+    /// # Errors
+    ///
+    /// [`InUse::Shown`](super::InUse::Shown).
     async fn delete_image(
         &self,
         id: ExperienceId,

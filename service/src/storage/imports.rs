@@ -31,6 +31,10 @@ pub trait Imports: Send + Sync {
     /// What rows would come to, no slug twice; nothing is written. The results
     /// stand in the order of `rows`. With `upsert`, a row whose slug a tag has is
     /// to change that tag; else it is refused.
+    ///
+    /// # Errors
+    ///
+    /// Of a row: those of [`Tags::import_tags`](super::Tags::import_tags).
     async fn check_rows(
         &self,
         rows: Vec<Arc<ImportRow>>,
@@ -42,6 +46,10 @@ pub trait Imports: Send + Sync {
 
     /// The same as [`Self::check_rows`], and sets the good ones aside: what they
     /// take (slugs, UIDs) and what they need is not to be had by others from then on.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::ImportGivenUp`]; of a row as [`Self::check_rows`].
     async fn stage_rows(
         &self,
         import: ImportId,
@@ -50,6 +58,10 @@ pub trait Imports: Send + Sync {
     ) -> Result<Vec<Result<Staged, Conflict>>, StorageError>;
 
     /// Decides that all rows that are set aside become tags, whatever happens.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::ImportGivenUp`].
     async fn decide_import(&self, import: ImportId) -> Result<(), StorageError>;
 
     /// Makes the next rows of an import that is decided tags, at most
@@ -169,18 +181,13 @@ impl Aside {
         self.row()?.create(slug).map_err(StorageError::Failed)
     }
 
-    /// What it makes of the tag that it changes.
-    pub(super) fn change(&self, before: TagFields) -> Result<TagFields, StorageError> {
-        self.row()?.apply(before).map_err(StorageError::Failed)
-    }
-
-    /// Its new inlay, on `tag`.
-    pub(super) fn inlay(&self, tag: TagId) -> Result<Option<NewInlay>, StorageError> {
+    /// Its new inlay, on no tag yet.
+    pub(super) fn inlay(&self) -> Result<Option<NewInlay>, StorageError> {
         let Some(json) = &self.inlay else {
             return Ok(None);
         };
         let stored: StoredInlay = serde_json::from_str(json).map_err(|_| unreadable())?;
-        stored.read(tag).map(Some).ok_or_else(unreadable)
+        stored.read().map(Some).ok_or_else(unreadable)
     }
 }
 
@@ -231,13 +238,13 @@ impl StoredInlay {
         }
     }
 
-    fn read(self, tag: TagId) -> Option<NewInlay> {
+    fn read(self) -> Option<NewInlay> {
         let mirror = self.mirror.map(|mirror| mirror.parse());
         Some(NewInlay {
             uid: self.uid.parse::<Uid>().ok()?,
             fields: InlayFields {
                 technology: self.technology.parse().ok()?,
-                tag_id: Some(tag),
+                tag_id: None,
                 mirror: mirror.transpose().ok()?,
                 mac_from: self.mac_from.parse().ok()?,
                 keys: match self.keys {

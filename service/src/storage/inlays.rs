@@ -49,6 +49,11 @@ pub enum OtherInlays {
 #[async_trait]
 pub trait Inlays: Send + Sync {
     /// Stores a new inlay. The UID of one that was deleted may be used again.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Missing`] for the tag or the master key, [`Conflict::OtherWorld`],
+    /// [`Conflict::UidTaken`] and [`Conflict::UidInImport`].
     async fn insert_inlay(&self, inlay: NewInlay) -> Result<InlayId, StorageError>;
 
     /// An inlay.
@@ -67,6 +72,11 @@ pub trait Inlays: Send + Sync {
     async fn count_inlays(&self, filter: InlayFilter) -> Result<u64, StorageError>;
 
     /// Applies `edit` to an inlay.
+    ///
+    /// # Errors
+    ///
+    /// What `edit` refuses; [`Conflict::Missing`] for the tag or the master key,
+    /// [`Conflict::OtherWorld`].
     async fn edit_inlay(&self, id: InlayId, edit: InlayEdit)
     -> Result<Option<Inlay>, StorageError>;
 
@@ -76,6 +86,10 @@ pub trait Inlays: Send + Sync {
     }
 
     /// The same, if it is as `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`].
     async fn delete_inlay_if(
         &self,
         id: InlayId,
@@ -129,6 +143,10 @@ pub trait MasterKeys: Send + Sync {
     }
 
     /// The same, if it is as `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`].
     async fn rename_master_key_if(
         &self,
         id: MasterKeyId,
@@ -142,6 +160,11 @@ pub trait MasterKeys: Send + Sync {
     }
 
     /// The same, if it is as `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`]; [`InUse::ByInlays`](super::InUse::ByInlays) and
+    /// [`InUse::ByImport`](super::InUse::ByImport).
     async fn delete_master_key_if(
         &self,
         id: MasterKeyId,
@@ -162,6 +185,10 @@ pub enum SimulatedTag {
 #[async_trait]
 pub trait Simulator: Send + Sync {
     /// Stores a virtual inlay, the inlay it is for the service, and its tag.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Inlays::insert_inlay`] and [`Tags::insert_tags`](super::Tags::insert_tags).
     async fn insert_virtual_inlay(
         &self,
         tag: SimulatedTag,
@@ -186,6 +213,10 @@ pub trait Simulator: Send + Sync {
 
     /// One read of a virtual inlay, as the chip does it: the counter rises
     /// before the code is made.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::UsedUp`].
     async fn raise_virtual_counter(
         &self,
         id: VirtualInlayId,

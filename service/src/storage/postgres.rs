@@ -11,33 +11,27 @@
 //! a lost connection would take with it.
 
 mod address;
-mod administration;
 mod configuration;
 mod connection;
 mod events;
-mod experiences;
 mod ids;
-mod images;
-mod inlays;
 mod interactions;
 mod keys;
 mod lanes;
-mod master_keys;
 mod migrate;
 mod node;
 mod passfile;
+mod plane;
 mod row;
 mod session;
-mod sheets;
 mod sweep;
-mod tags;
 mod taps;
 mod time;
 mod transaction;
 mod transfer;
-mod virtual_inlays;
 mod watch;
 
+use std::fs::File;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -51,7 +45,9 @@ pub use migrate::{OpenError, examine};
 pub use time::Time;
 pub use transfer::PostgresEnd;
 
-use super::{Queue, Storage, StorageError, StorageMetrics, Swept, Updated, VariableUpdate};
+use super::{
+    BackupNote, Queue, Storage, StorageError, StorageMetrics, Swept, Updated, VariableUpdate,
+};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
 use crate::interaction::{NewInteraction, Recorded};
@@ -210,6 +206,14 @@ impl Storage for PostgresStorage {
     #[tracing::instrument(level = "debug", skip_all)]
     async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
         self.sweep_once(keep_since).await
+    }
+
+    async fn backup(&self, _: BackupNote) -> Result<File, StorageError> {
+        Err(StorageError::Unsupported(
+            "This service keeps its data in PostgreSQL, which has tools of its own for backups: \
+             pg_dump copies the database, pg_basebackup and the archived log the whole server. \
+             Keep the file inlay.key beside the copy.",
+        ))
     }
 
     async fn close(&self) {

@@ -34,10 +34,18 @@ pub trait Sheets: Send + Sync {
     async fn count_sheets(&self) -> Result<u64, StorageError>;
 
     /// Applies `edit` to a sheet. Its time of closing follows.
+    ///
+    /// # Errors
+    ///
+    /// What `edit` refuses.
     async fn edit_sheet(&self, id: SheetId, edit: SheetEdit)
     -> Result<Option<Sheet>, StorageError>;
 
-    /// Appends a row. A closed or full sheet is in conflict with it.
+    /// Appends a row.
+    ///
+    /// # Errors
+    ///
+    /// [`InUse::Closed`](super::InUse::Closed) and [`InUse::Full`](super::InUse::Full).
     async fn append_sheet_row(
         &self,
         id: SheetId,

@@ -2,39 +2,33 @@
 //!
 //! A commit is on disk before its caller goes on: WAL with `synchronous=FULL`,
 //! asserted on every connection. One process owns the file (a lock beside it).
-//! No other statement than the ones in this folder touches the database.
+//! No other statement touches the database than those in this folder and in `plane`.
 
-mod administration;
 mod backup;
 mod connection;
-mod experiences;
-mod images;
-mod inlays;
 mod interactions;
 mod lock;
-mod master_keys;
 mod migrate;
+mod plane;
 mod readers;
 mod restore;
 mod row;
 mod schema;
-mod search;
-mod sheets;
+pub(super) mod search;
 mod simulated_time;
 mod sweep;
-mod tags;
 mod taps;
 mod transfer;
-mod virtual_inlays;
 mod writer;
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension as _};
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 
@@ -44,8 +38,9 @@ pub use restore::{Restore, move_aside};
 pub use transfer::SqliteEnd;
 
 use super::payload_reads::PayloadReads;
+use super::plane::administration::ANY_WRAPPED_KEY;
 use super::refused_updates::RefusedUpdates;
-use super::{Queue, Storage, StorageError, StorageMetrics, Swept};
+use super::{BackupNote, Queue, Storage, StorageError, StorageMetrics, Swept};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
 use crate::panics;
@@ -93,7 +88,8 @@ impl SqliteStorage {
         let connection = migrate::open(&path, clock.now(), entropy)?;
         let simulated_offset = simulated_time::offset(&connection)?;
         expire_keys_of_a_later_clock(&connection, clock.now(), simulated_offset)?;
-        tags::abandon_all(&connection)?;
+        // This process is the only one: nobody is at work on an import that is not finished.
+        connection.execute("UPDATE imports SET touched_at = 0", [])?;
         let next_interaction = AtomicI64::new(last_interaction(&connection)? + 1);
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
         Ok(Self {
@@ -158,6 +154,13 @@ impl SqliteStorage {
     }
 }
 
+/// Any inlay's or master key in its stored form.
+fn any_wrapped_key(connection: &Connection) -> rusqlite::Result<Option<Vec<u8>>> {
+    connection
+        .query_row(ANY_WRAPPED_KEY, [], |row| row.get(0))
+        .optional()
+}
+
 /// The highest id that an interaction ever had; 0 for none. Interactions go by
 /// their time, so the highest id may be gone: housekeeping notes it then.
 fn last_interaction(connection: &Connection) -> rusqlite::Result<i64> {
@@ -178,7 +181,6 @@ fn expire_keys_of_a_later_clock(
     now: Timestamp,
     simulated_offset: i64,
 ) -> Result<(), rusqlite::Error> {
-    use rusqlite::OptionalExtension as _;
     let newest = connection
         .query_row(
             "SELECT at FROM interactions WHERE EXISTS (SELECT 1 FROM rolling_keys) AND NOT simulated
@@ -283,6 +285,12 @@ impl Storage for SqliteStorage {
             sweep::run(write, keep_since, simulated, &reads, &position)
         })
         .await
+    }
+
+    async fn backup(&self, note: BackupNote) -> Result<File, StorageError> {
+        let path = self.path().to_owned();
+        self.read_long(move |connection| backup::copy(connection, &path, &note))
+            .await
     }
 
     async fn close(&self) {

@@ -24,6 +24,11 @@ pub type TagEdit = Box<dyn Fn(TagFields) -> Result<TagFields, Conflict> + Send +
 pub trait Tags: Send + Sync {
     /// Stores new tags, whose slugs are not empty. A tag that breaks a rule is
     /// refused alone; the results stand in the order of `tags`.
+    ///
+    /// # Errors
+    ///
+    /// Of a tag: [`Conflict::SlugTaken`], [`Conflict::SlugReserved`], [`Conflict::SlugInImport`], and
+    /// [`Conflict::Missing`] for the experience.
     async fn insert_tags(
         &self,
         tags: Vec<TagFields>,
@@ -51,6 +56,11 @@ pub trait Tags: Send + Sync {
     /// Stores rows of a table of tags, no slug twice. A row that breaks a rule
     /// is refused alone; the results stand in the order of `rows`. With
     /// `upsert`, a row whose slug a tag has changes that tag; else it is refused.
+    ///
+    /// # Errors
+    ///
+    /// Of a row: those of [`Self::insert_tags`] and of a new inlay, and [`Conflict::Invalid`] for a
+    /// cell.
     async fn import_tags(
         &self,
         rows: Vec<Arc<ImportRow>>,
@@ -58,12 +68,20 @@ pub trait Tags: Send + Sync {
     ) -> Result<Vec<Result<Imported, Conflict>>, StorageError>;
 
     /// Applies `edit` to a tag. A slug that is replaced stays the tag's own, as a former slug.
+    ///
+    /// # Errors
+    ///
+    /// What `edit` refuses, and those of [`Self::insert_tags`].
     async fn edit_tag(&self, id: TagId, edit: TagEdit) -> Result<Option<Tag>, StorageError>;
 
     /// Makes one change to many tags, to all or to none. Answers, for each tag
     /// that it changed, the change that takes it back; what was so already,
     /// does not exist, or is deleted (for [`TagChange::Restore`]: is not) is
     /// left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Missing`] for the experience.
     async fn change_tags(
         &self,
         ids: Vec<TagId>,
@@ -75,6 +93,10 @@ pub trait Tags: Send + Sync {
     async fn release_slug(&self, tag: TagId, slug: Slug) -> Result<Option<()>, StorageError>;
 
     /// Deletes a tag as [`TagChange::Delete`] does, if it is as `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`].
     async fn delete_tag_if(
         &self,
         id: TagId,
@@ -94,6 +116,10 @@ pub trait Tags: Send + Sync {
     }
 
     /// The same, if the property is as `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`]; [`Conflict::Invalid`] if the tag has as many as it can have.
     async fn put_property_if(
         &self,
         tag: TagId,
@@ -112,6 +138,10 @@ pub trait Tags: Send + Sync {
 
     /// Gives at most `limit` of these tags the variables that they lack, with
     /// empty values; all of them or none. Answers how many tags those are.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Invalid`] if a tag has as many variables as it can have.
     async fn add_missing_variables(
         &self,
         experience: ExperienceId,
@@ -131,6 +161,10 @@ pub trait Tags: Send + Sync {
     }
 
     /// The same, if the property is as `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Changed`].
     async fn delete_property_if(
         &self,
         tag: TagId,
@@ -310,13 +344,6 @@ impl ImportRow {
     /// present slug.
     pub(super) fn change(&self, before: &TagFields) -> Result<TagFields, Conflict> {
         self.row.change(before.clone()).map_err(Conflict::Invalid)
-    }
-
-    /// Its new inlay, on `tag`.
-    pub(super) fn inlay_on(&self, tag: TagId) -> Option<NewInlay> {
-        let mut inlay = self.inlay.clone()?;
-        inlay.fields.tag_id = Some(tag);
-        Some(inlay)
     }
 }
 

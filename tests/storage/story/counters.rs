@@ -145,14 +145,46 @@ pub async fn a_counter_outlives_its_inlay<B: Backend>(db: Database<B>) {
     assert!(db.tap(Tap::code(tag, again, 11)).await.verified());
 }
 
+/// The database decides by rules of its own (`record_taps` in PostgreSQL), and foresees by
+/// those of `inlay::counter`: they are the same.
 pub async fn what_is_foreseen_is_what_is_decided_and_moves_nothing<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let inlay = db.inlay_on(tag, 1).await;
-    for (version, counter) in [(1, 3), (1, 3), (1, 2), (2, 4), (1, 4)] {
+    let cases = [
+        // The first code, none, and the same again.
+        (1, 0),
+        (1, 3),
+        (1, 3),
+        // Behind: never seen, then other keys, then on.
+        (1, 2),
+        (2, 4),
+        (1, 4),
+        // As far as the window goes, and one further.
+        (1, 67),
+        (1, 4),
+        (1, 3),
+        (1, 5),
+        (1, 131),
+        (1, 67),
+        (1, 68),
+        (1, 66),
+        (1, 196),
+        (1, 131),
+        // The chip's end, and beyond it.
+        (1, 0x00FF_FFFE),
+        (1, 0x0100_0000),
+        (1, 0x00FF_FFFF),
+        (1, 0x00FF_FFFF),
+        (1, 0x00FF_FFC0),
+        (1, 0x00FF_FFBF),
+        (1, 0),
+    ];
+    for (version, counter) in cases {
         let foreseen = db.foresee(inlay, version, counter).await.unwrap();
         assert_eq!(db.foresee(inlay, version, counter).await.unwrap(), foreseen);
         let tap = Tap::of(tag).with_code(inlay, version, counter);
-        assert_eq!(db.tap(tap).await.verdict(), foreseen);
+        let decided = db.tap(tap).await.verdict();
+        assert_eq!(decided, foreseen, "{counter} under keys {version}");
     }
     let unknown = db.foresee(InlayId(99), 1, 1).await.unwrap();
     assert_eq!(unknown.tag_verified(), Some(false));

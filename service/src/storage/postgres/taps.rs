@@ -8,15 +8,16 @@ use std::sync::{Arc, LazyLock};
 use async_trait::async_trait;
 use futures_util::future::try_join;
 
-use super::PostgresStorage;
 use super::row::{self, column};
 use super::session::Session;
-use super::tags::former_tag;
+use super::{PostgresStorage, plane};
 use crate::clock::Timestamp;
 use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
+use crate::storage::plane::dialect::Dialect;
+use crate::storage::plane::{experiences, inlays as inlay_rows, tags};
 use crate::storage::{StorageError, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate};
 use crate::tag::{Properties, PropertyClass, PropertyKey};
 
@@ -101,7 +102,7 @@ impl Taps for PostgresStorage {
 
 /// A tag with what its experience shows now.
 fn tag_by(column: &str) -> String {
-    let (columns, from) = (row::TAG_COLUMNS, row::TAG_FROM);
+    let (columns, from) = (tags::COLUMNS, Dialect::Postgres.say(tags::FROM));
     format!(
         "SELECT {columns}, x.version, x.name, x.content
          FROM {from} LEFT JOIN experiences e ON e.id = t.experience_id AND e.deleted_at IS NULL
@@ -111,7 +112,7 @@ fn tag_by(column: &str) -> String {
 }
 
 fn inlays_of(tag: &str) -> String {
-    let (columns, from) = (row::BOUND_INLAY_COLUMNS, row::BOUND_INLAY_FROM);
+    let (columns, from) = (inlay_rows::BOUND_COLUMNS, inlay_rows::BOUND_FROM);
     format!(
         "SELECT {columns} FROM {from} WHERE i.tag_id = {tag} AND i.deleted_at IS NULL ORDER BY i.id"
     )
@@ -153,23 +154,23 @@ async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, S
             TagKey::Id(_) => Ok(None),
         };
     };
-    let tag = row::tag(found)?;
-    let version = row::optional_number(found, row::AFTER_TAG)?;
-    let experience = match tag.fields.experience_id.zip(version) {
+    let mut found = plane::row(found)?;
+    let tag = tags::read(&mut found)?;
+    let experience = match tag.fields.experience_id.zip(found.take()?) {
         Some((experience_id, version)) => Some(PublishedExperience {
             version: VersionRef {
                 experience_id,
                 version,
             },
-            name: column(found, row::AFTER_TAG + 1)?,
-            content: Arc::new(row::content(column(found, row::AFTER_TAG + 2)?)?),
+            name: found.take()?,
+            content: Arc::new(experiences::content(&mut found)?),
         }),
         None => None,
     };
     let mut rolling = Vec::new();
     let mut has_static_inlay = false;
-    for inlay in &inlays {
-        match row::bound_inlay(inlay)? {
+    for inlay in plane::rows(&inlays)? {
+        match inlay_rows::bound(inlay)? {
             Some(inlay) => rolling.push(inlay),
             None => has_static_inlay = true,
         }
@@ -180,6 +181,13 @@ async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, S
         rolling,
         has_static_inlay,
     }))
+}
+
+/// The tag that had `slug` before.
+async fn former_tag(session: &Session, slug: &str) -> Result<Option<TagId>, StorageError> {
+    let sql = "SELECT tag_id FROM former_slugs WHERE slug = $1";
+    let found = session.row(sql, &[&slug]).await?;
+    found.map(|row| column(&row, 0).map(TagId)).transpose()
 }
 
 pub(super) async fn published(

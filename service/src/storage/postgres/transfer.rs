@@ -16,8 +16,9 @@ use super::transaction::{LOCKS, SERVED_LOCK};
 use crate::storage::StorageError;
 use crate::storage::transfer::mark::{self, Mark};
 use crate::storage::transfer::schema::{Column, Table};
-use crate::storage::transfer::value::{Key, Value};
+use crate::storage::transfer::value::Key;
 use crate::storage::transfer::{End, EndError};
+use crate::storage::value::Value;
 
 /// A database that is moved from or to.
 pub struct PostgresEnd {

@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 use url::Url;
 
-use super::administration::any_wrapped_key;
 use super::connection::{self, APPLICATION_ID, SQLITE_AT_LEAST};
-use super::transfer;
+use super::{any_wrapped_key, transfer};
 use crate::clock::Timestamp;
 use crate::entropy::{self, Entropy};
 use crate::private_file;

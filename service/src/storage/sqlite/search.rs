@@ -9,13 +9,12 @@ use rusqlite::functions::{Context, FunctionFlags};
 
 use crate::id::TagId;
 use crate::storage::StorageError;
-
-/// Fewest characters that the index can look for.
-const PIECE: usize = 3;
+use crate::storage::plane::tags::INDEXED_TAGS;
+use crate::storage::search::fold;
 
 /// Adds `holds(folded, text, ...)` to a connection: whether one of the texts
 /// has `folded` in it. `folded` went through [`fold`].
-pub(super) fn add_function(connection: &Connection) -> rusqlite::Result<()> {
+pub(in crate::storage) fn add_function(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
         | FunctionFlags::SQLITE_DIRECTONLY;
@@ -24,12 +23,6 @@ pub(super) fn add_function(connection: &Connection) -> rusqlite::Result<()> {
         let mut texts = (1..context.len()).map(|index| context.get_raw(index).as_str());
         Ok(texts.any(|text| text.is_ok_and(|text| holds(text, folded))))
     })
-}
-
-/// `text` in the case in which texts are compared. Each character for itself:
-/// how it is written does not hang on its neighbours.
-pub(super) fn fold(text: &str) -> String {
-    text.chars().flat_map(char::to_lowercase).collect()
 }
 
 fn holds(text: &str, folded: &str) -> bool {
@@ -45,18 +38,6 @@ fn holds(text: &str, folded: &str) -> bool {
     }
 }
 
-/// The index's query for rows that hold every piece of `text`; `None` where
-/// `text` is too short for the index.
-pub(super) fn pieces(text: &str) -> Option<String> {
-    let characters: Vec<char> = text.chars().collect();
-    let quoted = characters.windows(PIECE).map(|piece| {
-        let piece = piece.iter().collect::<String>().replace('"', "\"\"");
-        format!("\"{piece}\"")
-    });
-    let quoted: Vec<String> = quoted.collect();
-    (!quoted.is_empty()).then(|| quoted.join(" AND "))
-}
-
 /// The newest tag. Those that come have higher ids.
 pub(super) fn newest(connection: &Connection) -> Result<TagId, StorageError> {
     let newest = connection
@@ -67,24 +48,11 @@ pub(super) fn newest(connection: &Connection) -> Result<TagId, StorageError> {
 
 /// Adds the tags after `newest` to the index.
 pub(super) fn add_after(connection: &Connection, newest: TagId) -> Result<(), StorageError> {
-    let sql = format!("INSERT INTO tags_search (rowid, name, slug, title) {INDEXED} WHERE id > ?1");
+    let sql =
+        format!("INSERT INTO tags_search (rowid, name, slug, title) {INDEXED_TAGS} WHERE id > ?1");
     connection.prepare_cached(&sql)?.execute([newest.0])?;
     Ok(())
 }
-
-/// Puts a tag into the index as it is now.
-pub(super) fn replace(connection: &Connection, tag: TagId) -> Result<(), StorageError> {
-    let sql = format!(
-        "INSERT OR REPLACE INTO tags_search (rowid, name, slug, title) {INDEXED} WHERE id = ?1"
-    );
-    connection.prepare_cached(&sql)?.execute([tag.0])?;
-    Ok(())
-}
-
-/// What the index takes of tags. Former slugs stand behind the slug.
-const INDEXED: &str = "SELECT id, name, slug || coalesce((\
-    SELECT group_concat(' ' || f.slug, '') FROM former_slugs f WHERE f.tag_id = tags.id), ''), \
-    title FROM tags";
 
 #[cfg(test)]
 mod tests {
@@ -103,15 +71,5 @@ mod tests {
         ] {
             assert_eq!(holds(text, &fold(piece)), found, "{piece} in {text}");
         }
-    }
-
-    #[test]
-    fn every_piece_of_three_letters_is_asked_for() {
-        assert_eq!(pieces("ab"), None);
-        assert_eq!(pieces("äbc").as_deref(), Some("\"äbc\""));
-        assert_eq!(
-            pieces("a\"b*").as_deref(),
-            Some("\"a\"\"b\" AND \"\"\"b*\"")
-        );
     }
 }

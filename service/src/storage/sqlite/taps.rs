@@ -3,26 +3,21 @@
 mod record;
 mod update;
 
-pub(super) use record::judge;
-
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::tags::former_tag;
-use super::{SqliteStorage, row};
+use super::{SqliteStorage, plane, row};
 use crate::clock::Timestamp;
 use crate::experience::PublishedExperience;
-use crate::id::{ExperienceId, InlayId, InteractionId, MasterKeyId, TagId};
-use crate::inlay::Uid;
+use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
-use crate::keyring::WrappedKeys;
 use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
-use crate::storage::{
-    BoundInlay, StorageError, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
-};
+use crate::storage::plane::inlays::{self, BOUND_COLUMNS, BOUND_FROM};
+use crate::storage::plane::tags;
+use crate::storage::{StorageError, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate};
 use crate::tag::{Properties, PropertyClass, PropertyKey};
 
 #[async_trait]
@@ -109,7 +104,7 @@ static TAG_BY_SLUG: LazyLock<String> = LazyLock::new(|| tag_by("t.slug"));
 static TAG_BY_ID: LazyLock<String> = LazyLock::new(|| tag_by("t.id"));
 
 fn tag_by(column: &str) -> String {
-    let (columns, from) = (row::TAG_COLUMNS, row::TAG_FROM);
+    let (columns, from) = (tags::COLUMNS, tags::FROM);
     format!("SELECT {columns} FROM {from} WHERE {column} = ?1 AND t.deleted_at IS NULL")
 }
 
@@ -117,14 +112,14 @@ fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, S
     let tag = match key {
         TagKey::Slug(slug) => connection
             .prepare_cached(&TAG_BY_SLUG)?
-            .query_row([slug], |r| Ok(row::tag(r)))
+            .query_row([slug], |row| Ok(plane::row(row)))
             .optional()?,
         TagKey::Id(id) => connection
             .prepare_cached(&TAG_BY_ID)?
-            .query_row([id.0], |r| Ok(row::tag(r)))
+            .query_row([id.0], |row| Ok(plane::row(row)))
             .optional()?,
     };
-    let Some(tag) = tag.transpose()? else {
+    let Some(mut tag) = tag.transpose()? else {
         // Few slugs are former ones: they are looked for last.
         return match key {
             TagKey::Slug(slug) => match former_tag(connection, slug)? {
@@ -134,6 +129,7 @@ fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, S
             TagKey::Id(_) => Ok(None),
         };
     };
+    let tag = tags::read(&mut tag)?;
     let experience = match tag.fields.experience_id {
         Some(id) => current_version(connection, id)?,
         None => None,
@@ -143,7 +139,7 @@ fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, S
     let mut rolling = Vec::new();
     let mut has_static_inlay = false;
     while let Some(row) = rows.next()? {
-        match bound_inlay(row)? {
+        match inlays::bound(plane::row(row)?)? {
             Some(inlay) => rolling.push(inlay),
             None => has_static_inlay = true,
         }
@@ -156,52 +152,20 @@ fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, S
     }))
 }
 
-/// Columns of [`bound_inlay`], for a query over [`BOUND_INLAY_FROM`].
-pub(super) const BOUND_INLAY_COLUMNS: &str = "i.id, i.uid, i.mirror, i.mac_from, c.key_version, \
-    i.meta_key, i.file_key, m.id, m.key, m.input, m.diversify_meta";
-
-/// Inlays with their counters and master keys.
-pub(super) const BOUND_INLAY_FROM: &str = "inlays i JOIN counters c ON c.inlay_id = i.id \
-    LEFT JOIN master_keys m ON m.id = i.master_key_id";
-
 static INLAYS_OF_TAG: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {BOUND_INLAY_COLUMNS} FROM {BOUND_INLAY_FROM}
+        "SELECT {BOUND_COLUMNS} FROM {BOUND_FROM}
          WHERE i.tag_id = ?1 AND i.deleted_at IS NULL ORDER BY i.id"
     )
 });
 
-/// An inlay with its keys; `None` for one that makes no codes.
-pub(super) fn bound_inlay(row: &Row<'_>) -> Result<Option<BoundInlay>, StorageError> {
-    let Some(mirror) = row.get::<_, Option<String>>(2)? else {
-        return Ok(None);
-    };
-    let keys = match row.get::<_, Option<i64>>(7)? {
-        Some(id) => WrappedKeys::Master {
-            id: MasterKeyId(id),
-            key: row.get(8)?,
-            input: row
-                .get::<_, String>(9)?
-                .parse()
-                .map_err(|_| row::unreadable("master key"))?,
-            diversify_meta: row.get(10)?,
-        },
-        None => WrappedKeys::Own {
-            meta: row.get(5)?,
-            file: row.get(6)?,
-        },
-    };
-    Ok(Some(BoundInlay {
-        id: InlayId(row.get(0)?),
-        uid: Uid::from_bytes(row.get(1)?),
-        mirror: mirror.parse().map_err(|_| row::unreadable("mirror"))?,
-        mac_from: row
-            .get::<_, String>(3)?
-            .parse()
-            .map_err(|_| row::unreadable("mac_from"))?,
-        key_version: row.get(4)?,
-        keys,
-    }))
+/// The tag that had `slug` before.
+fn former_tag(connection: &Connection, slug: &str) -> Result<Option<TagId>, StorageError> {
+    let tag = connection
+        .prepare_cached("SELECT tag_id FROM former_slugs WHERE slug = ?1")?
+        .query_row([slug], |row| row.get(0).map(TagId))
+        .optional()?;
+    Ok(tag)
 }
 
 fn current_version(

@@ -4,18 +4,20 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use rusqlite::functions::{Context, FunctionFlags};
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, OptionalExtension as _, ToSql, params_from_iter};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::lock::Lock;
 use super::row::unreadable;
-use super::{OpenError, administration, connection, last_interaction, migrate, search, sweep};
+use super::{OpenError, any_wrapped_key, connection, last_interaction, migrate, search, sweep};
 use crate::private_file;
 use crate::storage::StorageError;
+use crate::storage::search::fold;
 use crate::storage::transfer::mark::{self, Mark};
 use crate::storage::transfer::schema::{Column, Kind, Table};
-use crate::storage::transfer::value::{self, Key, Value};
+use crate::storage::transfer::value::{self, Key};
 use crate::storage::transfer::{End, EndError};
+use crate::storage::value::Value;
 
 /// A database file that is moved from or to.
 pub struct SqliteEnd {
@@ -130,7 +132,7 @@ fn add_function(connection: &Connection) -> rusqlite::Result<()> {
         | FunctionFlags::SQLITE_DIRECTONLY;
     connection.create_scalar_function("folded", -1, flags, |context: &Context<'_>| {
         let texts = (0..context.len()).map(|index| context.get_raw(index).as_str());
-        let folded = texts.map(|text| text.map(search::fold));
+        let folded = texts.map(|text| text.map(fold));
         let folded: Vec<String> = folded.collect::<Result<_, _>>()?;
         Ok(folded.join("\u{1f}"))
     })
@@ -186,7 +188,7 @@ impl End for SqliteEnd {
     }
 
     async fn has_wrapped_key(&mut self) -> Result<bool, StorageError> {
-        Ok(administration::any_wrapped_key(self.connection()?)?.is_some())
+        Ok(any_wrapped_key(self.connection()?)?.is_some())
     }
 
     async fn mark(&mut self) -> Result<Option<Mark>, StorageError> {
@@ -330,16 +332,4 @@ fn of<'a>(column: &Column, stored: ValueRef<'a>) -> Result<Value<'a>, StorageErr
         _ => None,
     };
     value.ok_or_else(|| unreadable(column.name))
-}
-
-impl ToSql for Value<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Self::Null => ValueRef::Null,
-            Self::Integer(number) => ValueRef::Integer(*number),
-            Self::Flag(flag) => ValueRef::Integer(i64::from(*flag)),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
-            Self::Bytes(bytes) => ValueRef::Blob(bytes),
-        }))
-    }
 }

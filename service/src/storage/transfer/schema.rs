@@ -261,7 +261,7 @@ pub static TABLES: &[Table] = &[
             column("created_at", Integer),
             column("updated_at", Integer),
             column("deleted_at", Integer),
-            derived("folded", Text, "folded(name)"),
+            column("folded", Text),
         ],
     )
     .numbered(),

@@ -8,21 +8,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::schema::Kind;
-
-/// A value of a row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value<'a> {
-    /// None.
-    Null,
-    /// A number.
-    Integer(i64),
-    /// Yes or no.
-    Flag(bool),
-    /// Text.
-    Text(Cow<'a, str>),
-    /// Bytes.
-    Bytes(Cow<'a, [u8]>),
-}
+use crate::storage::value::Value;
 
 /// Where a row stands in its table: the text of the values of its key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

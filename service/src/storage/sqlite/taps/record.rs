@@ -4,10 +4,11 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::clock::Timestamp;
 use crate::inlay::Uid;
-use crate::inlay::counter::{Acceptance, CounterState};
+use crate::inlay::counter::CounterState;
 use crate::interaction::{Claim, ClientId, NewInteraction, Recorded, Refusal, Returning, Verdict};
 use crate::storage::Event;
 use crate::storage::StorageError;
+use crate::storage::plane::counters::judge;
 use crate::storage::sqlite::writer::Write;
 
 /// Decides the tap's verdict and writes everything about it.
@@ -58,7 +59,7 @@ fn accept(
     key_version: u32,
     counter: u32,
 ) -> Result<Verdict, StorageError> {
-    let (verdict, moved) = judge(connection, inlay, key_version, counter)?;
+    let (verdict, moved) = judge(state(connection, inlay, key_version)?, counter);
     if let Some(state) = moved {
         connection
             .prepare_cached("UPDATE counters SET last = ?2, seen = ?3 WHERE inlay_id = ?1")?
@@ -67,34 +68,22 @@ fn accept(
     Ok(verdict)
 }
 
-/// What becomes of an authentic code, and of the counter where it is accepted.
-pub(in crate::storage::sqlite) fn judge(
+/// The counter of the keys that a code was made with, if they are the inlay's still.
+fn state(
     connection: &Connection,
     inlay: i64,
     key_version: u32,
-    counter: u32,
-) -> Result<(Verdict, Option<CounterState>), StorageError> {
-    let stored = connection
-        .prepare_cached("SELECT key_version, last, seen FROM counters WHERE inlay_id = ?1")?
-        .query_row([inlay], |row| {
-            let state = CounterState {
-                last: row.get(1)?,
-                seen: row.get::<_, i64>(2)?.cast_unsigned(),
-            };
-            Ok((row.get::<_, u32>(0)?, state))
+) -> Result<Option<CounterState>, StorageError> {
+    let state = connection
+        .prepare_cached("SELECT last, seen FROM counters WHERE inlay_id = ?1 AND key_version = ?2")?
+        .query_row((inlay, key_version), |row| {
+            Ok(CounterState {
+                last: row.get(0)?,
+                seen: row.get::<_, i64>(1)?.cast_unsigned(),
+            })
         })
         .optional()?;
-    let refused = |refusal| Ok((Verdict::NotVerified(refusal), None));
-    let Some((_, state)) = stored.filter(|(version, _)| *version == key_version) else {
-        return refused(Refusal::KeysReplaced { counter });
-    };
-    match state.accept(counter) {
-        Acceptance::Accepted { state, previous } => {
-            Ok((Verdict::Verified { counter, previous }, Some(state)))
-        }
-        Acceptance::Replayed { last } => refused(Refusal::Replayed { counter, last }),
-        Acceptance::OutOfOrder { last } => refused(Refusal::OutOfOrder { counter, last }),
-    }
+    Ok(state)
 }
 
 /// What the tag's visits said before this one.

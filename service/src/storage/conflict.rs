@@ -1,0 +1,114 @@
+//! What a write can be refused for.
+
+use crate::id::TagId;
+use crate::inlay::virtual_inlay::UsedUp;
+use crate::revision::Changed;
+use crate::settings::InvalidSetting;
+use crate::sheet::ROWS_MAX;
+
+/// A rule of the data that a write would break. Each is a sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Conflict {
+    /// Another tag has the slug.
+    #[error("The slug \"{0}\" is taken by another tag.")]
+    SlugTaken(String),
+    /// Another tag had the slug before, and still answers to it.
+    #[error(
+        "The slug \"{slug}\" is a former slug of the tag {tag}, and still leads there. Release it at that tag first."
+    )]
+    SlugReserved {
+        /// The slug.
+        slug: String,
+        /// The tag that had it.
+        tag: TagId,
+    },
+    /// An import that is not finished needs the slug.
+    #[error("The slug \"{0}\" is taken by an import that is not finished yet.")]
+    SlugInImport(String),
+    /// An import that is not finished has an inlay with the UID.
+    #[error("An import that is not finished yet has an inlay with the UID {0}.")]
+    UidInImport(String),
+    /// Nobody went on with an import, so it was given up.
+    #[error(
+        "The import was given up, because it stood still for too long. Nothing of it is stored: start it again."
+    )]
+    ImportGivenUp,
+    /// Another inlay has the UID.
+    #[error("An inlay with the UID {0} exists already.")]
+    UidTaken(String),
+    /// The write refers to something that does not exist.
+    #[error("There is no {noun} {id}.")]
+    Missing {
+        /// What it refers to.
+        noun: &'static str,
+        /// Its id.
+        id: i64,
+    },
+    /// Inlay and tag are of two worlds: one is simulated, the other is not.
+    #[error(
+        "A {} inlay cannot be bound to the tag {tag}, which is {}: the simulated world and the real one do not mix.",
+        if *simulated { "simulated" } else { "real" },
+        if *simulated { "real" } else { "simulated" }
+    )]
+    OtherWorld {
+        /// The tag.
+        tag: TagId,
+        /// Whether the inlay is simulated, and the tag is not.
+        simulated: bool,
+    },
+    /// A virtual inlay's counter is at its end.
+    #[error(transparent)]
+    UsedUp(#[from] UsedUp),
+    /// What is to be changed is not as its editor saw it.
+    #[error(transparent)]
+    Changed(#[from] Changed),
+    /// The edit itself is not valid.
+    #[error("{0}")]
+    Invalid(String),
+    /// What is to be changed or deleted is in use, or takes no more.
+    #[error(transparent)]
+    InUse(#[from] InUse),
+}
+
+/// Why something stays as it is: others need it so. Each is a sentence for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InUse {
+    /// Tags lead to the experience.
+    #[error(
+        "{} to this experience. Assign {} another one first.",
+        if *.0 == 1 { "One tag leads".to_owned() } else { format!("{} tags lead", .0) },
+        if *.0 == 1 { "it" } else { "them" }
+    )]
+    ByTags(u64),
+    /// Inlays have their keys from the master key.
+    #[error(
+        "{} keys from this master key. Give them other keys, or delete them, first.",
+        if *.0 == 1 { "One inlay has its".to_owned() } else { format!("{} inlays have their", .0) }
+    )]
+    ByInlays(u64),
+    /// Rows of an import need it.
+    #[error("An import that is not finished yet needs this {0}. Wait for it to end.")]
+    ByImport(&'static str),
+    /// The draft or what is published shows the image.
+    #[error("The page shows this image. Take it out of the draft and publish that first.")]
+    Shown,
+    /// The sheet is closed.
+    #[error("The sheet is closed. It takes rows again once it is opened.")]
+    Closed,
+    /// The sheet has as many rows as a sheet can have.
+    #[error("The sheet has {ROWS_MAX} rows and takes no more. Begin another.")]
+    Full,
+}
+
+/// What is wrong with an edit, in words.
+impl From<String> for Conflict {
+    fn from(why: String) -> Self {
+        Self::Invalid(why)
+    }
+}
+
+impl From<InvalidSetting> for Conflict {
+    fn from(error: InvalidSetting) -> Self {
+        Self::Invalid(error.to_string())
+    }
+}

@@ -1,0 +1,175 @@
+//! The configuration plane: everything that owners set up. Its rules and its SQL are
+//! written here, once for both databases.
+//!
+//! The seam to a database is narrow: values in, rows out ([`Query`], [`Transaction`]),
+//! and an operation is a function over them that the database runs ([`Database`]). What
+//! the two databases do not say alike in SQL is in [`dialect`].
+//!
+//! What a tap does (record, key, payload, update), events, sweeps and migrations are not
+//! here: there speed and races decide, and each database has its own way.
+
+pub(super) mod administration;
+pub(super) mod counters;
+pub(super) mod dialect;
+pub(super) mod experiences;
+mod images;
+mod imports;
+pub(super) mod inlays;
+mod master_keys;
+mod sheets;
+pub(super) mod tags;
+mod virtual_inlays;
+
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+
+use super::StorageError;
+use super::value::{Row, Value};
+use crate::clock::Timestamp;
+use dialect::Dialect;
+
+/// Questions to a database.
+#[async_trait]
+pub(super) trait Query: Send {
+    /// Which of the two it is.
+    fn dialect(&self) -> Dialect;
+
+    /// The rows of a statement, which stays prepared. It is written as [`dialect`] says.
+    async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError>;
+
+    /// The same of a statement that is made for this once, and planned for its very values.
+    async fn query_once(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>, StorageError> {
+        self.query(sql, values).await
+    }
+
+    /// The first row of a statement, if it has one.
+    async fn row(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Option<Row>, StorageError> {
+        Ok(self.query(sql, values).await?.into_iter().next())
+    }
+
+    /// The row of a statement that always has one.
+    async fn one(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Row, StorageError> {
+        let row = self.row(sql, values).await?;
+        row.ok_or_else(|| StorageError::Failed("a row is missing".to_owned()))
+    }
+
+    /// The number that `SELECT count(*)` answers.
+    async fn count(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StorageError> {
+        self.one(sql, values).await?.take()
+    }
+
+    /// Whether a statement has a row.
+    async fn exists(&mut self, sql: &str, values: &[Value<'_>]) -> Result<bool, StorageError> {
+        Ok(self.row(sql, values).await?.is_some())
+    }
+}
+
+/// A transaction that changes configuration. No other one runs meanwhile, on no node:
+/// what it reads stays so until it ends, but for what taps and updates write. Rows that
+/// those write are locked with `FOR UPDATE` before they are changed here.
+#[async_trait]
+pub(super) trait Transaction: Query {
+    /// The time that decides.
+    fn now(&self) -> Timestamp;
+
+    /// Runs a statement that answers no rows, and counts the rows it changed.
+    async fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StorageError>;
+
+    /// What taps need to know is changed by this transaction: caches are void after its commit.
+    fn changes_configuration(&mut self);
+}
+
+/// An operation that reads.
+pub(super) type Read<A, T> =
+    for<'t> fn(&'t mut (dyn Query + 't), &'t A) -> BoxFuture<'t, Result<T, StorageError>>;
+
+/// An operation that writes. It may be run again, and what an earlier run wrote is taken
+/// back then: it leaves nothing behind but rows.
+pub(super) type Change<A, T> =
+    for<'t> fn(&'t mut (dyn Transaction + 't), &'t A) -> BoxFuture<'t, Result<T, StorageError>>;
+
+/// A database that runs operations. `name` is the operation's, for logs; `arguments` are
+/// what it works with.
+#[async_trait]
+pub(super) trait Database: Send + Sync {
+    /// The time that decides.
+    async fn present(&self) -> Result<Timestamp, StorageError>;
+
+    /// Runs an operation of one statement, or of several that need not agree.
+    async fn read<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Read<A, T>,
+    ) -> Result<T, StorageError>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static;
+
+    /// Runs an operation whose statements all read as of one moment.
+    async fn read_snapshot<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Read<A, T>,
+    ) -> Result<T, StorageError>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static;
+
+    /// Runs an operation in a transaction, and returns after its commit is on disk.
+    async fn change<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Change<A, T>,
+    ) -> Result<T, StorageError>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static;
+
+    /// Runs one statement, which is a transaction by itself and waits for no other one.
+    async fn change_at_once(
+        &self,
+        name: &'static str,
+        sql: &'static str,
+        values: Vec<Value<'static>>,
+    ) -> Result<Vec<Row>, StorageError>;
+}
+
+/// Inserts rows into a table by statements of many rows. Answers what `returning` asks
+/// of each, in their order; nothing if it is empty.
+async fn insert_rows(
+    tx: &mut dyn Transaction,
+    table: &str,
+    columns: &[&str],
+    rows: Vec<Vec<Value<'_>>>,
+    then: &str,
+) -> Result<Vec<Row>, StorageError> {
+    /// Few statements of other numbers of rows stay prepared: powers of two up to this.
+    const AT_ONCE: usize = 32;
+    let names = columns.join(", ");
+    let mut answers = Vec::with_capacity(rows.len());
+    let mut rest = rows.into_iter();
+    while rest.len() > 0 {
+        let many = 1 << AT_ONCE.min(rest.len()).ilog2();
+        let values: Vec<_> = rest.by_ref().take(many).flatten().collect();
+        let places: Vec<_> = (0..many)
+            .map(|row| {
+                let places =
+                    (1..=columns.len()).map(|place| format!("?{}", row * columns.len() + place));
+                format!("({})", places.collect::<Vec<_>>().join(", "))
+            })
+            .collect();
+        let sql = format!(
+            "INSERT INTO {table} ({names}) VALUES {} {then}",
+            places.join(", ")
+        );
+        answers.extend(tx.query(&sql, &values).await?);
+    }
+    Ok(answers)
+}

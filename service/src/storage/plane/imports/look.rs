@@ -1,0 +1,82 @@
+//! What rows come to, and what is in their way.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::id::TagId;
+use crate::storage::imports::Seen;
+use crate::storage::plane::{Query, inlays, tags};
+use crate::storage::tags::SlugOwner;
+use crate::storage::{Conflict, ImportRow, StorageError};
+use crate::tag::Tag;
+
+/// What each of some rows comes to, or why it is refused.
+pub(super) async fn look(
+    db: &mut dyn Query,
+    rows: &[Arc<ImportRow>],
+    upsert: bool,
+) -> Result<Vec<Result<Seen, Conflict>>, StorageError> {
+    let owners = owners(db, rows).await?;
+    let seen = rows.iter().map(|row| {
+        let owner = row.named.then(|| owners.get(row.slug.as_str())).flatten();
+        see(row, owner, upsert)
+    });
+    let mut seen: Vec<_> = seen.collect();
+    let fields: Vec<_> = seen.iter().flatten().map(|seen| &seen.fields).collect();
+    let mut taken = tags::Taken::look(db, fields.into_iter()).await?;
+    let mut uids = HashSet::new();
+    for (row, seen) in rows.iter().zip(&mut seen) {
+        let Ok(good) = seen else { continue };
+        let itself = good.changes.as_ref().map(|(id, _)| *id);
+        if let Err(conflict) = taken.take(&good.fields, itself) {
+            *seen = Err(conflict);
+        } else if let Some(inlay) = &row.inlay {
+            match inlays::check_new(db, inlay).await {
+                Ok(()) if uids.insert(inlay.uid) => {}
+                Ok(()) => *seen = Err(Conflict::UidTaken(inlay.uid.to_string())),
+                Err(StorageError::Conflict(conflict)) => *seen = Err(conflict),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(seen)
+}
+
+/// What `row` comes to where `owner` has its slug, but for what else is in the way.
+fn see(row: &ImportRow, owner: Option<&Owner>, upsert: bool) -> Result<Seen, Conflict> {
+    let Some((slug, tag, is_deleted)) = owner else {
+        let (fields, changes) = (row.create()?, None);
+        return Ok(Seen { fields, changes });
+    };
+    if !upsert || tag.simulated || *is_deleted {
+        return Err(slug.refuses(&row.slug));
+    }
+    Ok(Seen {
+        fields: row.change(&tag.fields)?,
+        changes: Some((tag.id, tag.fields.clone())),
+    })
+}
+
+/// Whose a slug is, the tag, and whether it is deleted.
+type Owner = (SlugOwner, Tag, bool);
+
+/// The tags whose slugs the rows name.
+async fn owners(
+    db: &mut dyn Query,
+    rows: &[Arc<ImportRow>],
+) -> Result<HashMap<String, Owner>, StorageError> {
+    let named = rows.iter().filter(|row| row.named);
+    let slugs: Vec<&str> = named.map(|row| row.slug.as_str()).collect();
+    let owners = tags::owners(db, &slugs).await?;
+    let ids: BTreeSet<TagId> = owners.values().map(|owner| owner.tag).collect();
+    let ids: Vec<TagId> = ids.into_iter().collect();
+    let tags = tags::whole(db, &ids).await?.into_iter();
+    let tags: HashMap<TagId, (Tag, bool)> = tags
+        .map(|(tag, deleted)| (tag.id, (tag, deleted)))
+        .collect();
+    let owners = owners.into_iter().filter_map(|(slug, owner)| {
+        let (tag, deleted) = tags.get(&owner.tag)?.clone();
+        Some((slug, (owner, tag, deleted)))
+    });
+    Ok(owners.collect())
+}

@@ -1,0 +1,437 @@
+//! Inlays.
+
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
+
+use super::{Database, Query, Transaction, counters};
+use crate::id::{InlayId, MasterKeyId, TagId};
+use crate::inlay::Mirror;
+use crate::inlay::key::KeyFingerprint;
+use crate::interaction::Verdict;
+use crate::inventory::{Inlay, InlayFields, NewInlay, SealedKey, SealedKeys};
+use crate::keyring::WrappedKeys;
+use crate::revision::Precondition;
+use crate::storage::value::{Row, Value, unreadable, values};
+use crate::storage::{
+    BoundInlay, Conflict, InlayEdit, InlayFilter, Inlays, OtherInlays, StorageError,
+};
+
+#[async_trait]
+impl<D: Database> Inlays for D {
+    async fn insert_inlay(&self, inlay: NewInlay) -> Result<InlayId, StorageError> {
+        self.change("insert_inlay", inlay, |tx, inlay| {
+            Box::pin(insert(tx, inlay))
+        })
+        .await
+    }
+
+    async fn inlay(&self, id: InlayId) -> Result<Option<Inlay>, StorageError> {
+        self.read("inlay", id, |db, id| Box::pin(inlay(db, *id)))
+            .await
+    }
+
+    async fn inlays(
+        &self,
+        filter: InlayFilter,
+        after: Option<InlayId>,
+        limit: usize,
+    ) -> Result<Vec<Inlay>, StorageError> {
+        let arguments = (filter, after, limit);
+        self.read("inlays", arguments, |db, (filter, after, limit)| {
+            Box::pin(list(db, *filter, *after, *limit))
+        })
+        .await
+    }
+
+    async fn count_inlays(&self, filter: InlayFilter) -> Result<u64, StorageError> {
+        self.read("count_inlays", filter, |db, filter| {
+            Box::pin(count(db, *filter))
+        })
+        .await
+    }
+
+    async fn edit_inlay(
+        &self,
+        id: InlayId,
+        edit: InlayEdit,
+    ) -> Result<Option<Inlay>, StorageError> {
+        self.change("edit_inlay", (id, edit), |tx, (id, edit)| {
+            Box::pin(self::edit(tx, *id, edit))
+        })
+        .await
+    }
+
+    async fn delete_inlay_if(
+        &self,
+        id: InlayId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError> {
+        self.change("delete_inlay", (id, expected), |tx, (id, expected)| {
+            Box::pin(delete(tx, *id, expected))
+        })
+        .await
+    }
+
+    async fn foresee(
+        &self,
+        inlay: InlayId,
+        key_version: u32,
+        counter: u32,
+    ) -> Result<Verdict, StorageError> {
+        let arguments = (inlay, key_version, counter);
+        self.read("foresee", arguments, |db, (inlay, key_version, counter)| {
+            Box::pin(counters::foresee(db, *inlay, *key_version, *counter))
+        })
+        .await
+    }
+
+    async fn other_inlays(
+        &self,
+        which: OtherInlays,
+        except: Option<TagId>,
+    ) -> Result<Vec<BoundInlay>, StorageError> {
+        self.read("other_inlays", (which, except), |db, (which, except)| {
+            Box::pin(others(db, *which, *except))
+        })
+        .await
+    }
+}
+
+/// Columns of an inlay, for a query over [`FROM`].
+pub(super) const COLUMNS: &str = "i.id, i.uid, i.technology, i.tag_id, i.mirror, i.mac_from, \
+    i.master_key_id, i.meta_key, i.file_key, i.meta_key_print, i.file_key_print, i.factory_keys, \
+    i.simulated, c.last";
+
+/// Inlays with their counters.
+pub(super) const FROM: &str = "inlays i JOIN counters c ON c.inlay_id = i.id";
+
+/// An inlay that is not deleted.
+async fn inlay(db: &mut dyn Query, id: InlayId) -> Result<Option<Inlay>, StorageError> {
+    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE i.id = ?1 AND i.deleted_at IS NULL");
+    let found = db.row(&sql, &values![id]).await?;
+    found.map(|mut row| read(&mut row)).transpose()
+}
+
+/// An inlay from its [`COLUMNS`].
+pub(super) fn read(row: &mut Row) -> Result<Inlay, StorageError> {
+    Ok(Inlay {
+        id: row.take()?,
+        uid: row.take()?,
+        fields: InlayFields {
+            technology: row.text("technology", |name| name.parse().ok())?,
+            tag_id: row.take()?,
+            mirror: row.optional_text("mirror", |name| name.parse().ok())?,
+            mac_from: row.text("mac_from", |name| name.parse().ok())?,
+            keys: keys(row)?,
+        },
+        simulated: row.take()?,
+        last_counter: row.take()?,
+    })
+}
+
+fn keys(row: &mut Row) -> Result<Option<SealedKeys>, StorageError> {
+    let master_key_id: Option<MasterKeyId> = row.take()?;
+    let (meta_key, file_key): (Option<Vec<u8>>, Option<Vec<u8>>) = (row.take()?, row.take()?);
+    let (meta, file): (Option<KeyFingerprint>, _) = (row.take()?, row.take()?);
+    let factory = row.take()?;
+    let Some(file) = file else {
+        return Ok(None);
+    };
+    let sealed = |(wrapped, fingerprint)| SealedKey {
+        wrapped,
+        fingerprint,
+    };
+    Ok(Some(match master_key_id {
+        Some(master_key_id) => SealedKeys::Diversified {
+            master_key_id,
+            meta: meta.ok_or_else(|| unreadable("key"))?,
+            file,
+            factory,
+        },
+        None => SealedKeys::Own {
+            meta: meta_key.zip(meta).map(sealed),
+            file: sealed((file_key.ok_or_else(|| unreadable("key"))?, file)),
+        },
+    }))
+}
+
+/// Columns of [`bound`], for a query over [`BOUND_FROM`].
+pub(in crate::storage) const BOUND_COLUMNS: &str = "i.id, i.uid, i.mirror, i.mac_from, \
+    c.key_version, i.meta_key, i.file_key, m.id, m.key, m.input, m.diversify_meta";
+
+/// Inlays with their counters and master keys.
+pub(in crate::storage) const BOUND_FROM: &str = "inlays i JOIN counters c ON c.inlay_id = i.id \
+    LEFT JOIN master_keys m ON m.id = i.master_key_id";
+
+/// An inlay with its keys, from its [`BOUND_COLUMNS`]; `None` for one that makes no codes.
+pub(in crate::storage) fn bound(mut row: Row) -> Result<Option<BoundInlay>, StorageError> {
+    let (id, uid) = (row.take()?, row.take()?);
+    let Some(mirror) = row.optional_text("mirror", |name| name.parse().ok())? else {
+        return Ok(None);
+    };
+    let mac_from = row.text("mac_from", |name| name.parse().ok())?;
+    let key_version = row.take()?;
+    let (meta, file): (Option<Vec<u8>>, Option<Vec<u8>>) = (row.take()?, row.take()?);
+    let keys = match row.take()? {
+        Some(id) => WrappedKeys::Master {
+            id,
+            key: row.take()?,
+            input: row.text("master key", |input| input.parse().ok())?,
+            diversify_meta: row.take()?,
+        },
+        None => WrappedKeys::Own {
+            meta,
+            file: file.ok_or_else(|| unreadable("key"))?,
+        },
+    };
+    Ok(Some(BoundInlay {
+        id,
+        uid,
+        mirror,
+        mac_from,
+        key_version,
+        keys,
+    }))
+}
+
+/// What a filter lets through, of an alias `i`, and its values.
+fn conditions(filter: InlayFilter) -> (String, Vec<Value<'static>>) {
+    let mut sql = "i.deleted_at IS NULL".to_owned();
+    let mut values = Vec::new();
+    let equal = [
+        ("i.tag_id", filter.tag_id.into()),
+        ("i.uid", filter.uid.into()),
+        ("i.master_key_id", filter.master_key_id.into()),
+        ("(i.tag_id IS NULL)", filter.unbound.into()),
+        ("i.simulated", filter.simulated.into()),
+    ];
+    for (what, value) in equal {
+        if value != Value::Null {
+            values.push(value);
+            sql = format!("{sql} AND {what} = ?{}", values.len());
+        }
+    }
+    (sql, values)
+}
+
+async fn list(
+    db: &mut dyn Query,
+    filter: InlayFilter,
+    after: Option<InlayId>,
+    limit: usize,
+) -> Result<Vec<Inlay>, StorageError> {
+    let (conditions, mut values) = conditions(filter);
+    values.extend([after.map_or(0, |id| id.0).into(), Value::limit(limit)]);
+    let sql = format!(
+        "SELECT {COLUMNS} FROM {FROM} WHERE {conditions} AND i.id > ?{} ORDER BY i.id LIMIT ?{}",
+        values.len() - 1,
+        values.len(),
+    );
+    let found = db.query(&sql, &values).await?;
+    found.into_iter().map(|mut row| read(&mut row)).collect()
+}
+
+async fn count(db: &mut dyn Query, filter: InlayFilter) -> Result<u64, StorageError> {
+    let (conditions, values) = conditions(filter);
+    let sql = format!("SELECT count(*) FROM inlays i WHERE {conditions}");
+    db.count(&sql, &values).await
+}
+
+async fn others(
+    db: &mut dyn Query,
+    which: OtherInlays,
+    except: Option<TagId>,
+) -> Result<Vec<BoundInlay>, StorageError> {
+    let (condition, value) = match which {
+        OtherInlays::Uid(uid) => ("AND i.uid = ?2", uid.into()),
+        OtherInlays::Newest(limit) => ("ORDER BY i.id DESC LIMIT ?2", Value::limit(limit)),
+    };
+    let sql = format!(
+        "SELECT {BOUND_COLUMNS} FROM {BOUND_FROM}
+         WHERE i.tag_id IS DISTINCT FROM ?1 AND i.mirror IS NOT NULL AND i.deleted_at IS NULL
+             {condition}"
+    );
+    let found = db.query(&sql, &[except.into(), value]).await?;
+    found
+        .into_iter()
+        .map(bound)
+        .filter_map(Result::transpose)
+        .collect()
+}
+
+/// Stores a new inlay, or one that comes back after it was deleted.
+pub(in crate::storage) async fn insert(
+    tx: &mut dyn Transaction,
+    new: &NewInlay,
+) -> Result<InlayId, StorageError> {
+    check_tag(tx, new.fields.tag_id, new.simulated).await?;
+    check_new(tx, new).await?;
+    put_new(tx, new).await
+}
+
+/// Whether a new inlay's keys and its UID can be had.
+pub(in crate::storage) async fn check_new(
+    db: &mut dyn Query,
+    new: &NewInlay,
+) -> Result<(), StorageError> {
+    check_master_key(db, new.fields.keys.as_ref()).await?;
+    let mut taken = db
+        .one(
+            "SELECT EXISTS (SELECT 1 FROM inlays WHERE uid = ?1 AND deleted_at IS NULL),
+                 EXISTS (SELECT 1 FROM import_rows WHERE uid = ?1)",
+            &values![new.uid],
+        )
+        .await?;
+    if taken.take()? {
+        return Err(Conflict::UidTaken(new.uid.to_string()).into());
+    }
+    if taken.take()? {
+        return Err(Conflict::UidInImport(new.uid.to_string()).into());
+    }
+    Ok(())
+}
+
+/// Stores a new inlay that breaks no rule.
+pub(in crate::storage) async fn put_new(
+    tx: &mut dyn Transaction,
+    new: &NewInlay,
+) -> Result<InlayId, StorageError> {
+    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE i.uid = ?1");
+    let Some(mut former) = tx.row(&sql, &values![new.uid]).await? else {
+        let id = store(tx, &INSERT, new).await?;
+        counters::start(tx, id).await?;
+        return Ok(id);
+    };
+    let former = read(&mut former)?;
+    store(tx, &UPDATE, new).await?;
+    counters::follow(tx, former.id, &former.fields, &new.fields).await?;
+    Ok(former.id)
+}
+
+async fn edit(
+    tx: &mut dyn Transaction,
+    id: InlayId,
+    edit: &InlayEdit,
+) -> Result<Option<Inlay>, StorageError> {
+    let Some(before) = inlay(tx, id).await? else {
+        return Ok(None);
+    };
+    let after = NewInlay {
+        uid: before.uid,
+        fields: edit(before.fields.clone())?,
+        simulated: before.simulated,
+    };
+    if after.fields.tag_id != before.fields.tag_id {
+        check_tag(tx, after.fields.tag_id, after.simulated).await?;
+    }
+    check_master_key(tx, after.fields.keys.as_ref()).await?;
+    store(tx, &UPDATE, &after).await?;
+    counters::follow(tx, id, &before.fields, &after.fields).await?;
+    inlay(tx, id).await
+}
+
+async fn delete(
+    tx: &mut dyn Transaction,
+    id: InlayId,
+    expected: &Precondition,
+) -> Result<Option<()>, StorageError> {
+    let Some(present) = inlay(tx, id).await? else {
+        return Ok(None);
+    };
+    expected.check(Some(&present))?;
+    let now = tx.now();
+    tx.execute(
+        "UPDATE inlays SET deleted_at = ?2 WHERE id = ?1",
+        &values![id, now],
+    )
+    .await?;
+    tx.execute(
+        "DELETE FROM virtual_inlays WHERE inlay_id = ?1",
+        &values![id],
+    )
+    .await?;
+    tx.changes_configuration();
+    Ok(Some(()))
+}
+
+const STORED: &str = "uid, technology, tag_id, mirror, mac_from, master_key_id, meta_key, file_key, \
+    meta_key_print, file_key_print, factory_keys, simulated, updated_at";
+const VALUES: &str = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13";
+
+static INSERT: LazyLock<String> = LazyLock::new(|| {
+    format!("INSERT INTO inlays ({STORED}, created_at) VALUES ({VALUES}, ?13) RETURNING id")
+});
+static UPDATE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "UPDATE inlays SET ({STORED}, deleted_at) = ({VALUES}, NULL) WHERE uid = ?1 RETURNING id"
+    )
+});
+
+/// Writes an inlay's row by [`INSERT`] or [`UPDATE`]. It is not deleted from now on.
+async fn store(
+    tx: &mut dyn Transaction,
+    sql: &str,
+    inlay: &NewInlay,
+) -> Result<InlayId, StorageError> {
+    let fields = &inlay.fields;
+    let keys = fields.keys.as_ref();
+    let (meta_key, file_key) = match keys {
+        Some(SealedKeys::Own { meta, file }) => (meta.as_ref(), Some(file)),
+        _ => (None, None),
+    };
+    let now = tx.now();
+    let values = values![
+        inlay.uid,
+        fields.technology.as_str(),
+        fields.tag_id,
+        fields.mirror.map(Mirror::as_str),
+        fields.mac_from.as_str(),
+        keys.and_then(SealedKeys::master_key_id),
+        meta_key.map(|key| &key.wrapped),
+        file_key.map(|key| &key.wrapped),
+        keys.and_then(SealedKeys::meta),
+        keys.map(SealedKeys::file),
+        keys.is_some_and(SealedKeys::factory),
+        inlay.simulated,
+        now,
+    ];
+    let mut stored = tx.one(sql, &values).await?;
+    tx.changes_configuration();
+    stored.take()
+}
+
+/// An inlay may be bound to a tag that exists, of its own world.
+async fn check_tag(
+    db: &mut dyn Query,
+    tag: Option<TagId>,
+    simulated: bool,
+) -> Result<(), StorageError> {
+    let Some(tag) = tag else {
+        return Ok(());
+    };
+    let sql = "SELECT simulated FROM tags WHERE id = ?1 AND deleted_at IS NULL";
+    let Some(mut found) = db.row(sql, &values![tag]).await? else {
+        let (noun, id) = ("tag", tag.0);
+        return Err(Conflict::Missing { noun, id }.into());
+    };
+    if found.take::<bool>()? != simulated {
+        return Err(Conflict::OtherWorld { tag, simulated }.into());
+    }
+    Ok(())
+}
+
+async fn check_master_key(
+    db: &mut dyn Query,
+    keys: Option<&SealedKeys>,
+) -> Result<(), StorageError> {
+    let Some(key) = keys.and_then(SealedKeys::master_key_id) else {
+        return Ok(());
+    };
+    let sql = "SELECT 1 FROM master_keys WHERE id = ?1";
+    if db.exists(sql, &values![key]).await? {
+        return Ok(());
+    }
+    let (noun, id) = ("master key", key.0);
+    Err(Conflict::Missing { noun, id }.into())
+}

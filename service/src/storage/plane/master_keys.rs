@@ -1,0 +1,170 @@
+//! Master keys.
+
+use async_trait::async_trait;
+
+use super::{Database, Query, Transaction};
+use crate::id::MasterKeyId;
+use crate::inventory::{MasterKeyFields, SealedKey, SealedMasterKey};
+use crate::revision::Precondition;
+use crate::storage::value::{Row, Value, values};
+use crate::storage::{InUse, MasterKeys, StorageError};
+
+#[async_trait]
+impl<D: Database> MasterKeys for D {
+    async fn insert_master_key(&self, key: MasterKeyFields) -> Result<MasterKeyId, StorageError> {
+        self.change("insert_master_key", key, |tx, key| {
+            Box::pin(insert(tx, key))
+        })
+        .await
+    }
+
+    async fn master_key(&self, id: MasterKeyId) -> Result<Option<SealedMasterKey>, StorageError> {
+        self.read("master_key", id, |db, id| Box::pin(master_key(db, *id)))
+            .await
+    }
+
+    async fn master_keys(
+        &self,
+        after: Option<MasterKeyId>,
+        limit: usize,
+    ) -> Result<Vec<SealedMasterKey>, StorageError> {
+        self.read("master_keys", (after, limit), |db, (after, limit)| {
+            Box::pin(list(db, *after, *limit))
+        })
+        .await
+    }
+
+    async fn count_master_keys(&self) -> Result<u64, StorageError> {
+        self.read("count_master_keys", (), |db, ()| {
+            db.count("SELECT count(*) FROM master_keys", &[])
+        })
+        .await
+    }
+
+    async fn rename_master_key_if(
+        &self,
+        id: MasterKeyId,
+        name: String,
+        expected: Precondition,
+    ) -> Result<Option<SealedMasterKey>, StorageError> {
+        let arguments = (id, name, expected);
+        self.change(
+            "rename_master_key",
+            arguments,
+            |tx, (id, name, expected)| Box::pin(rename(tx, *id, name, expected)),
+        )
+        .await
+    }
+
+    async fn delete_master_key_if(
+        &self,
+        id: MasterKeyId,
+        expected: Precondition,
+    ) -> Result<Option<()>, StorageError> {
+        self.change("delete_master_key", (id, expected), |tx, (id, expected)| {
+            Box::pin(delete(tx, *id, expected))
+        })
+        .await
+    }
+}
+
+const SELECT: &str =
+    "SELECT id, name, key, key_print, input, diversify_meta, created_at FROM master_keys";
+
+fn read(mut row: Row) -> Result<SealedMasterKey, StorageError> {
+    Ok(SealedMasterKey {
+        id: row.take()?,
+        fields: MasterKeyFields {
+            name: row.take()?,
+            key: SealedKey {
+                wrapped: row.take()?,
+                fingerprint: row.take()?,
+            },
+            input: row.text("master key", |input| input.parse().ok())?,
+            diversify_meta: row.take()?,
+        },
+        created_at: row.take()?,
+    })
+}
+
+async fn insert(
+    tx: &mut dyn Transaction,
+    key: &MasterKeyFields,
+) -> Result<MasterKeyId, StorageError> {
+    let now = tx.now();
+    let mut inserted = tx
+        .one(
+            "INSERT INTO master_keys (name, key, key_print, input, diversify_meta, created_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
+            &values![
+                &key.name,
+                &key.key.wrapped,
+                key.key.fingerprint,
+                key.input.to_string(),
+                key.diversify_meta,
+                now,
+            ],
+        )
+        .await?;
+    inserted.take()
+}
+
+async fn master_key(
+    db: &mut dyn Query,
+    id: MasterKeyId,
+) -> Result<Option<SealedMasterKey>, StorageError> {
+    let sql = format!("{SELECT} WHERE id = ?1");
+    db.row(&sql, &values![id]).await?.map(read).transpose()
+}
+
+async fn list(
+    db: &mut dyn Query,
+    after: Option<MasterKeyId>,
+    limit: usize,
+) -> Result<Vec<SealedMasterKey>, StorageError> {
+    let sql = format!("{SELECT} WHERE id > ?1 ORDER BY id LIMIT ?2");
+    let values = values![after.map_or(0, |id| id.0), Value::limit(limit)];
+    db.query(&sql, &values)
+        .await?
+        .into_iter()
+        .map(read)
+        .collect()
+}
+
+async fn rename(
+    tx: &mut dyn Transaction,
+    id: MasterKeyId,
+    name: &str,
+    expected: &Precondition,
+) -> Result<Option<SealedMasterKey>, StorageError> {
+    let Some(present) = master_key(tx, id).await? else {
+        return Ok(None);
+    };
+    expected.check(Some(&present))?;
+    let sql = "UPDATE master_keys SET name = ?2 WHERE id = ?1";
+    tx.execute(sql, &values![id, name]).await?;
+    master_key(tx, id).await
+}
+
+async fn delete(
+    tx: &mut dyn Transaction,
+    id: MasterKeyId,
+    expected: &Precondition,
+) -> Result<Option<()>, StorageError> {
+    let Some(present) = master_key(tx, id).await? else {
+        return Ok(None);
+    };
+    expected.check(Some(&present))?;
+    let users = "SELECT count(*) FROM inlays WHERE master_key_id = ?1 AND deleted_at IS NULL";
+    match tx.count(users, &values![id]).await? {
+        0 => {}
+        users => return Err(InUse::ByInlays(users).into()),
+    }
+    let reserved = "SELECT 1 FROM import_rows WHERE master_key_id = ?1 LIMIT 1";
+    if tx.exists(reserved, &values![id]).await? {
+        return Err(InUse::ByImport("master key").into());
+    }
+    let sql = "DELETE FROM master_keys WHERE id = ?1";
+    tx.execute(sql, &values![id]).await?;
+    Ok(Some(()))
+}

@@ -1,0 +1,95 @@
+//! One change of many tags, in a few statements.
+
+use std::collections::HashMap;
+
+use super::save::check_experience;
+use crate::id::{ExperienceId, TagId};
+use crate::storage::plane::Transaction;
+use crate::storage::value::{Value, values};
+use crate::storage::{StorageError, TagChange};
+use crate::tag::Status;
+
+/// Makes the change, and answers for each changed tag what takes it back.
+pub(super) async fn tags(
+    tx: &mut dyn Transaction,
+    ids: &[TagId],
+    change: TagChange,
+) -> Result<Vec<(TagId, TagChange)>, StorageError> {
+    if let TagChange::Assign(Some(experience)) = change {
+        check_experience(tx, experience).await?;
+    }
+    let sql =
+        "SELECT id, experience_id, status, deleted_at IS NOT NULL FROM tags WHERE id IN ids(?1)";
+    let mut before = HashMap::with_capacity(ids.len());
+    for mut row in tx.query(sql, &values![Value::list(ids)]).await? {
+        let id: TagId = row.take()?;
+        let tag = Before {
+            experience: row.take()?,
+            status: row.text("status", Status::parse)?,
+            deleted: row.take()?,
+        };
+        before.insert(id, tag);
+    }
+    let mut changed = Vec::with_capacity(before.len());
+    for id in ids {
+        // Taken out, so that one named twice is changed once.
+        if let Some(back) = before.remove(id).and_then(|tag| tag.back(change)) {
+            changed.push((*id, back));
+        }
+    }
+    if !changed.is_empty() {
+        update(tx, changed.iter().map(|(id, _)| *id), change).await?;
+        tx.changes_configuration();
+    }
+    Ok(changed)
+}
+
+/// A tag as it was.
+struct Before {
+    experience: Option<ExperienceId>,
+    status: Status,
+    deleted: bool,
+}
+
+impl Before {
+    /// What takes `change` back; `None` where it changes nothing.
+    fn back(self, change: TagChange) -> Option<TagChange> {
+        match change {
+            TagChange::Assign(to) if !self.deleted && to != self.experience => {
+                Some(TagChange::Assign(self.experience))
+            }
+            TagChange::Status(to) if !self.deleted && to != self.status => {
+                Some(TagChange::Status(self.status))
+            }
+            TagChange::Delete if !self.deleted => Some(TagChange::Restore),
+            TagChange::Restore if self.deleted => Some(TagChange::Delete),
+            _ => None,
+        }
+    }
+}
+
+async fn update(
+    tx: &mut dyn Transaction,
+    ids: impl Iterator<Item = TagId>,
+    change: TagChange,
+) -> Result<(), StorageError> {
+    let mut values = values![Value::list(ids), tx.now()].to_vec();
+    let sets = match change {
+        TagChange::Assign(to) => {
+            values.push(to.into());
+            "experience_id = ?3, updated_at = ?2"
+        }
+        TagChange::Status(to) => {
+            values.push(to.as_str().into());
+            "status = ?3, updated_at = ?2"
+        }
+        TagChange::Delete => "deleted_at = ?2",
+        TagChange::Restore => {
+            "deleted_at = NULL, updated_at = ?2, experience_id =
+                 (SELECT e.id FROM experiences e
+                  WHERE e.id = tags.experience_id AND e.deleted_at IS NULL)"
+        }
+    };
+    let sql = format!("UPDATE tags SET {sets} WHERE id IN ids(?1)");
+    tx.execute(&sql, &values).await.map(drop)
+}

@@ -1,0 +1,48 @@
+//! Slugs that tags had before.
+
+use super::{search, whole};
+use crate::id::TagId;
+use crate::storage::StorageError;
+use crate::storage::plane::Transaction;
+use crate::storage::value::values;
+use crate::tag::Slug;
+
+/// Notes that a tag has another slug now. One that it had before is no former one any more.
+pub(super) async fn replace(
+    tx: &mut dyn Transaction,
+    tag: TagId,
+    before: &Slug,
+    after: &Slug,
+) -> Result<(), StorageError> {
+    if before == after {
+        return Ok(());
+    }
+    let sql = "DELETE FROM former_slugs WHERE slug = ?1";
+    tx.execute(sql, &values![after.as_str()]).await?;
+    let now = tx.now();
+    let sql = "INSERT INTO former_slugs (slug, tag_id, replaced_at) VALUES (?1, ?2, ?3)";
+    tx.execute(sql, &values![before.as_str(), tag, now]).await?;
+    Ok(())
+}
+
+/// Gives up a former slug.
+pub(super) async fn release(
+    tx: &mut dyn Transaction,
+    tag: TagId,
+    slug: &Slug,
+) -> Result<Option<()>, StorageError> {
+    let Some(found) = whole::tag(tx, tag).await? else {
+        return Ok(None);
+    };
+    let sql = "DELETE FROM former_slugs WHERE slug = ?2 AND tag_id = ?1";
+    if tx.execute(sql, &values![tag, slug.as_str()]).await? == 0 {
+        return Ok(None);
+    }
+    let now = tx.now();
+    let sql = "UPDATE tags SET updated_at = ?2 WHERE id = ?1";
+    tx.execute(sql, &values![tag, now]).await?;
+    search::refold(tx, tag, &found.fields).await?;
+    search::index(tx, &[tag]).await?;
+    tx.changes_configuration();
+    Ok(Some(()))
+}

@@ -1,0 +1,150 @@
+//! Lists of tags, and everything else that selects many of them.
+
+use std::collections::BTreeSet;
+
+use super::select::{Select, Source};
+use super::whole;
+use crate::id::TagId;
+use crate::storage::plane::Query;
+use crate::storage::plane::dialect::Dialect;
+use crate::storage::value::{Row, Value, values};
+use crate::storage::{StorageError, TagFilter, TagList, TagSelect};
+use crate::tag::{PropertyClass, PropertyKey, Tag};
+
+/// Candidates up to which SQLite's search beats a walk in an order other than that of ids.
+const FEW: i64 = 5_000;
+
+/// Ranges of ids in one statement; a power of two, as their numbers in statements are.
+const RANGES: usize = 32;
+
+/// A piece of the list, whole tags.
+pub(super) async fn tags(db: &mut dyn Query, list: &TagList) -> Result<Vec<Tag>, StorageError> {
+    let mut source = Source::of(db.dialect(), &list.filter);
+    if list.order.is_by_name() {
+        source = match source {
+            Source::Search { ref pieces } if are_few(db, pieces).await? => source,
+            Source::Postgres => source,
+            _ => Source::names(&list.filter),
+        };
+    }
+    let (sql, values) = Select::page(list, source)?;
+    let ids = ids_of(db.query_once(&sql, &values).await?)?;
+    let tags = whole::whole(db, &ids).await?;
+    Ok(tags.into_iter().map(|(tag, _)| tag).collect())
+}
+
+async fn are_few(db: &mut dyn Query, pieces: &str) -> Result<bool, StorageError> {
+    let sql = "SELECT count(*) FROM
+         (SELECT 1 FROM tags_search WHERE tags_search MATCH ?1 LIMIT ?2)";
+    Ok(db.count(sql, &values![pieces, FEW]).await? < FEW.unsigned_abs())
+}
+
+/// How many tags match.
+pub(super) async fn count(db: &mut dyn Query, filter: &TagFilter) -> Result<u64, StorageError> {
+    let select = Select::new(filter, Source::of(db.dialect(), filter));
+    let sql = format!("SELECT count(*) FROM {}", select.clauses());
+    let found = db.query_once(&sql, &select.values).await?;
+    found.into_iter().next().map_or(Ok(0), |mut row| row.take())
+}
+
+/// All ids of a selection, rising.
+pub(super) async fn ids(
+    db: &mut dyn Query,
+    select: &TagSelect,
+) -> Result<Vec<TagId>, StorageError> {
+    match select {
+        TagSelect::Filter(filter) => {
+            let select = Select::new(filter, Source::of(db.dialect(), filter));
+            let (id, clauses) = (select.source.id(), select.clauses());
+            let sql = format!("SELECT {id} FROM {clauses} ORDER BY {id}");
+            ids_of(db.query_once(&sql, &select.values).await?)
+        }
+        TagSelect::Ranges { ranges, deleted } => ids_in(db, &disjoint(ranges), *deleted).await,
+    }
+}
+
+/// The ids in ranges that rise and do not meet.
+async fn ids_in(
+    db: &mut dyn Query,
+    mut ranges: &[(TagId, TagId)],
+    deleted: bool,
+) -> Result<Vec<TagId>, StorageError> {
+    let null = if deleted { "NOT NULL" } else { "NULL" };
+    let mut ids = Vec::new();
+    while !ranges.is_empty() {
+        let (some, rest) = ranges.split_at(1 << ranges.len().min(RANGES).ilog2());
+        ranges = rest;
+        let values: Vec<Value<'_>> = some
+            .iter()
+            .flat_map(|(first, last)| values![*first, *last])
+            .collect();
+        let within: Vec<_> = (1..=some.len())
+            .map(|range| format!("id BETWEEN ?{} AND ?{}", range * 2 - 1, range * 2))
+            .collect();
+        let within = within.join(" OR ");
+        let sql =
+            format!("SELECT id FROM tags WHERE deleted_at IS {null} AND ({within}) ORDER BY id");
+        ids.extend(ids_of(db.query(&sql, &values).await?)?);
+    }
+    Ok(ids)
+}
+
+/// The same ranges, rising, and none with an id of another.
+fn disjoint(ranges: &[(TagId, TagId)]) -> Vec<(TagId, TagId)> {
+    let mut ranges = ranges.to_vec();
+    ranges.sort_unstable();
+    let mut apart: Vec<(TagId, TagId)> = Vec::with_capacity(ranges.len());
+    for (first, last) in ranges {
+        match apart.last_mut() {
+            Some((_, end)) if first.0 <= end.0.saturating_add(1) => *end = last.max(*end),
+            _ => apart.push((first, last)),
+        }
+    }
+    apart
+}
+
+/// The keys of the properties of all tags that match.
+pub(super) async fn property_keys(
+    db: &mut dyn Query,
+    filter: &TagFilter,
+) -> Result<BTreeSet<(PropertyClass, PropertyKey)>, StorageError> {
+    let select = Select::new(filter, Source::of(db.dialect(), filter));
+    let (id, clauses) = (select.source.id(), select.clauses());
+    // SQLite takes tables in the order of a CROSS JOIN: first those that match.
+    let join = match db.dialect() {
+        Dialect::Sqlite => "CROSS JOIN",
+        Dialect::Postgres => "JOIN",
+    };
+    let sql = format!(
+        "SELECT DISTINCT p.class, p.key FROM (SELECT {id} AS id FROM {clauses}) matching
+         {join} properties p ON p.tag_id = matching.id"
+    );
+    let found = db.query_once(&sql, &select.values).await?;
+    found
+        .into_iter()
+        .map(|mut row| whole::property_key(&mut row))
+        .collect()
+}
+
+fn ids_of(rows: Vec<Row>) -> Result<Vec<TagId>, StorageError> {
+    rows.into_iter().map(|mut row| row.take()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_that_meet_are_one() {
+        let ranges = |ranges: &[(i64, i64)]| -> Vec<_> {
+            let ranges = ranges.iter();
+            ranges
+                .map(|(first, last)| (TagId(*first), TagId(*last)))
+                .collect()
+        };
+        let given = ranges(&[(7, 7), (1, 3), (2, 9), (4, 5), (12, 11), (20, 30), (31, 31)]);
+        let apart = ranges(&[(1, 9), (12, 11), (20, 31)]);
+        assert_eq!(disjoint(&given), apart);
+        assert_eq!(disjoint(&[]), []);
+    }
+}

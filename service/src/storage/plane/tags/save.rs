@@ -1,0 +1,281 @@
+//! Writing tags, many in a statement. Nobody else writes configuration
+//! meanwhile: what is looked at first is still so when it is written.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{former, search, whole};
+use crate::id::{ExperienceId, TagId};
+use crate::storage::plane::dialect::Dialect;
+use crate::storage::plane::{self, Query, Transaction};
+use crate::storage::tags::SlugOwner;
+use crate::storage::value::{Value, unreadable, values};
+use crate::storage::{Conflict, StorageError, TagEdit};
+use crate::tag::{PropertyClass, Tag, TagFields};
+
+/// Stores new tags, each for itself.
+pub(super) async fn insert_all(
+    tx: &mut dyn Transaction,
+    tags: &[TagFields],
+    simulated: bool,
+) -> Result<Vec<Result<TagId, Conflict>>, StorageError> {
+    let mut taken = Taken::look(tx, tags.iter()).await?;
+    let checked: Vec<_> = tags.iter().map(|tag| taken.take(tag, None)).collect();
+    let good = tags.iter().zip(&checked);
+    let good: Vec<_> = good
+        .filter_map(|(tag, check)| check.is_ok().then_some(tag))
+        .collect();
+    let ids = insert_rows(tx, &good, simulated).await?;
+    search::index(tx, &ids).await?;
+    let mut ids = ids.into_iter();
+    let outcome = checked.into_iter().map(|check| match check {
+        Ok(()) => ids.next().map(Ok).ok_or_else(|| unreadable("tag")),
+        Err(conflict) => Ok(Err(conflict)),
+    });
+    outcome.collect()
+}
+
+/// Stores a new tag.
+pub(in crate::storage::plane) async fn insert(
+    tx: &mut dyn Transaction,
+    tag: &TagFields,
+    simulated: bool,
+) -> Result<TagId, StorageError> {
+    let inserted = insert_all(tx, std::slice::from_ref(tag), simulated).await?;
+    match inserted.into_iter().next() {
+        Some(inserted) => Ok(inserted?),
+        None => Err(unreadable("tag")),
+    }
+}
+
+/// Applies `edit` to a tag.
+pub(super) async fn edit(
+    tx: &mut dyn Transaction,
+    id: TagId,
+    edit: &TagEdit,
+) -> Result<Option<Tag>, StorageError> {
+    let Some((before, false)) = whole::locked(tx, id).await? else {
+        return Ok(None);
+    };
+    let before = before.fields;
+    let after = edit(before.clone())?;
+    Taken::look(tx, [&after].into_iter())
+        .await?
+        .take(&after, Some(id))?;
+    update_row(tx, id, &before, &after).await?;
+    let text = |tag: &TagFields| (tag.name.clone(), tag.slug.clone(), tag.title.clone());
+    if text(&before) != text(&after) {
+        search::index(tx, &[id]).await?;
+    }
+    whole::tag(tx, id).await
+}
+
+/// Whose URLs end in these slugs, or ended in them before; deleted tags', too.
+pub(in crate::storage::plane) async fn owners(
+    db: &mut dyn Query,
+    slugs: &[&str],
+) -> Result<HashMap<String, SlugOwner>, StorageError> {
+    let sql = "SELECT slug, id, FALSE FROM tags WHERE slug IN texts(?1)
+         UNION ALL SELECT slug, tag_id, TRUE FROM former_slugs WHERE slug IN texts(?1)";
+    let found = db.query(sql, &values![Value::list(slugs)]).await?;
+    let owners = found.into_iter().map(|mut row| {
+        let slug = row.take()?;
+        let owner = SlugOwner {
+            tag: row.take()?,
+            former: row.take()?,
+        };
+        Ok((slug, owner))
+    });
+    owners.collect()
+}
+
+/// The rules between tags and the rest of the database: what is taken, and what exists.
+pub(in crate::storage::plane) struct Taken {
+    slugs: HashMap<String, SlugOwner>,
+    /// Those that an import needs that is not finished.
+    reserved: HashSet<String>,
+    experiences: HashSet<ExperienceId>,
+}
+
+impl Taken {
+    /// As far as `tags` are concerned.
+    pub(in crate::storage::plane) async fn look(
+        db: &mut dyn Query,
+        tags: impl Iterator<Item = &TagFields> + Clone,
+    ) -> Result<Self, StorageError> {
+        let slugs: Vec<&str> = tags.clone().map(|tag| tag.slug.as_str()).collect();
+        let wanted: HashSet<_> = tags.filter_map(|tag| tag.experience_id).collect();
+        let sql = "SELECT slug FROM import_rows WHERE slug IN texts(?1)";
+        let reserved = db.query(sql, &values![Value::list(&slugs)]).await?;
+        let reserved = reserved.into_iter().map(|mut row| row.take());
+        Ok(Self {
+            reserved: reserved.collect::<Result<_, _>>()?,
+            slugs: owners(db, &slugs).await?,
+            experiences: existing(db, wanted).await?,
+        })
+    }
+
+    /// Lets `tag` have its slug, or says what it breaks. `itself` has it already.
+    pub(in crate::storage::plane) fn take(
+        &mut self,
+        tag: &TagFields,
+        itself: Option<TagId>,
+    ) -> Result<(), Conflict> {
+        let owner = self.slugs.get(tag.slug.as_str());
+        if let Some(owner) = owner.filter(|owner| itself != Some(owner.tag)) {
+            return Err(owner.refuses(&tag.slug));
+        }
+        if self.reserved.contains(tag.slug.as_str()) {
+            return Err(Conflict::SlugInImport(tag.slug.to_string()));
+        }
+        if let Some(experience) = tag.experience_id
+            && !self.experiences.contains(&experience)
+        {
+            return Err(missing(experience));
+        }
+        // Its id follows; until then it is nobody's who is asked for.
+        let owner = SlugOwner {
+            tag: itself.unwrap_or(TagId(0)),
+            former: false,
+        };
+        self.slugs.insert(tag.slug.to_string(), owner);
+        Ok(())
+    }
+}
+
+fn missing(ExperienceId(id): ExperienceId) -> Conflict {
+    Conflict::Missing {
+        noun: "experience",
+        id,
+    }
+}
+
+/// Refuses an experience that does not exist.
+pub(super) async fn check_experience(
+    db: &mut dyn Query,
+    experience: ExperienceId,
+) -> Result<(), StorageError> {
+    if existing(db, [experience].into()).await?.is_empty() {
+        return Err(missing(experience).into());
+    }
+    Ok(())
+}
+
+/// Those of some experiences that exist and are not deleted.
+async fn existing(
+    db: &mut dyn Query,
+    wanted: HashSet<ExperienceId>,
+) -> Result<HashSet<ExperienceId>, StorageError> {
+    if wanted.is_empty() {
+        return Ok(wanted);
+    }
+    let sql = "SELECT id FROM experiences WHERE id IN ids(?1) AND deleted_at IS NULL";
+    let found = db.query(sql, &values![Value::list(wanted)]).await?;
+    found.into_iter().map(|mut row| row.take()).collect()
+}
+
+/// What is stored of a tag in its own row, by column.
+fn columns(tag: &TagFields) -> Result<Vec<(&'static str, Value<'_>)>, StorageError> {
+    let location = tag.location.as_ref().map(serde_json::to_string);
+    let location = location.transpose().map_err(|_| unreadable("location"))?;
+    let widgets = serde_json::to_string(&tag.widget_settings);
+    let widgets = widgets.map_err(|_| unreadable("widget setting"))?;
+    Ok(vec![
+        ("slug", tag.slug.as_str().into()),
+        ("name", (&tag.name).into()),
+        ("title", (&tag.title).into()),
+        ("description", (&tag.description).into()),
+        ("language_code", (&tag.language_code).into()),
+        ("status", tag.status.as_str().into()),
+        ("experience_id", tag.experience_id.into()),
+        ("verifier_enabled", tag.verifier_enabled.into()),
+        (
+            "updates_require_verified",
+            tag.updates_require_verified.into(),
+        ),
+        ("track_location", tag.track_location.into()),
+        ("has_qr_code", tag.has_qr_code.into()),
+        ("location", location.into()),
+        ("widget_settings", widgets.into()),
+    ])
+}
+
+/// Stores tags that break no rule; their ids rise in their order. The index is the caller's.
+pub(in crate::storage::plane) async fn insert_rows(
+    tx: &mut dyn Transaction,
+    tags: &[&TagFields],
+    simulated: bool,
+) -> Result<Vec<TagId>, StorageError> {
+    let now = Value::from(tx.now());
+    let mut names = Vec::new();
+    let mut rows = Vec::with_capacity(tags.len());
+    for tag in tags {
+        let mut columns = columns(tag)?;
+        columns.push(("simulated", simulated.into()));
+        columns.push(("created_at", now.clone()));
+        columns.push(("updated_at", now.clone()));
+        if tx.dialect() == Dialect::Postgres {
+            columns.push((search::FOLDED, search::folded(tag).into()));
+        }
+        let (name, row): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+        names = name;
+        rows.push(row);
+    }
+    let inserted = plane::insert_rows(tx, "tags", &names, rows, "RETURNING id").await?;
+    let ids = inserted.into_iter().map(|mut row| row.take());
+    let ids: Vec<TagId> = ids.collect::<Result<_, _>>()?;
+    let properties = ids.iter().zip(tags).flat_map(|(id, tag)| {
+        let classes = PropertyClass::ALL.into_iter();
+        classes.map(|class| (*id, class, *tag))
+    });
+    insert_properties(tx, properties).await?;
+    Ok(ids)
+}
+
+/// Stores `after` in the place of `before`; checks and the index are the caller's.
+pub(in crate::storage::plane) async fn update_row(
+    tx: &mut dyn Transaction,
+    id: TagId,
+    before: &TagFields,
+    after: &TagFields,
+) -> Result<(), StorageError> {
+    former::replace(tx, id, &before.slug, &after.slug).await?;
+    let (mut sets, mut values) = (
+        "updated_at = ?2".to_owned(),
+        vec![id.into(), tx.now().into()],
+    );
+    for (name, value) in columns(after)? {
+        values.push(value);
+        sets = format!("{sets}, {name} = ?{}", values.len());
+    }
+    let sql = format!("UPDATE tags SET {sets} WHERE id = ?1");
+    tx.execute(&sql, &values).await?;
+    search::refold(tx, id, after).await?;
+    let changed = PropertyClass::ALL
+        .into_iter()
+        .filter(|class| after.properties(*class) != before.properties(*class));
+    let changed: Vec<_> = changed.collect();
+    for class in &changed {
+        let sql = "DELETE FROM properties WHERE tag_id = ?1 AND class = ?2";
+        tx.execute(sql, &values![id, class.as_str()]).await?;
+    }
+    let properties = changed.into_iter().map(|class| (id, class, after));
+    insert_properties(tx, properties).await?;
+    tx.changes_configuration();
+    Ok(())
+}
+
+/// Stores the properties of some classes of some tags.
+async fn insert_properties(
+    tx: &mut dyn Transaction,
+    of: impl Iterator<Item = (TagId, PropertyClass, &TagFields)>,
+) -> Result<(), StorageError> {
+    let mut rows = Vec::new();
+    for (id, class, tag) in of {
+        for (key, value) in &tag.properties(class).0 {
+            rows.push(values![id, class.as_str(), key.as_str(), value].into());
+        }
+    }
+    let columns = ["tag_id", "class", "key", "value"];
+    plane::insert_rows(tx, "properties", &columns, rows, "").await?;
+    Ok(())
+}

@@ -1,0 +1,321 @@
+//! Selecting tags, in SQL that is put together from what is asked for.
+//!
+//! PostgreSQL's planner finds the way: it knows the values, and how many tags have them.
+//! In SQLite there are two ways to the tags. A *walk* goes along the index of the order
+//! and skips what does not match; it is fast where much matches. A *search* takes the
+//! candidates of the index of pieces of text; it is fast where little matches, and where
+//! the order is that of ids, in which the candidates come.
+
+use crate::clock::Timestamp;
+use crate::id::TagId;
+use crate::storage::plane::dialect::Dialect;
+use crate::storage::search::{containing, fold, pieces};
+use crate::storage::value::Value;
+use crate::storage::{Conflict, StorageError, TagFilter, TagList, TagOrder, TagPlace};
+
+/// Stands for the last tap of a tag that was never tapped.
+const NEVER: i64 = -1;
+
+/// Where tags come from.
+pub(super) enum Source {
+    /// Wherever PostgreSQL's planner takes them from.
+    Postgres,
+    /// A walk along ids in SQLite.
+    ById,
+    /// A walk along names in SQLite.
+    ByName,
+    /// A walk along the ids of deleted tags in SQLite.
+    Deleted,
+    /// The candidates of SQLite's index of pieces.
+    Search { pieces: String },
+}
+
+impl Source {
+    /// In SQLite the candidates of a search if there is one that the index can do; else a walk
+    /// along ids.
+    pub(super) fn of(dialect: Dialect, filter: &TagFilter) -> Self {
+        if dialect == Dialect::Postgres {
+            return Self::Postgres;
+        }
+        match filter.q.as_deref().and_then(pieces) {
+            Some(pieces) => Self::Search { pieces },
+            None if filter.deleted => Self::Deleted,
+            None => Self::ById,
+        }
+    }
+
+    /// A walk along names in SQLite, as far as there is one.
+    pub(super) fn names(filter: &TagFilter) -> Self {
+        if filter.deleted {
+            Self::Deleted
+        } else {
+            Self::ByName
+        }
+    }
+
+    /// The column of the id.
+    pub(super) const fn id(&self) -> &'static str {
+        match self {
+            Self::Search { .. } => "s.rowid",
+            _ => "t.id",
+        }
+    }
+
+    /// The tables.
+    const fn from(&self) -> &'static str {
+        match self {
+            Self::Postgres => "tags t",
+            Self::ById => "tags t INDEXED BY tags_by_id",
+            Self::ByName => "tags t INDEXED BY tags_by_name",
+            Self::Deleted => "tags t INDEXED BY tags_deleted",
+            Self::Search { .. } => "tags_search s CROSS JOIN tags t ON t.id = s.rowid",
+        }
+    }
+
+    /// The name as it is ordered by. In both databases A to Z count as a to z.
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Postgres => "t.name_order",
+            _ => "t.name COLLATE NOCASE",
+        }
+    }
+}
+
+/// A `SELECT` in the making.
+pub(super) struct Select {
+    pub(super) source: Source,
+    /// Whether the order looks at taps, which lie in a table of their own.
+    by_taps: bool,
+    conditions: Vec<String>,
+    pub(super) values: Vec<Value<'static>>,
+}
+
+impl Select {
+    pub(super) fn new(filter: &TagFilter, source: Source) -> Self {
+        let mut select = Self {
+            source,
+            by_taps: false,
+            conditions: Vec::new(),
+            values: Vec::new(),
+        };
+        if let Source::Search { pieces } = &select.source {
+            let pieces = pieces.clone();
+            let pieces = select.bind(pieces);
+            let condition = format!("tags_search MATCH {pieces}");
+            select.conditions.push(condition);
+        }
+        let deleted = if filter.deleted { "NOT NULL" } else { "NULL" };
+        select.conditions.push(format!("t.deleted_at IS {deleted}"));
+        let equal: [(_, Value<'_>); 4] = [
+            ("simulated", filter.world.simulated().into()),
+            ("status", filter.status.map(|status| status.as_str()).into()),
+            ("verifier_enabled", filter.verifier_enabled.into()),
+            ("experience_id", filter.experience_id.into()),
+        ];
+        for (column, value) in equal {
+            if value != Value::Null {
+                let value = select.bind(value);
+                select.conditions.push(format!("t.{column} = {value}"));
+            }
+        }
+        if let Some(assigned) = filter.assigned {
+            let null = if assigned { "NOT NULL" } else { "NULL" };
+            let condition = format!("t.experience_id IS {null}");
+            select.conditions.push(condition);
+        }
+        if let Some(q) = &filter.q {
+            select.find(q);
+        }
+        select
+    }
+
+    /// Leaves out tags that do not have `q` in their texts.
+    fn find(&mut self, q: &str) {
+        let condition = if let Source::Postgres = self.source {
+            let pattern = self.bind(containing(q));
+            format!("t.folded LIKE {pattern} ESCAPE '\\'")
+        } else {
+            let folded = self.bind(fold(q));
+            // The list of former slugs is short, and made once.
+            format!(
+                "(holds({folded}, t.name, t.slug, t.title)
+                  OR t.id IN (SELECT f.tag_id FROM former_slugs f WHERE holds({folded}, f.slug)))"
+            )
+        };
+        self.conditions.push(condition);
+    }
+
+    /// The ids of a piece of the list: a statement and its values.
+    pub(super) fn page(
+        list: &TagList,
+        source: Source,
+    ) -> Result<(String, Vec<Value<'static>>), StorageError> {
+        let mut select = Self::new(&list.filter, source);
+        let id = select.source.id();
+        let (key, by_taps) = match list.order {
+            TagOrder::Created | TagOrder::CreatedDescending => (id, false),
+            TagOrder::Name | TagOrder::NameDescending => (select.source.name(), false),
+            TagOrder::Scans | TagOrder::ScansDescending => ("coalesce(v.scans, 0)", true),
+            TagOrder::LastScan | TagOrder::LastScanDescending => ("coalesce(v.last_at, -1)", true),
+        };
+        select.by_taps = by_taps;
+        let (beyond, direction) = if list.order.descends() {
+            ("<", "DESC")
+        } else {
+            (">", "ASC")
+        };
+        if let Some(after) = &list.after {
+            let (value, after) = place(list.order, after)?;
+            select.begin_after(key, value, after, beyond);
+        }
+        let order = if key == id {
+            format!("{id} {direction}")
+        } else {
+            format!("{key} {direction}, {id} {direction}")
+        };
+        let limit = select.bind(Value::limit(list.limit));
+        let clauses = select.clauses();
+        let sql = format!("SELECT {id} FROM {clauses} ORDER BY {order} LIMIT {limit}");
+        Ok((sql, select.values))
+    }
+
+    /// Leaves out what is not beyond a place: `value` in the order of `key`, and an id.
+    fn begin_after(
+        &mut self,
+        key: &str,
+        value: Option<Value<'static>>,
+        after: TagId,
+        beyond: &str,
+    ) {
+        let id = self.source.id();
+        let value = value.map(|value| self.bind(value));
+        let after = self.bind(after);
+        let condition = match (value, &self.source) {
+            (None, _) => format!("{id} {beyond} {after}"),
+            (Some(value), Source::Postgres) => format!("({key}, {id}) {beyond} ({value}, {after})"),
+            // The first term is what SQLite's index can seek; a row value is not.
+            (Some(value), _) => format!(
+                "{key} {beyond}= {value} AND ({key} {beyond} {value} OR {id} {beyond} {after})"
+            ),
+        };
+        self.conditions.push(condition);
+    }
+
+    /// Keeps a value, and answers its place in the statement.
+    fn bind(&mut self, value: impl Into<Value<'static>>) -> String {
+        self.values.push(value.into());
+        format!("?{}", self.values.len())
+    }
+
+    /// What follows `FROM`, up to the order.
+    pub(super) fn clauses(&self) -> String {
+        let from = self.source.from();
+        let conditions = self.conditions.join(" AND ");
+        let taps = if self.by_taps {
+            "LEFT JOIN visits v ON v.tag_id = t.id AND v.client = x''"
+        } else {
+            ""
+        };
+        format!("{from} {taps} WHERE {conditions}")
+    }
+}
+
+/// What `order` looks at in `place`, and the id.
+fn place(
+    order: TagOrder,
+    place: &TagPlace,
+) -> Result<(Option<Value<'static>>, TagId), StorageError> {
+    match (order, place) {
+        (TagOrder::Created | TagOrder::CreatedDescending, TagPlace::Created(id)) => Ok((None, *id)),
+        (TagOrder::Name | TagOrder::NameDescending, TagPlace::Name(name, id)) => {
+            Ok((Some(name.to_ascii_lowercase().into()), *id))
+        }
+        (TagOrder::Scans | TagOrder::ScansDescending, TagPlace::Scans(scans, id)) => {
+            Ok((Some((*scans).into()), *id))
+        }
+        (TagOrder::LastScan | TagOrder::LastScanDescending, TagPlace::LastScan(at, id)) => {
+            Ok((Some(at.map_or(NEVER, Timestamp::millis).into()), *id))
+        }
+        _ => Err(Conflict::Invalid("after is a place in another order.".to_owned()).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::{Connection, params_from_iter};
+
+    use super::*;
+    use crate::tag::Status;
+
+    fn plan(connection: &Connection, list: &TagList, source: Source) -> String {
+        let (sql, values) = Select::page(list, source).unwrap();
+        let mut explain = connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+            .unwrap();
+        let steps = explain.query_map(params_from_iter(values), |row| row.get::<_, String>(3));
+        let steps: Vec<_> = steps.unwrap().map(Result::unwrap).collect();
+        steps.join("; ")
+    }
+
+    #[test]
+    fn a_page_begins_at_its_place_in_the_index_and_is_not_sorted() {
+        let connection = Connection::open_in_memory().unwrap();
+        let schema = include_str!("../../../../migrations/sqlite/V1__initial.sql");
+        connection.execute_batch(schema).unwrap();
+        crate::storage::sqlite::search::add_function(&connection).unwrap();
+        let id = TagId(1);
+        for (order, after, index) in [
+            (
+                TagOrder::Created,
+                TagPlace::Created(id),
+                "USING INDEX tags_by_id (id>?)",
+            ),
+            (
+                TagOrder::CreatedDescending,
+                TagPlace::Created(id),
+                "USING INDEX tags_by_id (id<?)",
+            ),
+            (
+                TagOrder::Name,
+                TagPlace::Name(String::new(), id),
+                "USING INDEX tags_by_name (name>?)",
+            ),
+            (
+                TagOrder::NameDescending,
+                TagPlace::Name(String::new(), id),
+                "USING INDEX tags_by_name (name<?)",
+            ),
+        ] {
+            let list = TagList {
+                filter: TagFilter {
+                    status: Some(Status::Archived),
+                    ..TagFilter::default()
+                },
+                order,
+                after: Some(after),
+                limit: 51,
+            };
+            let source = if order.is_by_name() {
+                Source::ByName
+            } else {
+                Source::ById
+            };
+            let plan = plan(&connection, &list, source);
+            assert!(plan.contains(index), "{plan}");
+            assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+        }
+        let found = TagList {
+            filter: TagFilter {
+                q: Some("bottle".to_owned()),
+                ..TagFilter::default()
+            },
+            order: TagOrder::Created,
+            after: Some(TagPlace::Created(id)),
+            limit: 51,
+        };
+        let source = Source::of(Dialect::Sqlite, &found.filter);
+        let plan = plan(&connection, &found, source);
+        assert!(plan.contains("SCAN s VIRTUAL TABLE INDEX"), "{plan}");
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    }
+}

@@ -1,0 +1,122 @@
+//! Tags with everything known about them.
+
+use std::collections::HashMap;
+
+use crate::id::TagId;
+use crate::storage::StorageError;
+use crate::storage::plane::{Query, Transaction};
+use crate::storage::value::{Row, Value, values};
+use crate::tag::{
+    Properties, PropertyClass, PropertyKey, Slug, Status, Tag, TagFields, WidgetSettings,
+};
+
+/// Columns of a tag, for a query over [`FROM`].
+pub(in crate::storage) const COLUMNS: &str = "t.id, t.slug, t.name, t.title, t.description, \
+    t.language_code, t.status, t.experience_id, t.verifier_enabled, t.updates_require_verified, \
+    t.track_location, t.has_qr_code, t.simulated, t.location, t.widget_settings, t.created_at, \
+    t.updated_at, v.scans, v.last_at";
+
+/// Tags, and the row of a tag's visits that stands for all clients.
+pub(in crate::storage) const FROM: &str =
+    "tags t LEFT JOIN visits v ON v.tag_id = t.id AND v.client = x''";
+
+/// A tag from its [`COLUMNS`]; its properties and former slugs are empty.
+pub(in crate::storage) fn read(row: &mut Row) -> Result<Tag, StorageError> {
+    let id = row.take()?;
+    let mut fields = TagFields {
+        slug: row.text("slug", |slug| Slug::parse(slug).ok())?,
+        name: row.take()?,
+        title: row.take()?,
+        description: row.take()?,
+        language_code: row.take()?,
+        status: row.text("status", Status::parse)?,
+        experience_id: row.take()?,
+        verifier_enabled: row.take()?,
+        updates_require_verified: row.take()?,
+        track_location: row.take()?,
+        has_qr_code: row.take()?,
+        location: None,
+        widget_settings: WidgetSettings::default(),
+        attributes: Properties::default(),
+        data: Properties::default(),
+        variables: Properties::default(),
+    };
+    let simulated = row.take()?;
+    fields.location = row.optional_text("location", |json| serde_json::from_str(json).ok())?;
+    fields.widget_settings = row.json("widget setting")?;
+    let (created_at, updated_at) = (row.take()?, row.take()?);
+    Ok(Tag {
+        id,
+        fields,
+        former_slugs: Vec::new(),
+        simulated,
+        scan_count: row.take::<Option<u64>>()?.unwrap_or_default(),
+        last_scan_at: row.take()?,
+        created_at,
+        updated_at,
+    })
+}
+
+/// A whole tag; `None` for a deleted one.
+pub(in crate::storage::plane) async fn tag(
+    db: &mut dyn Query,
+    id: TagId,
+) -> Result<Option<Tag>, StorageError> {
+    let found = whole(db, &[id]).await?.pop();
+    Ok(found.and_then(|(tag, deleted)| (!deleted).then_some(tag)))
+}
+
+/// Whole tags, and whether each is deleted; in the order of `ids`.
+pub(in crate::storage::plane) async fn whole(
+    db: &mut dyn Query,
+    ids: &[TagId],
+) -> Result<Vec<(Tag, bool)>, StorageError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let wanted = values![Value::list(ids)];
+    let sql =
+        format!("SELECT {COLUMNS}, t.deleted_at IS NOT NULL FROM {FROM} WHERE t.id IN ids(?1)");
+    let mut tags = HashMap::with_capacity(ids.len());
+    for mut row in db.query(&sql, &wanted).await? {
+        let tag = read(&mut row)?;
+        tags.insert(tag.id, (tag, row.take()?));
+    }
+    let sql = "SELECT tag_id, class, key, value FROM properties WHERE tag_id IN ids(?1)";
+    for mut row in db.query(sql, &wanted).await? {
+        let tag: TagId = row.take()?;
+        let (class, key) = property_key(&mut row)?;
+        if let Some((tag, _)) = tags.get_mut(&tag) {
+            tag.fields.properties_mut(class).0.insert(key, row.take()?);
+        }
+    }
+    let sql = "SELECT tag_id, slug FROM former_slugs WHERE tag_id IN ids(?1)
+         ORDER BY replaced_at DESC, slug DESC";
+    for mut row in db.query(sql, &wanted).await? {
+        let tag: TagId = row.take()?;
+        if let Some((tag, _)) = tags.get_mut(&tag) {
+            let slug = row.text("slug", |slug| Slug::parse(slug).ok())?;
+            tag.former_slugs.push(slug);
+        }
+    }
+    Ok(ids.iter().filter_map(|id| tags.remove(id)).collect())
+}
+
+/// A tag whose properties no update changes meanwhile, and whether it is deleted.
+pub(in crate::storage::plane) async fn locked(
+    tx: &mut dyn Transaction,
+    id: TagId,
+) -> Result<Option<(Tag, bool)>, StorageError> {
+    let lock = "SELECT 1 FROM properties WHERE tag_id = ?1 ORDER BY class, key FOR UPDATE";
+    tx.query(lock, &values![id]).await?;
+    Ok(whole(tx, &[id]).await?.pop())
+}
+
+/// A property's class and key, the next columns of a row.
+pub(in crate::storage) fn property_key(
+    row: &mut Row,
+) -> Result<(PropertyClass, PropertyKey), StorageError> {
+    let class = row.text("property", PropertyClass::parse)?;
+    let key = row.text("property", |key| PropertyKey::parse(key).ok())?;
+    Ok((class, key))
+}

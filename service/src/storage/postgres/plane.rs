@@ -1,0 +1,220 @@
+//! The configuration plane on PostgreSQL: it reads on any connection, and writes in
+//! transactions of which there is one at a time.
+
+use std::error::Error;
+
+use async_trait::async_trait;
+use bytes::BytesMut;
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+
+use super::PostgresStorage;
+use super::session::Session;
+use super::transaction::{Snapshot, Write};
+use crate::clock::Timestamp;
+use crate::storage::StorageError;
+use crate::storage::plane::dialect::Dialect;
+use crate::storage::plane::{Change, Database, Query, Read, Transaction};
+use crate::storage::value::{Row, Value, unreadable};
+
+#[async_trait]
+impl Query for Session {
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
+    }
+
+    async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError> {
+        query(self, sql, values).await
+    }
+}
+
+#[async_trait]
+impl Query for Snapshot {
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
+    }
+
+    async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError> {
+        query(self, sql, values).await
+    }
+
+    async fn query_once(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>, StorageError> {
+        let sql = Dialect::Postgres.say(sql);
+        let values: Vec<_> = values
+            .iter()
+            .map(|value| (value as _, kind(value)))
+            .collect();
+        rows(&self.rows_once(&sql, &values).await?)
+    }
+}
+
+#[async_trait]
+impl Query for Write {
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
+    }
+
+    async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError> {
+        query(self, sql, values).await
+    }
+}
+
+#[async_trait]
+impl Transaction for Write {
+    fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    async fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StorageError> {
+        self.run(&Dialect::Postgres.say(sql), &parameters(values))
+            .await
+    }
+
+    fn changes_configuration(&mut self) {
+        Self::changes_configuration(self);
+    }
+}
+
+#[async_trait]
+impl Database for PostgresStorage {
+    async fn present(&self) -> Result<Timestamp, StorageError> {
+        self.node.present().await
+    }
+
+    #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
+    async fn read<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Read<A, T>,
+    ) -> Result<T, StorageError>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let mut session = self.session().await?;
+        self.contained(operation(&mut session, &arguments)).await
+    }
+
+    #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
+    async fn read_snapshot<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Read<A, T>,
+    ) -> Result<T, StorageError>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let mut snapshot = self.snapshot().await?;
+        let read = self.contained(operation(&mut snapshot, &arguments)).await?;
+        snapshot.end().await?;
+        Ok(read)
+    }
+
+    #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
+    async fn change<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Change<A, T>,
+    ) -> Result<T, StorageError>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let mut write = self.begin().await?;
+        let changed = self.contained(operation(&mut write, &arguments)).await;
+        self.end(write, changed).await
+    }
+
+    #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
+    async fn change_at_once(
+        &self,
+        name: &'static str,
+        sql: &'static str,
+        values: Vec<Value<'static>>,
+    ) -> Result<Vec<Row>, StorageError> {
+        query(&self.session().await?, sql, &values).await
+    }
+}
+
+async fn query(
+    session: &Session,
+    sql: &str,
+    values: &[Value<'_>],
+) -> Result<Vec<Row>, StorageError> {
+    let sql = Dialect::Postgres.say(sql);
+    rows(&session.rows(&sql, &parameters(values)).await?)
+}
+
+fn parameters<'a>(values: &'a [Value<'_>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    values.iter().map(|value| value as _).collect()
+}
+
+/// The type of a parameter that no statement gives one.
+fn kind(value: &Value<'_>) -> Type {
+    match value {
+        Value::Integer(_) => Type::INT8,
+        Value::Flag(_) => Type::BOOL,
+        Value::Bytes(_) => Type::BYTEA,
+        Value::Text(_) | Value::Null => Type::TEXT,
+    }
+}
+
+/// Rows as the plane reads them.
+pub(super) fn rows(found: &[tokio_postgres::Row]) -> Result<Vec<Row>, StorageError> {
+    found.iter().map(row).collect()
+}
+
+/// The same of one row.
+pub(super) fn row(found: &tokio_postgres::Row) -> Result<Row, StorageError> {
+    let values = (0..found.len()).map(|column| value(found, column));
+    values.collect::<Result<_, _>>().map(Row::new)
+}
+
+fn value(row: &tokio_postgres::Row, column: usize) -> Result<Value<'static>, StorageError> {
+    let of = row.columns()[column].type_();
+    Ok(match *of {
+        Type::INT8 => row.try_get::<_, Option<i64>>(column)?.into(),
+        Type::INT4 => row.try_get::<_, Option<i32>>(column)?.map(i64::from).into(),
+        Type::INT2 => row.try_get::<_, Option<i16>>(column)?.map(i64::from).into(),
+        Type::BOOL => row.try_get::<_, Option<bool>>(column)?.into(),
+        Type::TEXT => row.try_get::<_, Option<String>>(column)?.into(),
+        Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(column)?.into(),
+        _ => return Err(unreadable(of.name())),
+    })
+}
+
+/// A value goes to a parameter of the type that the statement gives it.
+impl ToSql for Value<'_> {
+    fn to_sql(
+        &self,
+        of: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Integer(number) => match *of {
+                Type::INT4 => i32::try_from(*number)?.to_sql_checked(of, out),
+                Type::INT2 => i16::try_from(*number)?.to_sql_checked(of, out),
+                _ => number.to_sql_checked(of, out),
+            },
+            Self::Flag(flag) => flag.to_sql_checked(of, out),
+            // In their binary form both are the text itself.
+            Self::Text(text) if *of == Type::JSON => text.as_ref().to_sql(&Type::TEXT, out),
+            Self::Text(text) => text.as_ref().to_sql_checked(of, out),
+            Self::Bytes(bytes) => bytes.as_ref().to_sql_checked(of, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}

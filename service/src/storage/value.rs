@@ -1,0 +1,295 @@
+//! A value of a column and a row of columns, as both databases know them.
+
+use std::borrow::Cow;
+
+use super::StorageError;
+use crate::clock::Timestamp;
+use crate::id::{
+    ExperienceId, ImageId, ImportId, InlayId, InteractionId, MasterKeyId, SheetId, TagId, TokenId,
+    VirtualInlayId,
+};
+use crate::inlay::Uid;
+use crate::inlay::key::KeyFingerprint;
+
+/// A value of a column, or of a statement's parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value<'a> {
+    /// None.
+    Null,
+    /// A number.
+    Integer(i64),
+    /// Yes or no. SQLite has 1 and 0 for it.
+    Flag(bool),
+    /// Text.
+    Text(Cow<'a, str>),
+    /// Bytes.
+    Bytes(Cow<'a, [u8]>),
+}
+
+/// The parameters of a statement: anything that is a [`Value`].
+macro_rules! values {
+    ($($value:expr),* $(,)?) => {
+        [$($crate::storage::value::Value::from($value)),*]
+    };
+}
+pub(super) use values;
+
+impl Value<'_> {
+    /// A list as one parameter: a statement has `ids(?1)` or `texts(?1)` in its place.
+    pub(super) fn list<T: serde::Serialize>(items: impl IntoIterator<Item = T>) -> Self {
+        let items: Vec<T> = items.into_iter().collect();
+        // Numbers and texts always have a form in JSON.
+        Self::from(serde_json::to_string(&items).unwrap_or_default())
+    }
+
+    /// The greatest number of rows of an answer.
+    pub(super) fn limit(items: usize) -> Self {
+        Self::Integer(i64::try_from(items).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<i64> for Value<'_> {
+    fn from(number: i64) -> Self {
+        Self::Integer(number)
+    }
+}
+
+impl From<u32> for Value<'_> {
+    fn from(number: u32) -> Self {
+        Self::Integer(number.into())
+    }
+}
+
+impl From<u64> for Value<'_> {
+    fn from(number: u64) -> Self {
+        Self::Integer(number.cast_signed())
+    }
+}
+
+impl From<bool> for Value<'_> {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(Cow::Borrowed(text))
+    }
+}
+
+impl<'a> From<&'a String> for Value<'a> {
+    fn from(text: &'a String) -> Self {
+        Self::Text(Cow::Borrowed(text))
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(Cow::Owned(text))
+    }
+}
+
+impl<'a> From<&'a [u8]> for Value<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::Bytes(Cow::Borrowed(bytes))
+    }
+}
+
+impl<'a> From<&'a Vec<u8>> for Value<'a> {
+    fn from(bytes: &'a Vec<u8>) -> Self {
+        Self::Bytes(Cow::Borrowed(bytes))
+    }
+}
+
+impl From<Vec<u8>> for Value<'_> {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Bytes(Cow::Owned(bytes))
+    }
+}
+
+impl From<Timestamp> for Value<'_> {
+    fn from(at: Timestamp) -> Self {
+        Self::Integer(at.millis())
+    }
+}
+
+impl From<Uid> for Value<'_> {
+    fn from(uid: Uid) -> Self {
+        Self::from(uid.bytes().to_vec())
+    }
+}
+
+impl From<KeyFingerprint> for Value<'_> {
+    fn from(fingerprint: KeyFingerprint) -> Self {
+        Self::from(fingerprint.bytes().to_vec())
+    }
+}
+
+impl<'a, T> From<Option<T>> for Value<'a>
+where
+    Value<'a>: From<T>,
+{
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Self::from)
+    }
+}
+
+/// What a column's value can be read as.
+pub(super) trait FromValue: Sized {
+    /// The value; `None` if it is of another kind.
+    fn from_value(value: Value<'static>) -> Option<Self>;
+}
+
+impl FromValue for i64 {
+    fn from_value(value: Value<'static>) -> Option<Self> {
+        match value {
+            Value::Integer(number) => Some(number),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for u64 {
+    fn from_value(value: Value<'static>) -> Option<Self> {
+        i64::from_value(value)?.try_into().ok()
+    }
+}
+
+impl FromValue for u32 {
+    fn from_value(value: Value<'static>) -> Option<Self> {
+        i64::from_value(value)?.try_into().ok()
+    }
+}
+
+impl FromValue for bool {
+    fn from_value(value: Value<'static>) -> Option<Self> {
+        match value {
+            Value::Flag(flag) => Some(flag),
+            Value::Integer(0) => Some(false),
+            Value::Integer(1) => Some(true),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for String {
+    fn from_value(value: Value<'static>) -> Option<Self> {
+        match value {
+            Value::Text(text) => Some(text.into_owned()),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for Vec<u8> {
+    fn from_value(value: Value<'static>) -> Option<Self> {
+        match value {
+            Value::Bytes(bytes) => Some(bytes.into_owned()),
+            _ => None,
+        }
+    }
+}
+
+impl<const N: usize> FromValue for [u8; N] {
+    fn from_value(value: Value<'static>) -> Option<Self> {
+        Vec::from_value(value)?.try_into().ok()
+    }
+}
+
+impl FromValue for Timestamp {
+    fn from_value(value: Value<'static>) -> Option<Self> {
+        i64::from_value(value).map(Self::from_millis)
+    }
+}
+
+impl FromValue for Uid {
+    fn from_value(value: Value<'static>) -> Option<Self> {
+        FromValue::from_value(value).map(Self::from_bytes)
+    }
+}
+
+impl FromValue for KeyFingerprint {
+    fn from_value(value: Value<'static>) -> Option<Self> {
+        FromValue::from_value(value).map(Self::from_bytes)
+    }
+}
+
+impl<T: FromValue> FromValue for Option<T> {
+    fn from_value(value: Value<'static>) -> Option<Self> {
+        match value {
+            Value::Null => Some(None),
+            value => T::from_value(value).map(Some),
+        }
+    }
+}
+
+macro_rules! ids {
+    ($($id:ident),+ $(,)?) => {$(
+        impl From<$id> for Value<'_> {
+            fn from(id: $id) -> Self {
+                Self::Integer(id.0)
+            }
+        }
+
+        impl FromValue for $id {
+            fn from_value(value: Value<'static>) -> Option<Self> {
+                i64::from_value(value).map(Self)
+            }
+        }
+    )+};
+}
+
+ids! {
+    ExperienceId, ImageId, ImportId, InlayId, InteractionId, MasterKeyId, SheetId, TagId, TokenId,
+    VirtualInlayId,
+}
+
+/// A row of an answer. Its columns are taken one after the other. A value that is
+/// no such type's is a damaged database, not a client's mistake.
+pub(super) struct Row(std::vec::IntoIter<Value<'static>>);
+
+impl Row {
+    pub(super) fn new(columns: Vec<Value<'static>>) -> Self {
+        Self(columns.into_iter())
+    }
+
+    /// The next column.
+    pub(super) fn take<T: FromValue>(&mut self) -> Result<T, StorageError> {
+        let value = self.0.next().and_then(T::from_value);
+        value.ok_or_else(|| unreadable(std::any::type_name::<T>()))
+    }
+
+    /// The next column, a text that `read` understands. `what` names it to a reader of logs.
+    pub(super) fn text<T>(
+        &mut self,
+        what: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, StorageError> {
+        read(&self.take::<String>()?).ok_or_else(|| unreadable(what))
+    }
+
+    /// The same, which may be absent.
+    pub(super) fn optional_text<T>(
+        &mut self,
+        what: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, StorageError> {
+        let text = self.take::<Option<String>>()?;
+        text.map(|text| read(&text).ok_or_else(|| unreadable(what)))
+            .transpose()
+    }
+
+    /// The next column, JSON.
+    pub(super) fn json<T: serde::de::DeserializeOwned>(
+        &mut self,
+        what: &str,
+    ) -> Result<T, StorageError> {
+        self.text(what, |json| serde_json::from_str(json).ok())
+    }
+}
+
+/// A stored value that does not read as what it should be.
+pub(super) fn unreadable(what: &str) -> StorageError {
+    StorageError::Failed(format!("a stored {what} is not readable"))
+}
