@@ -6,7 +6,7 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
-pub use prometheus_client::metrics::counter::Counter;
+pub(crate) use prometheus_client::metrics::counter::Counter;
 
 /// The counters, and the registry that shows them.
 pub struct Metrics {
