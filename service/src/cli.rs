@@ -72,7 +72,7 @@ enum Verb {
 }
 
 /// Runs the command that the arguments name. What goes wrong is one sentence on stderr.
-pub fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let outcome =
         config::refuse_passwords(std::env::args_os().skip(1)).and_then(|()| run(Cli::parse()));
     match outcome {

@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 /// A `T` that was an object.
-pub struct Object<T>(pub T);
+pub(crate) struct Object<T>(pub T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -29,12 +29,14 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 }
 
 /// For `deserialize_with`: an object.
-pub fn one<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+pub(crate) fn one<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
     Object::deserialize(deserializer).map(|Object(value)| value)
 }
 
 /// For `deserialize_with`: an object, or `null`.
-pub fn option<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+pub(crate) fn option<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     let object = Option::<Object<T>>::deserialize(deserializer)?;
@@ -42,7 +44,7 @@ pub fn option<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 }
 
 /// For `deserialize_with`: an array of objects.
-pub fn list<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+pub(crate) fn list<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
     let objects = Vec::<Object<T>>::deserialize(deserializer)?;

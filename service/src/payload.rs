@@ -15,7 +15,10 @@ use crate::tag::{Location, WidgetSettings};
 
 /// The payload for the key `presented` (Base64) as JSON. `None` where the key
 /// is invalid or expired; a consumed one is neither.
-pub async fn payload(service: &Service, presented: &str) -> Result<Option<String>, StorageError> {
+pub(crate) async fn payload(
+    service: &Service,
+    presented: &str,
+) -> Result<Option<String>, StorageError> {
     let Some(key) = RollingKey::from_base64(presented) else {
         return Ok(None);
     };

@@ -19,11 +19,11 @@ mod words;
 
 use askama::Template as _;
 
-pub use media::MediaNames;
-pub use proof::Proofs;
-pub use shell::{Shell, plain};
-pub use templates::{StudioTemplate, templates};
-pub use words::{Words, own_language, words};
+pub(crate) use media::MediaNames;
+pub(crate) use proof::Proofs;
+pub(crate) use shell::{Shell, plain};
+pub(crate) use templates::{StudioTemplate, templates};
+pub(crate) use words::{Words, own_language, words};
 
 use crate::experience::rich_text::{self, Outline};
 use crate::experience::{Block, ButtonLook, Context, FieldKind, FormField, TableRow, Theme, Tone};
@@ -36,7 +36,7 @@ const SCRIPT: &str = include_str!("../templates/studio.js");
 
 /// The state of a page's rolling key, which its forms are sent with.
 #[derive(Clone, Debug)]
-pub enum PageKey {
+pub(crate) enum PageKey {
     /// It can be used, once.
     Live {
         /// As clients send it.
@@ -54,7 +54,7 @@ pub enum PageKey {
 
 /// What became of what a page's form sent, to be said at its top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// It is saved.
     Saved,
     /// The key was consumed before.
@@ -68,7 +68,7 @@ pub enum Outcome {
 }
 
 /// What a page is made from, beside the tag's values.
-pub struct StudioPage<'a> {
+pub(crate) struct StudioPage<'a> {
     /// What stands on it.
     pub blocks: &'a [Block],
     /// How it looks.
@@ -167,7 +167,11 @@ struct Html<'a> {
 
 impl StudioPage<'_> {
     /// The page as HTML, with the values that `scope` has.
-    pub fn to_html(&self, scope: &dyn Scope, media: &MediaNames) -> Result<String, askama::Error> {
+    pub(crate) fn to_html(
+        &self,
+        scope: &dyn Scope,
+        media: &MediaNames,
+    ) -> Result<String, askama::Error> {
         let words = words(self.context.language);
         let mut maker = Maker {
             page: self,

@@ -38,7 +38,7 @@ use destination::Destination;
 
 /// A tap, as it comes in at `/t/{slug}`.
 #[derive(Debug)]
-pub struct Tap<'a> {
+pub(crate) struct Tap<'a> {
     /// The last part of the tag's URL.
     pub slug: &'a str,
     /// The URL's query as it stands, empty where there is none.
@@ -57,7 +57,7 @@ pub struct Tap<'a> {
 
 /// A tap that was answered.
 #[derive(Debug)]
-pub struct Tapped {
+pub(crate) struct Tapped {
     /// The answer.
     pub answer: TapAnswer,
     /// The interaction behind it and its verdict; `None` where nothing was recorded.
@@ -66,7 +66,7 @@ pub struct Tapped {
 
 /// Why a tap got no answer of its own.
 #[derive(Debug, thiserror::Error)]
-pub enum TapError {
+pub(crate) enum TapError {
     /// The database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -79,7 +79,7 @@ pub enum TapError {
 }
 
 /// Takes a tap from its URL to its answer.
-pub async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
+pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapError> {
     let unrecorded = |answer| Tapped {
         answer,
         recorded: None,
@@ -199,7 +199,11 @@ pub(crate) async fn linked(
 
 /// What a tap would be answered with, without a key: nothing is verified,
 /// recorded or issued.
-pub async fn look(service: &Service, slug: &str, visitor: &Visitor) -> Result<TapAnswer, TapError> {
+pub(crate) async fn look(
+    service: &Service,
+    slug: &str,
+    visitor: &Visitor,
+) -> Result<TapAnswer, TapError> {
     let given = Given::new(visitor, None, None);
     match service.tags.get(TagKey::Slug(slug)).await? {
         Some(tag) => {

@@ -6,7 +6,7 @@ mod recorded;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-pub use recorded::of;
+pub(crate) use recorded::of;
 
 use crate::experience::PublishedExperience;
 use crate::inlay::{MacFrom, Uid};
@@ -17,7 +17,7 @@ use crate::interaction::{
 
 /// One step of a tap.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Step {
+pub(crate) struct Step {
     /// Which step.
     pub name: StepName,
     /// How it went.
@@ -29,7 +29,7 @@ pub struct Step {
 /// The steps, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum StepName {
+pub(crate) enum StepName {
     /// What the URL says: the tag, and a code of the inlay.
     Url,
     /// Whether the code is authentic.
@@ -51,7 +51,7 @@ pub enum StepName {
 /// How a step went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum StepVerdict {
+pub(crate) enum StepVerdict {
     /// As it should.
     Ok,
     /// As it should, but earlier reads of the inlay never reached the service.
@@ -66,7 +66,7 @@ pub enum StepVerdict {
 
 impl Step {
     /// A step.
-    pub fn new(name: StepName, verdict: StepVerdict, detail: impl Into<String>) -> Self {
+    pub(crate) fn new(name: StepName, verdict: StepVerdict, detail: impl Into<String>) -> Self {
         Self {
             name,
             verdict,
@@ -119,7 +119,7 @@ pub enum NamedInlay {
 
 /// The steps URL, MAC and counter of a tap of the tag `slug`. `inlay` is the
 /// one that made the code, where it is known.
-pub fn verdict_steps(slug: &str, verdict: Verdict, inlay: Option<CodeInlay>) -> [Step; 3] {
+pub(crate) fn verdict_steps(slug: &str, verdict: Verdict, inlay: Option<CodeInlay>) -> [Step; 3] {
     [
         url_step(slug, verdict, inlay),
         mac_step(verdict, inlay),

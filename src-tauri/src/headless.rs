@@ -8,7 +8,7 @@ use crate::signals;
 use crate::state::ShellState;
 
 /// Runs the service until the process is asked to end.
-pub async fn run(shell: &Shell) -> ExitCode {
+pub(crate) async fn run(shell: &Shell) -> ExitCode {
     let asked = match signals::asked_to_end() {
         Ok(asked) => asked,
         Err(error) => {

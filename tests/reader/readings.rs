@@ -14,7 +14,7 @@ use crate::chips::{TAG_URL, bottle};
 const UID: [u8; 7] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66];
 
 /// A virtual chip without a reader in between.
-pub struct Direct<C>(pub C);
+pub(crate) struct Direct<C>(pub C);
 
 impl<C: VirtualCard> Card for Direct<C> {
     fn transmit(&mut self, command: &[u8]) -> Result<Vec<u8>, Fault> {

@@ -22,7 +22,7 @@ use tapdesk_service::storage::{
 use crate::storage::backend::{Backend, Database, MINUTE, Tap, Tapped, keys};
 
 /// Interleavings of a short run. In a soak there are ten times as many.
-pub const SEEDS: u32 = 8;
+pub(super) const SEEDS: u32 = 8;
 const STEPS: u32 = 250;
 /// Keys that are looked at after each step; all of them are at the end.
 const YOUNGEST: usize = 20;
@@ -66,7 +66,7 @@ struct World<B> {
 }
 
 /// One interleaving.
-pub async fn run<B: Backend>(seed: u64) {
+pub(super) async fn run<B: Backend>(seed: u64) {
     println!("seed {seed}");
     let mut world = World::<B>::new(seed).await;
     for step in 0..STEPS {

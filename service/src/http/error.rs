@@ -25,7 +25,7 @@ use crate::tap::TapError;
 
 /// An error of the admin API.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ApiError {
+pub(crate) enum ApiError {
     /// The request does not say what it must, or not well. A sentence for people.
     Invalid(String),
     /// The request does not name exactly one host.
@@ -67,7 +67,7 @@ pub enum ApiError {
 
 /// A resource as it is, for who saw it otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Current {
+pub(crate) struct Current {
     /// Its revision.
     pub revision: Revision,
     /// The resource as get shows it.
@@ -76,7 +76,7 @@ pub struct Current {
 
 /// An error of the admin API, as `application/problem+json` (RFC 9457).
 #[derive(Serialize, ToSchema)]
-pub struct Problem {
+pub(crate) struct Problem {
     /// The status' own name.
     title: &'static str,
     /// The status.

@@ -10,23 +10,23 @@ const LENGTH: usize = 24;
 
 /// Makes and checks proofs, under a secret that all nodes share.
 #[derive(Zeroize, ZeroizeOnDrop)]
-pub struct Proofs([u8; 32]);
+pub(crate) struct Proofs([u8; 32]);
 
 impl Proofs {
     /// Proofs for one purpose, under a stored secret that has others, too.
-    pub fn new(secret: &[u8; 32], purpose: &str) -> Self {
+    pub(crate) fn new(secret: &[u8; 32], purpose: &str) -> Self {
         Self(mac(secret, purpose))
     }
 
     /// The proof of `text`: hexadecimal digits.
-    pub fn of(&self, text: &str) -> String {
+    pub(crate) fn of(&self, text: &str) -> String {
         let mut proof = base16ct::lower::encode_string(&mac(&self.0, text));
         proof.truncate(LENGTH);
         proof
     }
 
     /// Whether `proof` is that of `text`. How long it takes tells nothing of the right one.
-    pub fn holds(&self, text: &str, proof: &str) -> bool {
+    pub(crate) fn holds(&self, text: &str, proof: &str) -> bool {
         self.of(text).as_bytes().ct_eq(proof.as_bytes()).into()
     }
 }

@@ -18,7 +18,7 @@ use crate::visitor::OperatingSystem;
 
 /// A page to begin with.
 #[derive(Debug)]
-pub struct StudioTemplate {
+pub(crate) struct StudioTemplate {
     /// Its name: it never changes.
     pub name: String,
     /// What people call it.
@@ -81,7 +81,7 @@ static TEMPLATES: LazyLock<Vec<StudioTemplate>> = LazyLock::new(|| {
 });
 
 /// All templates, in the order of a gallery.
-pub fn templates() -> &'static [StudioTemplate] {
+pub(crate) fn templates() -> &'static [StudioTemplate] {
     &TEMPLATES
 }
 
@@ -105,7 +105,7 @@ fn read(json: &str) -> Result<StudioTemplate, String> {
 
 impl StudioTemplate {
     /// The page as the visitor of its sample tag would get it, light or dark.
-    pub fn to_html(
+    pub(crate) fn to_html(
         &self,
         scheme: Scheme,
         media: &MediaNames,

@@ -18,7 +18,7 @@ use crate::visitor::{Visitor, negotiate};
 
 /// What a tap is answered with.
 #[derive(Debug)]
-pub enum TapAnswer {
+pub(crate) enum TapAnswer {
     /// No tag has this slug. Nothing was recorded.
     NoSuchTag,
     /// The tag leads nowhere yet.
@@ -49,7 +49,7 @@ pub enum TapAnswer {
 
 /// A key for the visitor's cookie.
 #[derive(Debug)]
-pub struct HeldKey {
+pub(crate) struct HeldKey {
     /// The key.
     pub key: RollingKey,
     /// Seconds until it expires.
@@ -196,7 +196,7 @@ pub(super) fn language(visitor: &Visitor, offered: &[&str], tag: &CachedTag) -> 
 }
 
 /// What marks the one script and the one style of a page as ours.
-pub fn nonce(entropy: &dyn Entropy) -> String {
+pub(crate) fn nonce(entropy: &dyn Entropy) -> String {
     entropy::text(entropy, b"0123456789abcdef", 32)
 }
 

@@ -25,7 +25,7 @@ const MASTER_KEYS_MAX: usize = 1_000;
 
 /// What a tap would be decided as.
 #[derive(Clone, Debug)]
-pub struct DryRun {
+pub(crate) struct DryRun {
     /// The tag; `None` where none has the URL's slug.
     pub tag_id: Option<TagId>,
     /// The inlay that made the code, if it is known; not always one of the tag.
@@ -41,7 +41,7 @@ pub struct DryRun {
 }
 
 /// Decides a tap as [`crate::tap::tap`] would at this moment.
-pub async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapError> {
+pub(crate) async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapError> {
     let code = UrlCode::in_query(url.query());
     let Some(tag) = service.tags.read(TagKey::Slug(&url.slug)).await? else {
         let explained = explain(service, None, &code, url).await?;
@@ -98,7 +98,7 @@ pub async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapE
 
 /// Compares the chip on which a URL was found with the one that made the URL's
 /// code; `None` if the URL has no code.
-pub async fn compare(
+pub(crate) async fn compare(
     service: &Service,
     url: &TapUrl<'_>,
     run: &DryRun,

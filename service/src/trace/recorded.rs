@@ -12,7 +12,7 @@ use crate::rolling_key::KeyState;
 const VALUE_SHOWN: usize = 60;
 
 /// Every step of a recorded tap, in their order. `key` is its key's state now.
-pub fn of(traced: &TracedInteraction, key: KeyState) -> Vec<Step> {
+pub(crate) fn of(traced: &TracedInteraction, key: KeyState) -> Vec<Step> {
     let interaction = &traced.interaction;
     let slug = &traced.tag.slug;
     let [url, mut mac, counter] = verdict_steps(slug, interaction.verdict, traced.inlay);

@@ -11,7 +11,7 @@ fn entry() -> Option<PathBuf> {
 }
 
 /// Makes the kiosk start with the session, or no longer. An `Err` is a sentence for people.
-pub fn set(wanted: bool) -> Result<(), String> {
+pub(super) fn set(wanted: bool) -> Result<(), String> {
     let entry = entry().ok_or("There is no home folder to note the start of the kiosk in.")?;
     let done = if wanted {
         env::current_exe().and_then(|program| write(&entry, &program))

@@ -23,13 +23,13 @@ const ENDINGS: [(ImageType, &str); 4] = [
 ];
 
 /// Where the pictures of the installation with this database are.
-pub fn folder(database: &Path) -> PathBuf {
+pub(super) fn folder(database: &Path) -> PathBuf {
     database.with_file_name("kiosk")
 }
 
 /// Keeps a copy of a picture beside `count` others; answers its name. An `Err`
 /// is a sentence for people.
-pub fn add(
+pub(super) fn add(
     folder: &Path,
     bytes: &[u8],
     count: usize,
@@ -59,7 +59,7 @@ pub fn add(
 }
 
 /// Removes a picture. One that is gone already is no error.
-pub fn remove(folder: &Path, name: &str) {
+pub(super) fn remove(folder: &Path, name: &str) {
     if is_name(name)
         && let Err(error) = fs::remove_file(folder.join(name))
     {
@@ -68,7 +68,7 @@ pub fn remove(folder: &Path, name: &str) {
 }
 
 /// A picture as the page shows it; `None` where it cannot be read.
-pub fn data_url(folder: &Path, name: &str) -> Option<String> {
+pub(super) fn data_url(folder: &Path, name: &str) -> Option<String> {
     let ending = name.rsplit('.').next()?;
     let (media_type, _) = ENDINGS.iter().find(|(_, known)| *known == ending)?;
     let media = media_type.as_str();

@@ -10,7 +10,7 @@ use crate::storage::backend::{Backend, DAY, Database, START, Tap, Tapped};
 /// A moment before every interaction: none is too old.
 const EVER: Timestamp = Timestamp::from_millis(0);
 
-pub async fn a_key_is_kept_as_long_as_it_lives<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_key_is_kept_as_long_as_it_lives<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let tapped = db.tap(Tap::of(tag)).await;
     db.clock.advance(LIFETIME_MILLIS - 1);
@@ -24,7 +24,9 @@ pub async fn a_key_is_kept_as_long_as_it_lives<B: Backend>(db: Database<B>) {
     assert!(db.issued_key(younger.id).await.unwrap().is_some());
 }
 
-pub async fn interactions_before_the_given_moment_go_and_nothing_else<B: Backend>(db: Database<B>) {
+pub(crate) async fn interactions_before_the_given_moment_go_and_nothing_else<B: Backend>(
+    db: Database<B>,
+) {
     const WEEK: i64 = 7 * DAY;
     let tag = db.tag(json!({"variables": {"registered": "no"}})).await;
     let inlay = db.inlay_on(tag, 1).await;
@@ -47,7 +49,7 @@ pub async fn interactions_before_the_given_moment_go_and_nothing_else<B: Backend
     assert!(!db.tap(Tap::code(tag, inlay, 2)).await.verified());
 }
 
-pub async fn what_is_due_goes_in_rounds_until_nothing_is_left<B: Backend>(db: Database<B>) {
+pub(crate) async fn what_is_due_goes_in_rounds_until_nothing_is_left<B: Backend>(db: Database<B>) {
     const TAPS: usize = 4_500;
     let tag = db.tag(json!({})).await;
     let taps = join_all((0..TAPS).map(|_| db.tap(Tap::of(tag)))).await;
@@ -73,7 +75,7 @@ async fn many<B: Backend>(db: &Database<B>, taps: usize, tap: Tap) -> Vec<Tapped
 }
 
 /// The ids are of three kinds: dated ahead by simulated time, due, and young.
-pub async fn what_is_dated_ahead_holds_up_nothing_that_is_due<B: Backend>(db: Database<B>) {
+pub(crate) async fn what_is_dated_ahead_holds_up_nothing_that_is_due<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let twin = db.simulated_tag(json!({"slug": "my-twin"})).await;
     many(&db, 2_100, Tap::of(twin).simulated(800 * DAY)).await;
@@ -89,7 +91,9 @@ pub async fn what_is_dated_ahead_holds_up_nothing_that_is_due<B: Backend>(db: Da
 }
 
 /// A wall clock that was wrong for a while, and put right.
-pub async fn a_clock_that_was_ahead_holds_up_nothing_that_is_due<B: Backend>(mut db: Database<B>) {
+pub(crate) async fn a_clock_that_was_ahead_holds_up_nothing_that_is_due<B: Backend>(
+    mut db: Database<B>,
+) {
     let tag = db.tag(json!({})).await;
     db.clock.advance(800 * DAY);
     let ahead = many(&db, 2_100, Tap::of(tag)).await;
@@ -112,7 +116,7 @@ pub async fn a_clock_that_was_ahead_holds_up_nothing_that_is_due<B: Backend>(mut
     assert!(db.reserve_interaction_id().await.unwrap() > due[9].id);
 }
 
-pub async fn taps_go_on_while_a_full_history_is_removed<B: Backend>(db: Database<B>) {
+pub(crate) async fn taps_go_on_while_a_full_history_is_removed<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let due = many(&db, 6_000, Tap::of(tag)).await;
     db.clock.advance(400 * DAY);

@@ -12,7 +12,7 @@ const TECHNOLOGY_MAX: usize = 32;
 /// What a reader tells of the chip that carries a URL.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Chip {
+pub(crate) struct Chip {
     /// The UID in hexadecimal, of 4, 7 or 10 bytes; null if the reader does not tell it.
     #[serde(default)]
     #[schema(pattern = "^([0-9A-Fa-f]{8}|[0-9A-Fa-f]{14}|[0-9A-Fa-f]{20})$")]
@@ -30,7 +30,7 @@ pub struct Chip {
 /// Whether the chip is the one that made the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Carrier {
+pub(crate) enum Carrier {
     /// It is: same UID, same make.
     Same,
     /// It is not: the URL was copied from another chip.
@@ -41,7 +41,7 @@ pub enum Carrier {
 
 /// A chip compared with the maker of a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// What came of it.
     pub carrier: Carrier,
     /// Why, as a sentence for people; none if it is the same chip.
@@ -59,7 +59,7 @@ pub(super) struct CodeChip {
 
 impl Chip {
     /// Checks what the types alone do not. The error is a sentence for people.
-    pub fn validate(&self) -> Result<(), String> {
+    pub(crate) fn validate(&self) -> Result<(), String> {
         let hex = |uid: &String| uid.bytes().all(|byte| byte.is_ascii_hexdigit());
         let fits = |uid: &String| [8, 14, 20].contains(&uid.len()) && hex(uid);
         if !self.uid.as_ref().is_none_or(fits) {
