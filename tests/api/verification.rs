@@ -91,8 +91,8 @@ async fn a_dry_run_says_what_a_tap_would_be_and_changes_nothing() {
                     "counter": 4, "tag_verified": true, "reason": "verified",
                     "steps": [
                         {"name": "url", "verdict": "ok", "detail": format!("{} · uid {uid} · counter 4", tag.slug)},
-                        {"name": "mac", "verdict": "ok", "detail": "authentic (window from uid)"},
-                        {"name": "counter", "verdict": "gap", "detail": "4, the first we saw: 3 reads never reached us"},
+                        {"name": "mac", "verdict": "ok", "detail": "authentic (MAC input: from uid)"},
+                        {"name": "counter", "verdict": "gap", "detail": "4, the first seen: 3 reads never reached the service"},
                     ],
                     "findings": [],
                 })
@@ -196,7 +196,7 @@ async fn a_url_at_another_host_is_read_and_said_to_be_there() {
         assert_eq!(verification["tag_verified"], json!(true));
         let detail = verification["steps"][0]["detail"].as_str().unwrap();
         assert!(
-            detail.contains("at tags.example; this service's tags are at"),
+            detail.contains("at tags.example; tags of this service are at"),
             "{detail}"
         );
     }
@@ -304,7 +304,7 @@ async fn one_key_for_both_slots_is_named() {
     let (kinds, words) = findings(configured, &actual).await;
     assert_eq!(kinds, ["file_key"]);
     assert!(
-        words.contains("set file_key to what meta_key is"),
+        words.contains("set file_key to the value of meta_key"),
         "{words}"
     );
 }
@@ -526,7 +526,7 @@ async fn a_url_is_judged_whole_against_the_tag_url_or_the_expected_one() {
         assert_eq!(verification["tag_verified"], json!(true), "{url}");
         assert_eq!(verification["at_tag_url"], json!(false), "{url}");
         let detail = verification["steps"][0]["detail"].as_str().unwrap();
-        assert!(detail.contains("this service's tags are at"), "{detail}");
+        assert!(detail.contains("tags of this service are at"), "{detail}");
     }
     let url = format!("{own}/{}?{query}", tag.slug);
     assert_eq!(verify(&service, &url).await["at_tag_url"], json!(true));

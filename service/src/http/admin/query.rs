@@ -15,8 +15,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let refused =
-            |why: &str| ApiError::Invalid(format!("The query is not what it must be: {why}."));
+        let refused = |why: &str| ApiError::Invalid(format!("The query is invalid: {why}."));
         let query = parts.uri.query().unwrap_or_default();
         if form_urlencoded::parse(query.as_bytes()).any(|(_, value)| value.contains('\0')) {
             return Err(refused("a value holds a NUL character"));
