@@ -14,6 +14,8 @@ use crate::window::{Desk, Window};
 /// Once the dry run is done.
 const SEND: &str =
     "//button[(normalize-space()='Send tap' or normalize-space()='Send again') and not(@disabled)]";
+/// No inlay on any reader: the next one placed on one is then a new insertion.
+const EMPTY: &str = "//ul[@aria-label='Readers'][not(.//li[contains(@class, 'inlay')])]";
 /// The loudest verdict.
 const COPIED: &str = "//*[@role='alert'][strong or .//strong[normalize-space()='Copied URL']]";
 
@@ -76,9 +78,7 @@ async fn send_tap<C: VirtualCard + 'static>(
     let result = format!("//section[@aria-label='Result'][.//span[normalize-space()='{state}']]");
     window.see(&result).await;
     let card = laid.take_away();
-    window
-        .see("//ul[@aria-label='Readers'][not(.//li[contains(@class, 'inlay')])]")
-        .await;
+    window.see(EMPTY).await;
     card
 }
 
@@ -124,7 +124,8 @@ async fn an_inlay_is_read_its_tap_is_sent_and_every_verdict_is_distinct() {
     let read_only = window.call("GET", &path, &Value::Null).await.1;
     assert_eq!(read_only["scan_count"], 0, "{read_only}");
     let card = laid.take_away();
-    // The one that lay there last can still be sent.
+    window.see(EMPTY).await;
+    // The last inlay can still be sent.
     window.press(SEND).await;
     window
         .see("//section[@aria-label='Result'][.//span[normalize-space()='verified']]")
