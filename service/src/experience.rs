@@ -47,7 +47,7 @@ use crate::macros::{Target, TargetError};
 use crate::object;
 use crate::tag::PropertyKey;
 
-/// Most blocks of a page, those within conditions included.
+/// Most blocks of a page, including those in conditions.
 pub const BLOCKS_MAX: usize = 200;
 /// How deep blocks nest: a page without conditions is 1 deep.
 pub const DEPTH_MAX: usize = 4;
@@ -153,7 +153,7 @@ pub enum ContentError {
     #[error("A redirect experience needs a target_url.")]
     NoTarget,
     /// A page has no blocks, not even none.
-    #[error("A studio experience needs blocks, if only an empty list.")]
+    #[error("A studio experience needs blocks; an empty list is allowed.")]
     NoBlocks,
     /// It has the member of the other kind.
     #[error(
@@ -170,7 +170,7 @@ pub enum ContentError {
     #[error(transparent)]
     Rule(#[from] RuleError),
     /// More than [`BLOCKS_MAX`].
-    #[error("A page can have at most {BLOCKS_MAX} blocks, those within conditions included.")]
+    #[error("A page can have at most {BLOCKS_MAX} blocks, including those in conditions.")]
     TooMany,
     /// Nested deeper than [`DEPTH_MAX`].
     #[error("Blocks can be nested at most {DEPTH_MAX} deep.")]

@@ -202,7 +202,7 @@ impl Tag {
 pub enum InvalidTag {
     /// The slug is empty.
     #[error(
-        "A tag needs a slug of 6 to 32 characters of a-z, 0-9 and -: what is encoded and printed leads there. Leave it out to keep the one it has."
+        "A tag needs a slug of 6 to 32 characters of a-z, 0-9 and -. Leave it out to keep the current slug."
     )]
     Slug,
     /// The name is empty or too long.

@@ -135,11 +135,11 @@ fn url_step(slug: &str, verdict: Verdict, inlay: Option<CodeInlay>) -> Step {
         ),
         Verdict::NotVerified(Refusal::Malformed) => (
             StepVerdict::Failed,
-            "uid or token is missing, repeated, or not of its shape".to_owned(),
+            "uid or token is missing, repeated or malformed".to_owned(),
         ),
         Verdict::NotChecked(Unchecked::NoCode) => (StepVerdict::Ok, "no code".to_owned()),
         Verdict::NotChecked(Unchecked::VerifierOff) => {
-            (StepVerdict::Ok, "a code is not looked for".to_owned())
+            (StepVerdict::Ok, "codes are not checked".to_owned())
         }
         Verdict::NotVerified(Refusal::UnknownInlay { uid }) => {
             let uid = uid.map_or_else(|| "uid encrypted".to_owned(), |uid| format!("uid {uid}"));
@@ -167,30 +167,30 @@ fn mac_step(verdict: Verdict, inlay: Option<CodeInlay>) -> Step {
         ) => (
             StepVerdict::Ok,
             match inlay.map(|inlay| inlay.mac_from) {
-                Some(MacFrom::None) => "authentic (empty window)",
-                Some(MacFrom::Uid) => "authentic (window from uid)",
+                Some(MacFrom::None) => "authentic (MAC input: empty)",
+                Some(MacFrom::Uid) => "authentic (MAC input: from uid)",
                 None => "authentic",
             },
         ),
         Verdict::NotVerified(Refusal::WrongMac { .. }) => (
             StepVerdict::Failed,
-            "not authentic: the code was tampered with, or the inlay's keys or MAC window are not as configured",
+            "not authentic: the code was altered, or the inlay's keys or MAC input differ from the settings",
         ),
         Verdict::NotVerified(Refusal::UnknownInlay { uid: Some(_) }) => {
-            (StepVerdict::Failed, "this tag has no such inlay")
+            (StepVerdict::Failed, "the inlay is not of this tag")
         }
         Verdict::NotVerified(Refusal::UnknownInlay { uid: None }) => {
-            (StepVerdict::Failed, "made by no inlay of this tag")
+            (StepVerdict::Failed, "not made by an inlay of this tag")
         }
         Verdict::NotVerified(Refusal::NoCode | Refusal::Malformed) => {
-            (StepVerdict::NotChecked, "there is no code to check")
+            (StepVerdict::NotChecked, "no code to check")
         }
         Verdict::NotChecked(Unchecked::VerifierOff) => {
             (StepVerdict::NotChecked, "the tag's verifier is off")
         }
         Verdict::NotChecked(Unchecked::NoCode) => (
             StepVerdict::NotChecked,
-            "a QR code or a static URL carries no code",
+            "a QR code or static URL contains no code",
         ),
     };
     Step::new(StepName::Mac, step, detail)
@@ -209,11 +209,11 @@ fn counter_step(verdict: Verdict) -> Step {
         ),
         Verdict::NotVerified(Refusal::OutOfOrder { counter, last }) => (
             StepVerdict::Failed,
-            format!("{counter} after {last}: a later code of this inlay came first"),
+            format!("{counter} after {last}: a later code of this inlay arrived first"),
         ),
         Verdict::NotVerified(Refusal::KeysReplaced { counter }) => (
             StepVerdict::Failed,
-            format!("{counter}: the inlay's keys were replaced while the tap was on its way"),
+            format!("{counter}: the inlay's keys were replaced during the tap"),
         ),
         Verdict::NotVerified(
             Refusal::NoCode
@@ -222,9 +222,9 @@ fn counter_step(verdict: Verdict) -> Step {
             | Refusal::WrongMac { .. },
         ) => (
             StepVerdict::NotChecked,
-            "only an authentic code's counter counts".to_owned(),
+            "checked only for authentic codes".to_owned(),
         ),
-        Verdict::NotChecked(_) => (StepVerdict::NotChecked, "there is no code".to_owned()),
+        Verdict::NotChecked(_) => (StepVerdict::NotChecked, "no code".to_owned()),
     };
     Step::new(StepName::Counter, step, detail)
 }
@@ -239,19 +239,19 @@ fn accepted(counter: u32, previous: u32) -> (StepVerdict, String) {
         (_, 0) => (StepVerdict::Ok, format!("{counter} after {previous}")),
         (0, 1) => (
             StepVerdict::Gap,
-            format!("{counter}, the first we saw: one read never reached us"),
+            format!("{counter}, the first seen: one read never reached the service"),
         ),
         (0, _) => (
             StepVerdict::Gap,
-            format!("{counter}, the first we saw: {missed} reads never reached us"),
+            format!("{counter}, the first seen: {missed} reads never reached the service"),
         ),
         (_, 1) => (
             StepVerdict::Gap,
-            format!("{counter} after {previous}: one read never reached us"),
+            format!("{counter} after {previous}: one read never reached the service"),
         ),
         _ => (
             StepVerdict::Gap,
-            format!("{counter} after {previous}: {missed} reads never reached us"),
+            format!("{counter} after {previous}: {missed} reads never reached the service"),
         ),
     }
 }
@@ -280,8 +280,11 @@ mod tests {
         };
         let expected = [
             (StepVerdict::Ok, "k3v9qa · uid 04DE5F1EACC040 · counter 61"),
-            (StepVerdict::Ok, "authentic (empty window)"),
-            (StepVerdict::Gap, "61 after 58: 2 reads never reached us"),
+            (StepVerdict::Ok, "authentic (MAC input: empty)"),
+            (
+                StepVerdict::Gap,
+                "61 after 58: 2 reads never reached the service",
+            ),
         ];
         assert_eq!(
             shown(verdict),
@@ -345,14 +348,14 @@ mod tests {
             counter(9, 7),
             (
                 StepVerdict::Gap,
-                "9 after 7: one read never reached us".to_owned()
+                "9 after 7: one read never reached the service".to_owned()
             )
         );
         assert_eq!(
             counter(4, 0),
             (
                 StepVerdict::Gap,
-                "4, the first we saw: 3 reads never reached us".to_owned()
+                "4, the first seen: 3 reads never reached the service".to_owned()
             )
         );
     }

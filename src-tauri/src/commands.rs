@@ -21,8 +21,8 @@ use crate::events::{self, Subscriptions};
 use crate::files;
 use crate::reader::board::Table;
 use crate::reader::doctor::{self, Finding, Machine};
-use crate::reader::exercise::{self, Chip, Destination, Exercised};
 use crate::reader::monitor::Monitor;
+use crate::reader::send_tap::{self, Chip, Destination, SentTap};
 use crate::shell::Shell;
 use crate::state::{Connection, ShellState};
 use crate::window::Unsaved;
@@ -137,7 +137,7 @@ pub(crate) fn set_unsaved(state: State<'_, Unsaved>, unsaved: bool) {
 pub(crate) async fn open_external(url: String) -> Result<(), String> {
     let is_web = Url::parse(&url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
     if !is_web {
-        return Err("Only web addresses are opened.".to_owned());
+        return Err("Only http and https URLs can be opened.".to_owned());
     }
     tauri_plugin_opener::open_url(&url, None::<&str>)
         .map_err(|error| format!("The browser cannot be opened: {error}."))
@@ -163,7 +163,7 @@ pub(crate) async fn download(
     wanted: Wanted,
     channel: Channel<Far>,
 ) -> Result<bool, String> {
-    let backend = shell.backend().await.ok_or("The service does not run.")?;
+    let backend = shell.backend().await.ok_or("The service is not running.")?;
     let Some(place) = files::choose_place(&app, &wanted.name).await else {
         return Ok(false);
     };
@@ -194,21 +194,20 @@ pub(crate) fn watch_readers(
     }
 }
 
-/// Sends a tap's URL where it belongs, and answers what came of it. With a chip
-/// no person asked for it.
+/// Sends a tap, and returns the result. With `automatic`, the chip, nobody clicked.
 #[tauri::command]
-pub(crate) async fn exercise(
+pub(crate) async fn send_tap(
     shell: SharedShell<'_>,
     url: String,
     to: Destination,
     automatic: Option<Chip>,
-) -> Result<Exercised, String> {
+) -> Result<SentTap, String> {
     let (backend, address) = shell
         .backend_at()
         .await
-        .ok_or("The service does not run.")?;
+        .ok_or("The service is not running.")?;
     let clock = SystemClock::start();
-    exercise::exercise(&backend, &address, &clock, &url, to, automatic).await
+    send_tap::send_tap(&backend, &address, &clock, &url, to, automatic).await
 }
 
 /// What keeps inlays from being read.

@@ -18,7 +18,7 @@ const FILE_NAME: &str = "x-file-name";
 /// Saves the request's body where the person says.
 pub(crate) async fn save(app: &AppHandle, request: &Request<'_>) -> Result<bool, String> {
     let InvokeBody::Raw(bytes) = request.body() else {
-        return Err("A file is saved from bytes.".to_owned());
+        return Err("A file must be sent as bytes.".to_owned());
     };
     let Some(path) = choose_place(app, &proposed_name(request.headers())).await else {
         return Ok(false);

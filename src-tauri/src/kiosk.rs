@@ -184,7 +184,7 @@ pub(crate) async fn start(app: &AppHandle) -> Result<(), Problem> {
     if settings.pin.is_none() {
         return Err(Problem {
             title: "This kiosk has no PIN yet.".to_owned(),
-            text: "The PIN is the one way out of the kiosk, so it does not start without one. \
+            text: "The kiosk does not start without a PIN, which is the only way to leave it. \
                    Close Tapdesk, start it without --kiosk, and set the PIN under Settings, Kiosk."
                 .to_owned(),
             can_close: true,
@@ -196,7 +196,7 @@ pub(crate) async fn start(app: &AppHandle) -> Result<(), Problem> {
         can_close: false,
     })?;
     show(app, &kiosk, &settings, &ready).map_err(|text| Problem {
-        title: "The kiosk does not start.".to_owned(),
+        title: "The kiosk cannot start.".to_owned(),
         text,
         can_close: false,
     })

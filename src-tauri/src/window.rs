@@ -90,7 +90,7 @@ fn ask_to_close(app: &AppHandle) {
         return;
     };
     app.dialog()
-        .message("What you wrote and did not save would be lost.")
+        .message("Your unsaved changes will be lost.")
         .title("Close Tapdesk?")
         .buttons(MessageDialogButtons::OkCancelCustom(
             "Close without saving".to_owned(),

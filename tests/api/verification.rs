@@ -56,8 +56,8 @@ async fn a_dry_run_says_what_a_tap_would_be_and_changes_nothing() {
                     "counter": 4, "tag_verified": true, "reason": "verified",
                     "steps": [
                         {"name": "url", "verdict": "ok", "detail": format!("{} · uid {uid} · counter 4", tag.slug)},
-                        {"name": "mac", "verdict": "ok", "detail": "authentic (window from uid)"},
-                        {"name": "counter", "verdict": "gap", "detail": "4, the first we saw: 3 reads never reached us"},
+                        {"name": "mac", "verdict": "ok", "detail": "authentic (MAC input: from uid)"},
+                        {"name": "counter", "verdict": "gap", "detail": "4, the first seen: 3 reads never reached the service"},
                     ],
                     "findings": [],
                 })
@@ -161,7 +161,7 @@ async fn a_url_at_another_host_is_read_and_said_to_be_there() {
         assert_eq!(verification["tag_verified"], json!(true));
         let detail = verification["steps"][0]["detail"].as_str().unwrap();
         assert!(
-            detail.contains("at tags.example; this service's tags are at"),
+            detail.contains("at tags.example; tags of this service are at"),
             "{detail}"
         );
     }

@@ -36,7 +36,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let mut out = io::stdout().lock();
     let (rows, wrapped_keys) = match moved {
         Moved::Before(at) => {
-            writeln!(out, "This move was complete at {at}. Nothing was done.")?;
+            writeln!(out, "This move was completed at {at}. Nothing was changed.")?;
             return Ok(());
         }
         Moved::Now { rows, wrapped_keys } => (rows, wrapped_keys),
@@ -47,18 +47,18 @@ pub(super) fn run(options: &Options) -> Result<()> {
     )?;
     writeln!(
         out,
-        "The old database is marked as moved, and no service starts on it: each would accept a tap that the other has \
-         accepted."
+        "The old database is marked as moved, and no service starts on it: otherwise both would accept the same \
+         code."
     )?;
     if wrapped_keys {
         let key = match to {
             Database::Postgres(_) => {
-                "Inlays' keys are moved as they are, wrapped with the key in inlay.key. Give every node a copy of the \
-                 same file with --key-file; without it codes cannot be verified."
+                "Inlay keys stay wrapped with the key in inlay.key. Give every node a copy of that file with \
+                 --key-file: codes cannot be verified without it."
             }
             Database::Sqlite(_) => {
-                "Inlays' keys are moved as they are, wrapped with the key that the nodes had. Put that file beside the \
-                 database as inlay.key, or name it with --key-file; without it codes cannot be verified."
+                "Inlay keys stay wrapped with the key file of the nodes. Put that file beside the database as \
+                 inlay.key, or name it with --key-file: codes cannot be verified without it."
             }
         };
         writeln!(out, "{key}")?;
@@ -134,7 +134,7 @@ impl Observer for Progress {
             bar.set_prefix(self.phase);
             self.bar = Some(bar);
         } else if done > 0 {
-            self.tell("goes on");
+            self.tell("continues");
         }
     }
 

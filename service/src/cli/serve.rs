@@ -22,7 +22,7 @@ async fn serve(options: config::Serve) -> Result<()> {
     // A connection is a descriptor, and shells give 1,024 of them, systems far
     // more to who asks. With fewer the service works; connections wait.
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
-        tracing::debug!("the limit of open files stays as it is: {error}");
+        tracing::debug!("the limit of open files is unchanged: {error}");
     }
     let database = options.installation.database()?;
     let listening = options.listening;
@@ -58,7 +58,7 @@ async fn serve(options: config::Serve) -> Result<()> {
         Exposure::WithAdmin
     } else {
         tracing::info!(
-            "{address} is no loopback address: the admin API is off; --expose-admin turns it on"
+            "{address} is not a loopback address: the admin API is off; --expose-admin turns it on"
         );
         Exposure::PublicOnly
     };

@@ -296,7 +296,7 @@ fn read_nested<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Block>,
     read(Vec::deserialize(deserializer)?).map_err(serde::de::Error::custom)
 }
 
-/// How many blocks there are, those within conditions included.
+/// How many blocks there are, including those in conditions.
 pub(super) fn count(blocks: &[Block]) -> usize {
     blocks
         .iter()
@@ -312,7 +312,7 @@ pub(super) fn depth(blocks: &[Block]) -> usize {
     depths.max().unwrap_or(0)
 }
 
-/// The images they show, those within conditions included.
+/// The images they show, including those in conditions.
 pub(super) fn images(blocks: &[Block]) -> Vec<ImageId> {
     let shown = blocks.iter().flat_map(|block| match block {
         Block::Image { image_id, .. } => vec![*image_id],

@@ -128,7 +128,7 @@ impl ApiError {
     pub(super) fn detail(&self) -> String {
         match self {
             Self::Invalid(why) | Self::Conflict(why) => why.clone(),
-            Self::BadlyAddressed => "A request names its host once, in a Host header.".into(),
+            Self::BadlyAddressed => "A request needs exactly one Host header.".into(),
             Self::Unauthorized => {
                 "The admin API needs \"Authorization: Bearer TOKEN\" with a valid token.".into()
             }
@@ -150,7 +150,7 @@ impl ApiError {
             Self::TooMany(_) => "Too many refused requests; wait before the next one.".into(),
             Self::Full => "The disk is full. Nothing was written; make room and try again.".into(),
             Self::Unavailable => "The database is not available at the moment; try again.".into(),
-            Self::Internal => "Something went wrong here; the service's log says what.".into(),
+            Self::Internal => "The service failed; its log contains the reason.".into(),
         }
     }
 }

@@ -52,7 +52,7 @@ pub enum CodeError {
     },
     /// The code names a candidate, but its MAC is not of that candidate's keys.
     #[error(
-        "the code's MAC is not authentic: it was tampered with, or the inlay's keys or MAC window are not as configured"
+        "the code's MAC is not authentic: the code was altered, or the inlay's keys or MAC input differ from the settings"
     )]
     WrongMac {
         /// Which of the candidates.

@@ -247,7 +247,7 @@ fn without_tag(service: &Service, url: &TapUrl<'_>) -> [Step; 3] {
         slug => format!("no tag has the slug \"{slug}\""),
     };
     let address = foreign(service, url);
-    let there = "there is no tag to check it for";
+    let there = "no tag to check it for";
     [
         Step::new(StepName::Url, StepVerdict::Failed, slug + &address),
         Step::new(StepName::Mac, StepVerdict::NotChecked, there),
@@ -300,6 +300,6 @@ fn foreign(service: &Service, url: &TapUrl<'_>) -> String {
         (url.place(), tag_url.clone())
     };
     format!(
-        " · at {at}; this service's tags are at {own}, so a tap of this URL would not come here"
+        " · at {at}; tags of this service are at {own}, so a tap of this URL would not reach it"
     )
 }

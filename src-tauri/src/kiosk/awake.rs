@@ -26,12 +26,14 @@ struct ScreenSaver {
 pub(super) fn stay() -> Awake {
     Awake {
         screen: session::has_bus().then(screen).and_then(|held| {
-            held.inspect_err(|error| tracing::info!("no screen saver was kept away: {error}"))
-                .ok()
+            held.inspect_err(|error| {
+                tracing::info!("the screen saver cannot be inhibited: {error}")
+            })
+            .ok()
         }),
         _machine: machine()
             .inspect_err(|error| {
-                tracing::info!("no login manager keeps the machine awake: {error}");
+                tracing::info!("the login manager cannot keep the computer awake: {error}");
             })
             .ok(),
     }

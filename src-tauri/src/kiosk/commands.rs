@@ -194,7 +194,7 @@ pub(crate) async fn kiosk_add_picture(
     request: tauri::ipc::Request<'_>,
 ) -> Result<(), String> {
     let InvokeBody::Raw(bytes) = request.body() else {
-        return Err("A picture is made of bytes.".to_owned());
+        return Err("A picture must be sent as bytes.".to_owned());
     };
     let folder = pictures::folder(&kiosk.folders.database);
     let count = shell.kiosk().pictures.len();

@@ -47,7 +47,7 @@ impl Stage {
         close(&attract, &events);
         let gone = events.clone();
         attract.connect_web_process_terminated(move |attract, _| {
-            tracing::warn!("the attract page broke; it is loaded again");
+            tracing::warn!("the welcome page crashed; it is loaded again");
             attract.reload();
             tell(&gone, Event::AttractBroke);
         });

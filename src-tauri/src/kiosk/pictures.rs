@@ -36,23 +36,21 @@ pub(super) fn add(
     entropy: &impl Entropy,
 ) -> Result<String, String> {
     if count >= MOST {
-        return Err(format!("The attract page shows at most {MOST} pictures."));
+        return Err(format!("The welcome page shows at most {MOST} pictures."));
     }
     if bytes.len() > LARGEST {
         return Err("A picture has at most 16 MiB.".to_owned());
     }
     // The page reads all of its pixels, however few bytes they are packed in.
     let media_type = picture::check(bytes).map_err(|error| match error {
-        PictureError::UnknownType => {
-            "A picture is a PNG, JPEG, GIF or WebP file. This is none of them.".to_owned()
-        }
+        PictureError::UnknownType => "The file is not a PNG, JPEG, GIF or WebP picture.".to_owned(),
         error => error.to_string(),
     })?;
     let ending = ENDINGS.iter().find(|(known, _)| *known == media_type);
-    let (_, ending) = ending.ok_or("The picture is of a type that is not shown.")?;
+    let (_, ending) = ending.ok_or("This type of picture is not supported.")?;
     let name = entropy::text(entropy, b"abcdefghijklmnopqrstuvwxyz0123456789", 12);
     let name = format!("{name}.{ending}");
-    let refused = |error| format!("The picture cannot be kept: {error}.");
+    let refused = |error| format!("The picture cannot be stored: {error}.");
     fs::create_dir_all(folder).map_err(refused)?;
     fs::write(folder.join(&name), bytes).map_err(refused)?;
     Ok(name)

@@ -75,7 +75,7 @@ pub(super) fn parse_host(text: &str) -> Result<String, String> {
     } else {
         Url::parse(&format!("https://{text}"))
     };
-    let refused = || format!("“{text}” is no host, such as shop.example.com.");
+    let refused = || format!("“{text}” is not a host. Enter one such as shop.example.com.");
     let url = url.map_err(|_| refused())?;
     match url.host() {
         Some(Host::Domain(name)) if name.contains('*') => Err(refused()),

@@ -39,7 +39,7 @@ async fn a_url_is_judged_whole_against_the_tag_url_or_the_expected_one() {
         assert_eq!(verification["tag_verified"], json!(true), "{url}");
         assert_eq!(verification["at_tag_url"], json!(false), "{url}");
         let detail = verification["steps"][0]["detail"].as_str().unwrap();
-        assert!(detail.contains("this service's tags are at"), "{detail}");
+        assert!(detail.contains("tags of this service are at"), "{detail}");
     }
     let url = format!("{own}/{}?{query}", tag.slug);
     assert_eq!(verify(&service, &url).await["at_tag_url"], json!(true));

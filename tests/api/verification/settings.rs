@@ -120,7 +120,7 @@ async fn one_key_for_both_slots_is_named() {
     let (kinds, words) = findings(configured, &actual).await;
     assert_eq!(kinds, ["file_key"]);
     assert!(
-        words.contains("set file_key to what meta_key is"),
+        words.contains("set file_key to the value of meta_key"),
         "{words}"
     );
 }

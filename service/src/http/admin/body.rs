@@ -206,7 +206,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 
 /// A parser's complaint as a sentence.
 fn sentence(error: &serde_json::Error) -> String {
-    format!("The body is not what it must be: {error}.")
+    format!("The body is invalid: {error}.")
 }
 
 #[cfg(test)]

@@ -25,8 +25,7 @@ pub(super) fn read<T: DeserializeOwned>(
     query: &str,
     chosen: impl Fn(&str) -> bool,
 ) -> Result<Query<T>, ApiError> {
-    let refused =
-        |why: &str| ApiError::Invalid(format!("The query is not what it must be: {why}."));
+    let refused = |why: &str| ApiError::Invalid(format!("The query is invalid: {why}."));
     let pairs = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| chosen(name));
     if pairs.clone().any(|(_, value)| value.contains('\0')) {
         return Err(refused("a value holds a NUL character"));

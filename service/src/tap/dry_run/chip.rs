@@ -86,7 +86,7 @@ impl Chip {
         };
         if self.makes_codes == Some(false) {
             return copied(
-                "The URL carries a code, and this chip makes none: it was copied from another chip."
+                "The URL contains a code, but this chip makes none: the URL was copied from another chip."
                     .to_owned(),
             );
         }
@@ -95,25 +95,25 @@ impl Chip {
             && make != expected.as_str()
         {
             return copied(format!(
-                "The code is of an {expected}, and this chip is none: the URL was copied from another chip."
+                "The code was made by an {expected}, but this is another kind of chip: the URL was copied from another chip."
             ));
         }
         match (&self.uid, maker.uid) {
             (None, _) => not_comparable(
-                "The reader does not tell the chip's UID, so nobody can say whether the URL was copied.",
+                "The reader does not report the chip's UID, so a copied URL cannot be detected.",
             ),
-            (Some(uid), _) if is_random(uid) => not_comparable(
-                "The chip shows a random UID, so nobody can say whether the URL was copied.",
-            ),
+            (Some(uid), _) if is_random(uid) => {
+                not_comparable("The chip shows a random UID, so a copied URL cannot be detected.")
+            }
             (Some(_), None) => not_comparable(
-                "The code hides its UID, and opens with no key known here, so nobody can say whether the URL was copied.",
+                "The code hides its UID, and no key of this service decrypts it, so a copied URL cannot be detected.",
             ),
             (Some(uid), Some(code)) if uid.eq_ignore_ascii_case(&code.to_string()) => Comparison {
                 carrier: Carrier::Same,
                 why: None,
             },
             (Some(uid), Some(code)) => copied(format!(
-                "The code is of the chip {code}, and this is the chip {}: the URL was copied.",
+                "The code was made by the chip {code}, but this is the chip {}: the URL was copied.",
                 uid.to_ascii_uppercase()
             )),
         }

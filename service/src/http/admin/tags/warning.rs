@@ -10,7 +10,7 @@ const WARNING: HeaderName = HeaderName::from_static("tapdesk-warning");
 
 /// What is to be said about a slug, if anything.
 pub(super) fn of(slug: &Slug) -> Option<&'static str> {
-    const GUESSABLE: &str = "A slug shorter than 10 characters can be guessed, and every visit to it yields a rolling key.";
+    const GUESSABLE: &str = "A slug shorter than 10 characters can be guessed, and each visit to it issues a rolling key.";
     slug.is_guessable().then_some(GUESSABLE)
 }
 

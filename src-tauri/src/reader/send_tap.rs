@@ -1,5 +1,5 @@
-//! Sends a tap where it belongs, as a visitor's phone would, and tells what came
-//! of it. A redirect is told and never followed.
+//! Sends a tap as a visitor's phone would, and returns the result. A redirect is
+//! reported and never followed.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ const PAYLOAD_MAX: u64 = 256 * 1024;
 pub enum Destination {
     /// The service that the screens show, whatever host the URL names.
     Service,
-    /// The URL as it stands.
+    /// The URL itself.
     Url,
 }
 
@@ -43,7 +43,7 @@ pub struct Chip {
 
 /// What came of a tap.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Exercised {
+pub struct SentTap {
     /// When it was sent.
     pub at: Timestamp,
     /// The answer's status.
@@ -66,10 +66,10 @@ struct TapUrl {
 
 impl TapUrl {
     fn parse(text: &str) -> Result<Self, String> {
-        let url = Url::parse(text).map_err(|_| format!("{text} is no URL."))?;
+        let url = Url::parse(text).map_err(|_| format!("{text} is not a URL."))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(format!(
-                "{text} is no web address, so there is nothing to send it to."
+                "{text} is not an http or https URL, so a tap cannot be sent."
             ));
         }
         let mut segments = url.path_segments().into_iter().flatten();
@@ -84,23 +84,23 @@ impl TapUrl {
     }
 }
 
-/// Sends the tap of `url`. `address` is where the service that the screens show
-/// is reached. With `automatic` no person asked for it: then it is sent only if
-/// the URL is of that service, and was not copied to this chip: a card can carry
-/// any URL. An `Err` is a sentence for people.
-pub async fn exercise(
+/// Sends the tap of `url`. `address` is that of the connected service. `automatic` is
+/// the chip of a tap that nobody clicked: it is sent only if the URL is of that service
+/// and was not copied to this chip, because a card can contain any URL. An `Err` is a
+/// sentence for people.
+pub async fn send_tap(
     backend: &Backend,
     address: &str,
     clock: &dyn Clock,
     url: &str,
     to: Destination,
     automatic: Option<Chip>,
-) -> Result<Exercised, String> {
+) -> Result<SentTap, String> {
     let tap = TapUrl::parse(url)?;
     if let Some(chip) = automatic {
         if !is_of_service(backend, address, &tap).await {
             return Err(format!(
-                "The inlay leads to {}, which is not this service: a tap goes there only when you say so.",
+                "The inlay's URL leads to {}, which is not this service. Send the tap yourself to allow it.",
                 tap.url.host_str().unwrap_or_default()
             ));
         }
@@ -136,18 +136,18 @@ async fn refuse_copy(backend: &Backend, url: &str, chip: Chip) -> Result<(), Str
     let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
     if parts.status != StatusCode::OK {
         return Err(
-            "The service does not say whether the URL was copied: the tap goes there only when you say so."
+            "The service does not say whether the URL was copied. Send the tap yourself to allow it."
                 .to_owned(),
         );
     }
     if answer["chip"] == "copied" {
         let why = answer["findings"][0]["text"].as_str().unwrap_or_default();
-        return Err(format!("{why} The tap goes there only when you say so."));
+        return Err(format!("{why} Send the tap yourself to allow it."));
     }
     Ok(())
 }
 
-async fn at_service(backend: &Backend, tap: &TapUrl, at: Timestamp) -> Result<Exercised, String> {
+async fn at_service(backend: &Backend, tap: &TapUrl, at: Timestamp) -> Result<SentTap, String> {
     let query = tap
         .url
         .query()
@@ -162,7 +162,7 @@ async fn at_service(backend: &Backend, tap: &TapUrl, at: Timestamp) -> Result<Ex
         Some(key) => get(backend, &payload_path(key)).await,
         None => None,
     };
-    Ok(Exercised {
+    Ok(SentTap {
         at,
         status: parts.status.as_u16(),
         location: location.map(str::to_owned),
@@ -178,7 +178,7 @@ async fn get(backend: &Backend, path: &str) -> Option<(axum::http::response::Par
 }
 
 /// The same at whatever host the URL names. Blocks.
-fn at_url(tap: &TapUrl, at: Timestamp) -> Result<Exercised, String> {
+fn at_url(tap: &TapUrl, at: Timestamp) -> Result<SentTap, String> {
     let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier);
     let agent: Agent = Agent::config_builder()
         .tls_config(tls.build())
@@ -209,7 +209,7 @@ fn at_url(tap: &TapUrl, at: Timestamp) -> Result<Exercised, String> {
             .read_to_vec();
         payload_of(&body.ok().filter(|_| is_ok)?)
     });
-    Ok(Exercised {
+    Ok(SentTap {
         at,
         status: answer.status().as_u16(),
         location,

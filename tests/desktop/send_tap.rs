@@ -4,7 +4,7 @@
 use std::net::TcpListener;
 
 use serde_json::Value;
-use tapdesk::reader::exercise::{Chip, Destination, Exercised, exercise};
+use tapdesk::reader::send_tap::{Chip, Destination, SentTap, send_tap};
 use tapdesk::shell::Shell;
 use tapdesk_service::clock::SystemClock;
 use tapdesk_service::inlay::{MacFrom, Mirror};
@@ -28,10 +28,10 @@ async fn send(
     url: &str,
     to: Destination,
     automatic: impl Into<Option<Chip>>,
-) -> Result<Exercised, String> {
+) -> Result<SentTap, String> {
     let (backend, address) = shell.backend_at().await.expect("there is a service");
     let clock = SystemClock::start();
-    exercise(&backend, &address, &clock, url, to, automatic.into()).await
+    send_tap(&backend, &address, &clock, url, to, automatic.into()).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -127,7 +127,10 @@ async fn a_copied_url_is_not_sent_by_itself() {
         for to in [Destination::Service, Destination::Url] {
             let refused = send(&shell, &url, to, copy.clone()).await.unwrap_err();
             assert!(refused.contains("copied"), "{refused}");
-            assert!(refused.ends_with("only when you say so."), "{refused}");
+            assert!(
+                refused.ends_with("Send the tap yourself to allow it."),
+                "{refused}"
+            );
         }
     }
     assert_eq!(shop.scan_count(&tag).await, 0);
