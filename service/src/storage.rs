@@ -51,6 +51,11 @@ use crate::inlay::virtual_inlay::UsedUp;
 use crate::revision::Changed;
 use crate::settings::InvalidSetting;
 
+/// Most former slugs of a tag. Each is reserved for good and listed with its tag wherever tags
+/// are; a tag that is encoded or printed anew has two or three in its life, and a program that
+/// renames tags every day must not fill the database.
+const FORMER_SLUGS_MAX: u64 = 100;
+
 /// The row of `settings` that says by how much simulated time is ahead.
 const SIMULATED_AHEAD: &str = "simulated_ahead";
 
@@ -166,6 +171,11 @@ pub enum Conflict {
         /// The tag that had it.
         tag: TagId,
     },
+    /// The tag has had as many slugs before as it may have.
+    #[error(
+        "The tag has {FORMER_SLUGS_MAX} former slugs, and can have no more. Release one that no inlay and no print has, first."
+    )]
+    TooManyFormerSlugs,
     /// An import that is not finished needs the slug.
     #[error("The slug \"{0}\" is taken by an import that is not finished yet.")]
     SlugInImport(String),
@@ -215,6 +225,15 @@ pub enum Conflict {
 }
 
 impl Conflict {
+    /// Refuses another slug to a tag that has `former` ones already, the present one left out.
+    fn unless_former_slugs_have_room(former: u64) -> Result<(), Self> {
+        if former < FORMER_SLUGS_MAX {
+            Ok(())
+        } else {
+            Err(Self::TooManyFormerSlugs)
+        }
+    }
+
     /// Refuses to take away what the rows of an import need that is not finished.
     fn unless_reserved(noun: &str, rows: u64) -> Result<(), Self> {
         if rows == 0 {

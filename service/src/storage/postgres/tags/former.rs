@@ -2,10 +2,10 @@
 
 use super::save::folded;
 use crate::id::TagId;
-use crate::storage::StorageError;
 use crate::storage::postgres::row::column;
 use crate::storage::postgres::session::Session;
 use crate::storage::postgres::transaction::Write;
+use crate::storage::{Conflict, StorageError};
 use crate::tag::Slug;
 
 /// What a search looks into beside name, slug and title of the tag `$1`.
@@ -43,6 +43,9 @@ pub(super) async fn replace(
             &[&after.as_str()],
         )
         .await?;
+    let former = "SELECT count(*) FROM former_slugs WHERE tag_id = $1";
+    let former: i64 = column(&write.one(former, &[&tag.0]).await?, 0)?;
+    Conflict::unless_former_slugs_have_room(former.unsigned_abs())?;
     write
         .run(
             "INSERT INTO former_slugs (slug, tag_id, replaced_at) VALUES ($1, $2, $3)",

@@ -3,10 +3,10 @@
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::id::TagId;
-use crate::storage::StorageError;
 use crate::storage::sqlite::writer::Write;
 use crate::storage::sqlite::{row, search};
 use crate::storage::tags::SlugOwner;
+use crate::storage::{Conflict, StorageError};
 use crate::tag::Slug;
 
 /// The tag whose URL ends in `slug`, or ended in it before; deleted ones, too.
@@ -69,6 +69,11 @@ pub(super) fn replace(
         .connection
         .prepare_cached("DELETE FROM former_slugs WHERE slug = ?1")?
         .execute([after.as_str()])?;
+    let former = write
+        .connection
+        .prepare_cached("SELECT count(*) FROM former_slugs WHERE tag_id = ?1")?
+        .query_row([tag.0], |row| row.get(0))?;
+    Conflict::unless_former_slugs_have_room(former)?;
     write
         .connection
         .prepare_cached("INSERT INTO former_slugs (slug, tag_id, replaced_at) VALUES (?1, ?2, ?3)")?
