@@ -48,6 +48,10 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     /// Run the service.
+    #[command(
+        after_help = "TAPDESK_ADMIN_TOKEN sets the admin token, of 32 characters or more. \
+                      Without it, the service generates one and keeps it in the token file."
+    )]
     Serve(Box<config::Serve>),
     /// Load demo data: simulated tags, an experience and virtual inlays.
     Demo(demo::Options),

@@ -226,5 +226,9 @@ async fn a_server_that_has_become_read_only_makes_its_node_not_ready_with_the_re
         (service.get("/ready").answer().await.status == 200).then_some(())
     })
     .await;
-    assert_eq!(service.tap(&tag.path()).await.status, 302);
+    // Each connection hears of the setting for itself.
+    eventually("taps are stored again", || async {
+        (service.tap(&tag.path()).await.status == 302).then_some(())
+    })
+    .await;
 }

@@ -8,6 +8,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::migrate_store::{Moved, Observer, Phase, migrate_store};
+use tapdesk_service::plural::counted;
 use tapdesk_service::start::Database;
 
 use crate::config;
@@ -43,7 +44,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
     };
     writeln!(
         out,
-        "Moved {rows} rows. Every table has the same rows on both sides, by count and by checksum."
+        "Moved {}. Every table has the same rows on both sides, by count and by checksum.",
+        counted(rows, "row")
     )?;
     writeln!(
         out,

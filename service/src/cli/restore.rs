@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_service::keyring::{Keyring, Passphrase, SealedWrappingKey, file as key_file};
+use tapdesk_service::plural::counted;
 use tapdesk_service::private_file;
 use tapdesk_service::start::Database;
 use tapdesk_service::storage::sqlite::Restore;
@@ -92,8 +93,10 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let made = note.map_or_else(String::new, |note| format!(" of {}", note.at));
     writeln!(
         out,
-        "{} contains the backup{made}: {tags} tags, {interactions} interactions.",
-        database.display()
+        "{} contains the backup{made}: {}, {}.",
+        database.display(),
+        counted(tags, "tag"),
+        counted(interactions, "interaction")
     )?;
     if needs_key {
         writeln!(

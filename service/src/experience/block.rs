@@ -28,9 +28,16 @@ const CHOICES_MAX: usize = 100;
 /// Most steps of a progress.
 const STEPS_MAX: u8 = 30;
 
+object::tagged_by_name!(Block, "type");
+
 /// A block of a studio page. Macros may stand in every text but keys, and in a button's URL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    deny_unknown_fields,
+    remote = "Self"
+)]
 pub enum Block {
     /// A heading.
     Heading {

@@ -7,6 +7,7 @@ use super::block::BlockProblem;
 use crate::clock::Timestamp;
 use crate::inlay::text::text_schema;
 use crate::interaction::VerificationState;
+use crate::object;
 use crate::tag::{Properties, PropertyKey, check_value};
 use crate::visitor::OperatingSystem;
 
@@ -15,9 +16,16 @@ pub(super) const LANGUAGES_MAX: usize = 50;
 /// Most countries of a condition: there are about as many.
 pub(super) const COUNTRIES_MAX: usize = 300;
 
+object::tagged_by_name!(When, "type");
+
 /// A condition: of the tag's state, of the tap, or of the visitor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    deny_unknown_fields,
+    remote = "Self"
+)]
 pub enum When {
     /// The tag's variable has this value.
     VariableEquals {

@@ -77,7 +77,7 @@ async fn a_backup_made_under_load_restores_what_was_there() {
     let said = run_with(&other.database(), &[PASSPHRASE], &restore)
         .await
         .good();
-    assert!(said.contains("1 tags"), "{said}");
+    assert!(said.contains(": 1 tag, "), "{said}");
     let restored = other.start().await;
     let tag_now = restored.admin_get(&tag.admin_path()).await;
     let scans = tag_now["scan_count"].as_u64().unwrap();

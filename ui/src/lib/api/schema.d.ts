@@ -12503,6 +12503,8 @@ export interface operations {
             /** @description What a bulk change did. */
             200: {
                 headers: {
+                    /** @description What to know about the tags that were assigned, in words */
+                    "Tapdesk-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
