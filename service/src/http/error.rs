@@ -207,7 +207,7 @@ pub(super) fn etag(revision: Revision) -> HeaderValue {
 impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> Self {
         match error {
-            StorageError::Conflict(Conflict::Invalid(why)) => Self::Invalid(why),
+            StorageError::Conflict(Conflict::Invalid(why)) => Self::Invalid(why.to_string()),
             StorageError::Conflict(Conflict::Changed(_)) => Self::Changed(None),
             StorageError::Conflict(conflict) => Self::Conflict(conflict.to_string()),
             StorageError::Elsewhere(where_to) => Self::Conflict(where_to.to_owned()),
