@@ -14,7 +14,7 @@ use crate::keyring::Keyring;
 use crate::metrics::Metrics;
 use crate::rolling_key::KeyMask;
 use crate::settings::{Layers, Overrides, Settings};
-use crate::storage::{Conflict, SettingsEdit, Storage, StorageError};
+use crate::storage::{Invalid, SettingsEdit, Storage, StorageError};
 use crate::studio::{MediaNames, Proofs};
 
 /// What a service is made of. The caller chooses each part.
@@ -66,7 +66,7 @@ impl Service {
     pub async fn new(parts: Parts) -> Result<Arc<Self>, StorageError> {
         let secrets = parts.storage.secrets().await?;
         let stored = parts.storage.settings().await?;
-        let settings = parts.layers.in_force(&stored).map_err(Conflict::from)?;
+        let settings = parts.layers.in_force(&stored).map_err(Invalid::from)?;
         let keyring = Arc::new(parts.keyring);
         let tags = TagCache::new(Arc::clone(&parts.storage), Arc::clone(&keyring));
         Ok(Arc::new(Self {
@@ -113,7 +113,7 @@ impl Service {
     pub async fn change_settings(&self, edit: SettingsEdit) -> Result<Overrides, StorageError> {
         let mut known = self.stored_settings.lock().await;
         let stored = self.storage.edit_settings(edit).await?;
-        self.set_settings(self.layers.in_force(&stored).map_err(Conflict::from)?);
+        self.set_settings(self.layers.in_force(&stored).map_err(Invalid::from)?);
         known.clone_from(&stored);
         Ok(stored)
     }
@@ -123,7 +123,7 @@ impl Service {
         let mut known = self.stored_settings.lock().await;
         let stored = self.storage.settings().await?;
         if stored != *known {
-            self.set_settings(self.layers.in_force(&stored).map_err(Conflict::from)?);
+            self.set_settings(self.layers.in_force(&stored).map_err(Invalid::from)?);
             *known = stored;
         }
         Ok(())

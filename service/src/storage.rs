@@ -30,7 +30,7 @@ use async_trait::async_trait;
 use tokio::sync::broadcast;
 
 pub use administration::{Administration, BackupNote, Examination, Secrets, SettingsEdit};
-pub use conflict::{Conflict, InUse};
+pub use conflict::{Conflict, InUse, Invalid};
 pub use event::{Event, Told};
 pub use experiences::{ExperienceEdit, ExperienceFilter, Experiences};
 pub use imports::{Imports, LEFT_AFTER_MILLIS, ROWS_AT_ONCE, Staged, finish as finish_import};
@@ -158,6 +158,12 @@ pub enum StorageError {
 
 impl From<InUse> for StorageError {
     fn from(why: InUse) -> Self {
+        Conflict::from(why).into()
+    }
+}
+
+impl From<Invalid> for StorageError {
+    fn from(why: Invalid) -> Self {
         Conflict::from(why).into()
     }
 }

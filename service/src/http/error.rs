@@ -205,7 +205,7 @@ pub(super) fn etag(revision: Revision) -> HeaderValue {
 impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> Self {
         match error {
-            StorageError::Conflict(Conflict::Invalid(why)) => Self::Invalid(why),
+            StorageError::Conflict(Conflict::Invalid(why)) => Self::Invalid(why.to_string()),
             StorageError::Conflict(Conflict::Changed(_)) => Self::Changed(None),
             StorageError::Conflict(conflict) => Self::Conflict(conflict.to_string()),
             StorageError::Unsupported(why) => Self::Conflict(why.to_owned()),

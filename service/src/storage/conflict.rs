@@ -5,6 +5,7 @@ use crate::inlay::virtual_inlay::UsedUp;
 use crate::revision::Changed;
 use crate::settings::InvalidSetting;
 use crate::sheet::ROWS_MAX;
+use crate::tag::InvalidProperty;
 
 /// Most former slugs of a tag. Each is reserved for good and listed with its tag wherever tags
 /// are; a tag that is encoded or printed again has two or three in its life, and a program that
@@ -72,12 +73,32 @@ pub enum Conflict {
     /// What is to be changed is not as its editor saw it.
     #[error(transparent)]
     Changed(#[from] Changed),
-    /// The edit itself is not valid.
-    #[error("{0}")]
-    Invalid(String),
+    /// What is asked for is not valid, whatever is stored.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
     /// What is to be changed or deleted is in use, or takes no more.
     #[error(transparent)]
     InUse(#[from] InUse),
+}
+
+/// Why what is asked for cannot be. Each is a sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Invalid {
+    /// The experience is of another kind.
+    #[error("The kind of an experience does not change. Create another one for that.")]
+    OtherKind,
+    /// The tag would have such a property.
+    #[error(transparent)]
+    Property(#[from] InvalidProperty),
+    /// A list continues at a place in another order.
+    #[error("after is a place in another order.")]
+    OtherOrder,
+    /// No such setting can be in force.
+    #[error(transparent)]
+    Setting(#[from] InvalidSetting),
+    /// An edit, or a row of an import, says by itself what is wrong with it.
+    #[error("{0}")]
+    Edit(String),
 }
 
 /// Why something stays as it is: others need it so. Each is a sentence for people.
@@ -113,12 +134,12 @@ pub enum InUse {
 /// What is wrong with an edit, in words.
 impl From<String> for Conflict {
     fn from(why: String) -> Self {
-        Self::Invalid(why)
+        Invalid::Edit(why).into()
     }
 }
 
 impl From<InvalidSetting> for Conflict {
-    fn from(error: InvalidSetting) -> Self {
-        Self::Invalid(error.to_string())
+    fn from(why: InvalidSetting) -> Self {
+        Invalid::from(why).into()
     }
 }

@@ -335,15 +335,13 @@ impl SlugOwner {
 impl ImportRow {
     /// The new tag that it makes.
     pub(super) fn create(&self) -> Result<TagFields, Conflict> {
-        self.row
-            .create(self.slug.clone())
-            .map_err(Conflict::Invalid)
+        Ok(self.row.create(self.slug.clone())?)
     }
 
     /// What it makes of the tag that has its slug, or had it before: that one keeps its
     /// present slug.
     pub(super) fn change(&self, before: &TagFields) -> Result<TagFields, Conflict> {
-        self.row.change(before.clone()).map_err(Conflict::Invalid)
+        Ok(self.row.change(before.clone())?)
     }
 }
 

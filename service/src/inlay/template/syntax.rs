@@ -53,7 +53,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub fn parse(text: &str) -> Result<Self, TemplateError> {
+    pub(super) fn parse(text: &str) -> Result<Self, TemplateError> {
         let length = text.chars().count();
         if length > LENGTH_MAX {
             let max = LENGTH_MAX;
@@ -91,17 +91,17 @@ impl Parts {
     }
 
     /// Where a placeholder stands, by its index among the units.
-    pub fn index(&self, field: Field) -> Option<usize> {
+    pub(super) fn index(&self, field: Field) -> Option<usize> {
         let is = |unit: &Unit| unit.token == Token::Field(field);
         self.units.iter().position(is)
     }
 
     /// Where a placeholder stands in the text.
-    pub fn place(&self, field: Field) -> Option<usize> {
+    pub(super) fn place(&self, field: Field) -> Option<usize> {
         self.index(field).map(|index| self.units[index].at)
     }
 
-    pub fn has(&self, field: Field) -> bool {
+    pub(super) fn has(&self, field: Field) -> bool {
         self.index(field).is_some()
     }
 }

@@ -15,7 +15,7 @@ use crate::storage::value::{Row, values};
 /// What becomes of an authentic code under the counter `state` of its keys, and of the
 /// counter if the code is accepted. There is no state if the keys are replaced.
 ///
-/// `record_taps` in `migrations/postgres/V2__taps.sql` decides the same in SQL.
+/// `record_taps` in `migrations/postgres/V1/taps.sql` decides the same in SQL.
 pub(in crate::storage) fn judge(
     state: Option<CounterState>,
     counter: u32,

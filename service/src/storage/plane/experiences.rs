@@ -11,7 +11,7 @@ use crate::revision::Precondition;
 use crate::storage::search::{containing, fold};
 use crate::storage::value::{Row, Value, unreadable, values};
 use crate::storage::{
-    Conflict, ExperienceEdit, ExperienceFilter, Experiences, InUse, StorageError,
+    Conflict, ExperienceEdit, ExperienceFilter, Experiences, InUse, Invalid, StorageError,
 };
 
 #[async_trait]
@@ -257,8 +257,7 @@ async fn edit(
     };
     let after = edit(before.clone())?;
     if after.content.kind() != before.content.kind() {
-        let why = "The kind of an experience does not change. Create another one for that.";
-        return Err(Conflict::Invalid(why.to_owned()).into());
+        return Err(Invalid::OtherKind.into());
     }
     images::check(tx, id, &after.content).await?;
     if after != before {

@@ -14,7 +14,13 @@ use crate::entropy::{self, Entropy};
 use crate::storage::transfer::mark;
 use crate::storage::{Examination, StorageError};
 
-refinery::embed_migrations!("migrations/postgres");
+/// The first version, by subject.
+const FIRST: &str = concat!(
+    include_str!("../../../migrations/postgres/V1/tables.sql"),
+    include_str!("../../../migrations/postgres/V1/taps.sql"),
+    include_str!("../../../migrations/postgres/V1/retention.sql"),
+    include_str!("../../../migrations/postgres/V1/moved.sql"),
+);
 
 /// Why a database cannot be opened. Each is a sentence for people, with a way out.
 #[derive(Debug, thiserror::Error)]
@@ -106,7 +112,7 @@ pub(super) async fn run(client: &mut Client, address: &Address) -> Result<(), Op
         .await
         .map_err(|error| OpenError::Unusable(address.to_string(), error.into()))?;
     check(client, address).await?;
-    migrations::runner()
+    ours()
         .set_grouped(true)
         .run_async(client)
         .await
@@ -230,8 +236,14 @@ pub(super) async fn check(client: &Client, address: &Address) -> Result<Option<i
     Ok(Some(found))
 }
 
+/// All migrations of this program. They only grow.
+fn ours() -> refinery::Runner {
+    let first = refinery::Migration::unapplied("V1__initial", FIRST);
+    refinery::Runner::new(&[first.expect("the name has a version")])
+}
+
 pub(super) fn newest_known() -> i32 {
-    let migrations = migrations::runner();
+    let migrations = ours();
     let versions = migrations
         .get_migrations()
         .iter()

@@ -9,32 +9,24 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use super::PostgresStorage;
 use super::session::Session;
-use super::transaction::{Snapshot, Write};
+use super::transaction::Write;
 use crate::clock::Timestamp;
 use crate::storage::StorageError;
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::{Change, Database, Query, Read, Transaction};
 use crate::storage::value::{Row, Value, unreadable};
 
+/// A connection that reads.
+struct Reader<'a>(&'a Session);
+
 #[async_trait]
-impl Query for Session {
+impl Query for Reader<'_> {
     fn dialect(&self) -> Dialect {
         Dialect::Postgres
     }
 
     async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError> {
-        query(self, sql, values).await
-    }
-}
-
-#[async_trait]
-impl Query for Snapshot {
-    fn dialect(&self) -> Dialect {
-        Dialect::Postgres
-    }
-
-    async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError> {
-        query(self, sql, values).await
+        query(self.0, sql, values).await
     }
 
     async fn query_once(
@@ -47,7 +39,7 @@ impl Query for Snapshot {
             .iter()
             .map(|value| (value as _, kind(value)))
             .collect();
-        rows(&self.rows_once(&sql, &values).await?)
+        rows(&self.0.rows_once(&sql, &values).await?)
     }
 }
 
@@ -95,8 +87,9 @@ impl Database for PostgresStorage {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        let mut session = self.session().await?;
-        self.contained(operation(&mut session, &arguments)).await
+        let session = self.session().await?;
+        let mut reader = Reader(&session);
+        self.contained(operation(&mut reader, &arguments)).await
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
@@ -110,8 +103,9 @@ impl Database for PostgresStorage {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        let mut snapshot = self.snapshot().await?;
-        let read = self.contained(operation(&mut snapshot, &arguments)).await?;
+        let snapshot = self.snapshot().await?;
+        let mut reader = Reader(&snapshot);
+        let read = self.contained(operation(&mut reader, &arguments)).await?;
         snapshot.end().await?;
         Ok(read)
     }

@@ -16,7 +16,7 @@ pub(super) struct Work<'a> {
 
 enum Target<'a> {
     /// A new tag.
-    New(TagFields),
+    New(Box<TagFields>),
     /// A tag that is there. If it is checked, it must break no rule afterwards.
     Present {
         id: TagId,
@@ -28,7 +28,7 @@ enum Target<'a> {
 impl<'a> Work<'a> {
     /// A new tag.
     pub(super) fn insert(fields: TagFields, inlay: Option<NewInlay>) -> Self {
-        let tag = Target::New(fields);
+        let tag = Target::New(Box::new(fields));
         Self { tag, inlay }
     }
 
@@ -58,7 +58,7 @@ pub(super) async fn make(
     work: Vec<Work<'_>>,
 ) -> Result<Vec<Result<Imported, Conflict>>, StorageError> {
     let new = work.iter().filter_map(|work| match &work.tag {
-        Target::New(fields) => Some(fields),
+        Target::New(fields) => Some(&**fields),
         Target::Present { .. } => None,
     });
     let new: Vec<_> = new.collect();
@@ -79,7 +79,7 @@ pub(super) async fn make(
                         Ok(after) => after,
                         // An earlier row changed the same tag.
                         Err(why) => {
-                            results.push(Err(Conflict::Invalid(why)));
+                            results.push(Err(why.into()));
                             continue;
                         }
                     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::id::{ExperienceId, TagId};
 use crate::storage::plane::{self, Query, Transaction};
 use crate::storage::value::{Value, values};
-use crate::storage::{Conflict, MissingVariables, StorageError};
+use crate::storage::{Invalid, MissingVariables, StorageError};
 use crate::tag::{InvalidProperty, PROPERTIES_MAX, PropertyKey};
 
 /// Tags in use of the experience ?1.
@@ -76,7 +76,7 @@ pub(super) async fn add(
          GROUP BY tag_id HAVING count(*) > ?2 LIMIT 1";
     let most = PROPERTIES_MAX as u64;
     if tx.exists(full, &values![Value::list(&tags), most]).await? {
-        return Err(Conflict::Invalid(InvalidProperty::TooMany.to_string()).into());
+        return Err(Invalid::from(InvalidProperty::TooMany).into());
     }
     let sql = "UPDATE tags SET updated_at = ?2 WHERE id IN ids(?1)";
     let now = tx.now();

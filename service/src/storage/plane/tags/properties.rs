@@ -4,7 +4,7 @@ use crate::id::TagId;
 use crate::revision::Precondition;
 use crate::storage::plane::Transaction;
 use crate::storage::value::values;
-use crate::storage::{Conflict, Put, StorageError};
+use crate::storage::{Invalid, Put, StorageError};
 use crate::tag::{InvalidProperty, PROPERTIES_MAX, PropertyClass, PropertyKey, PropertyValue};
 
 /// Which property: the tag, the class and the key.
@@ -27,7 +27,7 @@ pub(super) async fn put(
     }
     let present = "SELECT count(*) FROM properties WHERE tag_id = ?1 AND class = ?2";
     if tx.count(present, &values![tag, class]).await? >= PROPERTIES_MAX as u64 {
-        return Err(Conflict::Invalid(InvalidProperty::TooMany.to_string()).into());
+        return Err(Invalid::from(InvalidProperty::TooMany).into());
     }
     let sql = "INSERT INTO properties (tag_id, class, key, value) VALUES (?1, ?2, ?3, ?4)";
     tx.execute(sql, &values![tag, class, key, value]).await?;

@@ -11,7 +11,8 @@ use crate::id::TagId;
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::search::{containing, fold, pieces};
 use crate::storage::value::Value;
-use crate::storage::{Conflict, StorageError, TagFilter, TagList, TagOrder, TagPlace};
+use crate::storage::{Invalid, StorageError, TagFilter, TagList, TagOrder, TagPlace};
+use crate::tag::Status;
 
 /// Stands for the last tap of a tag that was never tapped.
 const NEVER: i64 = -1;
@@ -108,7 +109,7 @@ impl Select {
         select.conditions.push(format!("t.deleted_at IS {deleted}"));
         let equal: [(_, Value<'_>); 4] = [
             ("simulated", filter.world.simulated().into()),
-            ("status", filter.status.map(|status| status.as_str()).into()),
+            ("status", filter.status.map(Status::as_str).into()),
             ("verifier_enabled", filter.verifier_enabled.into()),
             ("experience_id", filter.experience_id.into()),
         ];
@@ -236,7 +237,7 @@ fn place(
         (TagOrder::LastScan | TagOrder::LastScanDescending, TagPlace::LastScan(at, id)) => {
             Ok((Some(at.map_or(NEVER, Timestamp::millis).into()), *id))
         }
-        _ => Err(Conflict::Invalid("after is a place in another order.".to_owned()).into()),
+        _ => Err(Invalid::OtherOrder.into()),
     }
 }
 
@@ -245,7 +246,6 @@ mod tests {
     use rusqlite::{Connection, params_from_iter};
 
     use super::*;
-    use crate::tag::Status;
 
     fn plan(connection: &Connection, list: &TagList, source: Source) -> String {
         let (sql, values) = Select::page(list, source).unwrap();
