@@ -29,14 +29,14 @@ pub(super) fn span(headers: &HeaderMap, method: &Method, route: &str) -> Span {
     let parent = value
         .and_then(|value| value.to_str().ok())
         .and_then(TraceParent::parse);
-    match parent {
-        Some(TraceParent {
-            trace_id,
-            parent_id,
-        }) => {
-            tracing::info_span!("request", %method, route, trace_id, parent_id)
-        }
-        None => tracing::debug_span!("request", %method, route),
+    if let Some(TraceParent {
+        trace_id,
+        parent_id,
+    }) = parent
+    {
+        tracing::info_span!("request", %method, route, trace_id, parent_id)
+    } else {
+        tracing::debug_span!("request", %method, route)
     }
 }
 

@@ -31,9 +31,12 @@ impl Node {
         let usable = kept
             .take()
             .filter(|block| block.next < block.end && now.millis_since(block.reserved_at) < FRESH);
-        let mut block = match usable {
-            Some(block) => block,
-            None => self.reserve_block(now).await?,
+        let mut block = if let Some(block) = usable {
+            block
+        } else {
+            // A tap that gets no id is a write that failed, before it came to a lane.
+            let reserved = self.reserve_block(now).await;
+            reserved.inspect_err(|error| self.metrics.failed(error))?
         };
         let id = InteractionId(block.next);
         block.next += 1;
