@@ -24,7 +24,7 @@ const COMMANDS: &[&str] = &[
     "download",
     "stop_download",
     "watch_readers",
-    "exercise",
+    "send_tap",
     "reader_doctor",
     "kiosk_attract",
     "kiosk_watch",

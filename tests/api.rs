@@ -7,6 +7,7 @@ mod experiences;
 mod inlays;
 mod interactions;
 mod master_keys;
+mod metrics;
 mod openapi;
 mod settings;
 mod sheets;

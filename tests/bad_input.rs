@@ -7,3 +7,4 @@ mod panics;
 mod routes;
 mod taps;
 mod unchanged;
+mod variants;

@@ -9,6 +9,7 @@ mod settings;
 mod shutdown;
 mod sqlite;
 mod tour;
+mod traces;
 
 use std::path::Path;
 use std::process::Stdio;

@@ -1,6 +1,8 @@
-//! The documents of this repository: their links, pictures, names and size.
+//! The documents of this repository: their links, pictures, names and size; and that
+//! the code keeps to its map.
 
 mod links;
+mod modules;
 mod names;
 mod readers;
 

@@ -4,4 +4,7 @@
 mod diagnose;
 mod differential;
 mod properties;
+mod published;
+mod taps;
+mod templates;
 mod vectors;

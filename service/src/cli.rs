@@ -22,6 +22,7 @@ use std::process::ExitCode;
 use anyhow::{Result, anyhow};
 use clap::{Parser, Subcommand};
 use tracing_subscriber::filter::{EnvFilter, LevelFilter, filter_fn};
+use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::prelude::*;
 
 use crate::config;
@@ -47,6 +48,10 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     /// Run the service.
+    #[command(
+        after_help = "TAPDESK_ADMIN_TOKEN sets the admin token, of 32 characters or more. \
+                      Without it, the service generates one and keeps it in the token file."
+    )]
     Serve(Box<config::Serve>),
     /// Load demo data: simulated tags, an experience and virtual inlays.
     Demo(demo::Options),
@@ -71,7 +76,7 @@ enum Verb {
 }
 
 /// Runs the command that the arguments name. What goes wrong is one sentence on stderr.
-pub fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let outcome =
         config::refuse_passwords(std::env::args_os().skip(1)).and_then(|()| run(Cli::parse()));
     match outcome {
@@ -107,7 +112,15 @@ fn start_logging(filter: EnvFilter) -> Result<()> {
     let ours = filter_fn(|metadata| {
         metadata.target().starts_with("tapdesk") || *metadata.level() <= LevelFilter::WARN
     });
+    // Each operation of the database is a span: at debug level its end is a line, with its time.
+    let debugs = filter.max_level_hint() >= Some(LevelFilter::DEBUG);
+    let ends = if debugs {
+        FmtSpan::CLOSE
+    } else {
+        FmtSpan::NONE
+    };
     let lines = tracing_subscriber::fmt::layer()
+        .with_span_events(ends)
         .with_writer(io::stderr)
         .with_ansi(io::stderr().is_terminal());
     tracing_subscriber::registry()

@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 
 /// Which installation: the database, and the admin token beside it.
 #[derive(Args, Clone, Debug)]
-pub struct Installation {
+pub(crate) struct Installation {
     /// The database: `sqlite:PATH` or `postgres://USER@HOST/DATABASE`. Default: `tapdesk.db` in the user's data folder.
     #[arg(
         long,
@@ -39,7 +39,7 @@ pub struct Installation {
 
 impl Installation {
     /// Where everything is kept.
-    pub fn database(&self) -> Result<Database> {
+    pub(crate) fn database(&self) -> Result<Database> {
         match &self.database {
             Some(url) => database(url),
             None => Ok(Database::Sqlite(data_folder()?.join("tapdesk.db"))),
@@ -47,7 +47,7 @@ impl Installation {
     }
 
     /// The same installation for another command, where it is not the usual one.
-    pub fn as_arguments(&self) -> String {
+    pub(crate) fn as_arguments(&self) -> String {
         let database = self
             .database
             .as_ref()
@@ -59,7 +59,7 @@ impl Installation {
     }
 
     /// Where the admin token is.
-    pub fn token_file(&self) -> Result<PathBuf> {
+    pub(crate) fn token_file(&self) -> Result<PathBuf> {
         match &self.token_file {
             Some(path) => Ok(path.clone()),
             None => Ok(match self.database()? {
@@ -72,7 +72,7 @@ impl Installation {
 
 /// Where the key is that wraps inlay keys.
 #[derive(Args, Clone, Debug)]
-pub struct KeyFile {
+pub(crate) struct KeyFile {
     /// The file with the key that wraps inlay keys. Default: `inlay.key` beside a SQLite file, none for PostgreSQL.
     #[arg(long, env = "TAPDESK_KEY_FILE", value_name = "FILE")]
     key_file: Option<PathBuf>,
@@ -80,14 +80,14 @@ pub struct KeyFile {
 
 impl KeyFile {
     /// The file of the key for the SQLite file `database`.
-    pub fn path(&self, database: &Path) -> PathBuf {
+    pub(crate) fn path(&self, database: &Path) -> PathBuf {
         self.key_file
             .clone()
             .unwrap_or_else(|| database.with_file_name("inlay.key"))
     }
 
     /// The file of the key for `database`, where there is one.
-    pub fn of(&self, database: &Database) -> Option<PathBuf> {
+    pub(crate) fn of(&self, database: &Database) -> Option<PathBuf> {
         match database {
             Database::Sqlite(path) => Some(self.path(path)),
             Database::Postgres(_) => self.key_file.clone(),
@@ -95,7 +95,7 @@ impl KeyFile {
     }
 
     /// Where a service on `database` has its key from.
-    pub fn wrapping_key(&self, database: &Database) -> WrappingKey {
+    pub(crate) fn wrapping_key(&self, database: &Database) -> WrappingKey {
         match database {
             Database::Sqlite(path) => WrappingKey::File(self.path(path)),
             Database::Postgres(_) => WrappingKey::Shared(self.key_file.clone()),
@@ -105,7 +105,7 @@ impl KeyFile {
 
 /// Which passphrase. It comes from `TAPDESK_PASSPHRASE` or a file.
 #[derive(Args, Clone, Debug)]
-pub struct PassphraseFile {
+pub(crate) struct PassphraseFile {
     /// The file with the passphrase. Default: the value of `TAPDESK_PASSPHRASE`.
     #[arg(long, env = "TAPDESK_PASSPHRASE_FILE", value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
@@ -113,7 +113,7 @@ pub struct PassphraseFile {
 
 impl PassphraseFile {
     /// The passphrase, where there is one.
-    pub fn read(&self) -> Result<Option<Zeroizing<String>>> {
+    pub(crate) fn read(&self) -> Result<Option<Zeroizing<String>>> {
         let text = match &self.passphrase_file {
             Some(path) => std::fs::read_to_string(path)
                 .map(Some)
@@ -126,10 +126,10 @@ impl PassphraseFile {
 }
 
 /// Where the service listens unless it is told otherwise.
-pub const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
+pub(crate) const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
 
 /// An address by which this machine itself reaches a listener.
-pub fn reachable(address: SocketAddr) -> SocketAddr {
+pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
@@ -139,7 +139,7 @@ pub fn reachable(address: SocketAddr) -> SocketAddr {
 }
 
 /// Why the service cannot listen, and the way out, in words.
-pub fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {
+pub(crate) fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {
     let (ip, port) = (address.ip(), address.port());
     match error.kind() {
         ErrorKind::AddrInUse => format!(
@@ -158,7 +158,7 @@ pub fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {
 
 /// How the service is reached, and by whom.
 #[derive(Args, Clone, Debug)]
-pub struct Listening {
+pub(crate) struct Listening {
     /// The address and port to listen on; port 0 picks a free port.
     #[arg(
         long,
@@ -175,7 +175,7 @@ pub struct Listening {
 
 /// Everything `serve` can be told.
 #[derive(Args, Clone, Debug)]
-pub struct Serve {
+pub(crate) struct Serve {
     #[command(flatten)]
     pub installation: Installation,
 
@@ -201,7 +201,7 @@ pub struct Serve {
 
 /// Test mode.
 #[derive(Args, Clone, Debug)]
-pub struct Test {
+pub(crate) struct Test {
     /// Test mode: `/admin/v1/clock` can move the service's time forward.
     #[arg(long, env = "TAPDESK_TEST_CLOCK", value_parser = BoolishValueParser::new())]
     test_clock: bool,
@@ -219,7 +219,7 @@ pub struct Test {
 
 impl Test {
     /// What was chosen.
-    pub fn mode(&self) -> Result<Option<TestMode>> {
+    pub(crate) fn mode(&self) -> Result<Option<TestMode>> {
         match (self.test_clock, self.test_skew) {
             (true, skew) => Ok(Some(TestMode { skew })),
             (false, 0) => Ok(None),
@@ -229,7 +229,7 @@ impl Test {
 }
 
 /// The admin token from the environment, where it is set.
-pub fn admin_token() -> Result<Option<AdminToken>> {
+pub(crate) fn admin_token() -> Result<Option<AdminToken>> {
     match std::env::var("TAPDESK_ADMIN_TOKEN") {
         Ok(text) => {
             let token = AdminToken::parse(&text).context(
@@ -246,7 +246,7 @@ pub fn admin_token() -> Result<Option<AdminToken>> {
 }
 
 /// Refuses arguments that carry a password: every user of the machine can read them.
-pub fn refuse_passwords(arguments: impl Iterator<Item = OsString>) -> Result<()> {
+pub(crate) fn refuse_passwords(arguments: impl Iterator<Item = OsString>) -> Result<()> {
     for argument in arguments {
         let argument = argument.to_string_lossy();
         let value = argument
@@ -285,7 +285,7 @@ fn has_password(text: &str) -> bool {
 }
 
 /// The database that a URL names.
-pub fn database(url: &str) -> Result<Database> {
+pub(crate) fn database(url: &str) -> Result<Database> {
     if url.starts_with("postgres:") || url.starts_with("postgresql:") {
         let address = Address::parse(url, |name| std::env::var(name).ok())?;
         return Ok(Database::Postgres(Box::new(address)));

@@ -55,7 +55,7 @@ pub const TAGS: [DemoTag; 3] = [
     },
     DemoTag {
         slug: "demo-poster",
-        about: "a printed QR code alone: nothing to verify",
+        about: "a printed QR code only: nothing to verify",
         name: "Poster (demo)",
         sku: "P-300",
         mirror: None,

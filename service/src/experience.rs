@@ -14,6 +14,7 @@ mod condition;
 mod difference;
 mod file;
 mod link;
+pub mod picture;
 mod revision;
 pub mod rich_text;
 mod rule;
@@ -31,12 +32,14 @@ use utoipa::ToSchema;
 
 pub use block::{Block, BlockError, ButtonLook, FieldKind, FormField, TableRow, Tone};
 pub use colour::{Colour, InvalidColour};
-pub use condition::{Circumstances, When};
+pub use condition::{Context, When};
 pub use difference::{DifferenceLine, LineChange, difference};
 pub use file::{ExperienceFile, FileError, with_images};
 pub use link::{Link, LinkError};
 pub use rule::{RULES_MAX, Rule, RuleError};
-pub use stored::{Experience, ExperienceFields, Image, ImageType, InvalidName, Version};
+pub use stored::{
+    Experience, ExperienceFields, Image, ImageType, InvalidName, PublishedExperience, Version,
+};
 pub use theme::{Corners, Font, Scheme, Theme};
 
 use crate::id::ImageId;
@@ -44,7 +47,7 @@ use crate::macros::{Target, TargetError};
 use crate::object;
 use crate::tag::PropertyKey;
 
-/// Most blocks of a page, those within conditions included.
+/// Most blocks of a page, including those in conditions.
 pub const BLOCKS_MAX: usize = 200;
 /// How deep blocks nest: a page without conditions is 1 deep.
 pub const DEPTH_MAX: usize = 4;
@@ -150,7 +153,7 @@ pub enum ContentError {
     #[error("A redirect experience needs a target_url.")]
     NoTarget,
     /// A page has no blocks, not even none.
-    #[error("A studio experience needs blocks, if only an empty list.")]
+    #[error("A studio experience needs blocks; an empty list is allowed.")]
     NoBlocks,
     /// It has the member of the other kind.
     #[error(
@@ -167,7 +170,7 @@ pub enum ContentError {
     #[error(transparent)]
     Rule(#[from] RuleError),
     /// More than [`BLOCKS_MAX`].
-    #[error("A page can have at most {BLOCKS_MAX} blocks, those within conditions included.")]
+    #[error("A page can have at most {BLOCKS_MAX} blocks, including those in conditions.")]
     TooMany,
     /// Nested deeper than [`DEPTH_MAX`].
     #[error("Blocks can be nested at most {DEPTH_MAX} deep.")]

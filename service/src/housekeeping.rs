@@ -1,5 +1,5 @@
 //! What is done from time to time. So that nothing grows without an end, expired
-//! keys, old visitors and old interactions are removed, and refusals forgotten.
+//! keys, old visitors and old interactions are removed.
 //! Imports that a crash broke off are taken to their end.
 //! So that all nodes of a database do the same, settings are looked at again.
 
@@ -17,9 +17,10 @@ const LOOK: Duration = Duration::from_millis(250);
 
 /// Keeps house until it is dropped, which it may be at any time.
 pub async fn run(service: &Service) -> Infallible {
+    let panicked = || service.metrics.task_panic();
     tokio::select! {
-        never = panics::restarted(|| follow(service)) => never,
-        never = panics::restarted(|| remove(service)) => never,
+        never = panics::restarted(panicked, || follow(service)) => never,
+        never = panics::restarted(panicked, || remove(service)) => never,
     }
 }
 
@@ -39,10 +40,11 @@ async fn remove(service: &Service) -> Infallible {
     let mut failing = false;
     loop {
         let outcome = sweep(service).await;
-        if let Err(error) = &outcome
-            && !failing
-        {
-            tracing::warn!("housekeeping has to wait: {error}");
+        if let Err(error) = &outcome {
+            service.metrics.housekeeping_failure();
+            if !failing {
+                tracing::warn!("housekeeping has to wait: {error}");
+            }
         }
         failing = outcome.is_err();
         tokio::time::sleep(PAUSE).await;
@@ -51,10 +53,14 @@ async fn remove(service: &Service) -> Infallible {
 
 /// Removes everything that is due, in rounds between which others get their turn.
 pub async fn sweep(service: &Service) -> Result<(), StorageError> {
-    service.refusals.sweep();
     let now = service.storage.now().await?;
     let keep_since = now.minus_months(service.settings().retention_months);
-    while service.storage.sweep(keep_since).await? {
+    loop {
+        let swept = service.storage.sweep(keep_since).await?;
+        service.metrics.swept(&swept);
+        if !swept.more {
+            break;
+        }
         tokio::task::yield_now().await;
     }
     // Last: it may take long, and what is due must not wait for it.

@@ -2,16 +2,22 @@
 
 mod access;
 mod admin;
+mod admins;
+mod body;
+mod clients;
+mod countries;
 mod document;
 mod error;
 mod origin;
 mod pages;
 mod public;
+mod rate_limiter;
 mod serve;
+mod state;
 mod tied;
+mod traceparent;
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -20,13 +26,17 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{any, get};
 use futures_util::FutureExt as _;
+use tracing::Instrument as _;
 
 pub use admin::openapi;
+pub use countries::Countries;
 pub use origin::Peer;
 pub use serve::serve;
+pub use state::AppState;
 
-use crate::service::Service;
+use crate::clock::Stopwatch;
 use access::Audience;
+use origin::client_address;
 
 /// Who may use the admin API through a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +50,7 @@ pub enum Exposure {
 /// The service as a router, for a listener or for calls in-process.
 ///
 /// A route that `access.rs` does not open asks for a token.
-pub fn router(service: Arc<Service>, exposure: Exposure) -> Router {
+pub fn router(state: AppState, exposure: Exposure) -> Router {
     let public = Router::new()
         .route("/t/{slug}", any(public::tap))
         .route("/v2/interactions/rk_payload", any(public::payload))
@@ -57,56 +67,72 @@ pub fn router(service: Arc<Service>, exposure: Exposure) -> Router {
         .fallback(error::no_such_route)
         .method_not_allowed_fallback(error::no_such_method)
         .layer(middleware::from_fn_with_state(
-            (Arc::clone(&service), exposure),
+            (state.clone(), exposure),
             pass,
         ))
-        .with_state(service)
+        .with_state(state)
 }
 
 /// What every request passes: may it, and what holds for every answer.
 async fn pass(
-    State((service, exposure)): State<(Arc<Service>, Exposure)>,
+    State((state, exposure)): State<(AppState, Exposure)>,
     request: Request,
     next: Next,
 ) -> Response {
+    let stopwatch = Stopwatch::start();
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let audience = Audience::of(route.as_ref().map(MatchedPath::as_str));
     let method = request.method().clone();
-    let mut answer = match access::admit(&service, exposure, audience, request).await {
-        Ok((request, grant)) => {
-            let answer = contained(&service, route.as_ref(), request, next);
-            match grant {
-                None => answer.await,
-                Some(grant) => tied::answered(&service, grant, answer).await,
-            }
-        }
-        Err(refused) => refused,
+    // Counted and logged by its matched path: the URI itself may carry a key.
+    let path = route.as_ref().map_or("", MatchedPath::as_str).to_owned();
+    let span = traceparent::span(request.headers(), &method, &path);
+    let answer = async {
+        let answer = answer(&state, exposure, route, request, next).await;
+        let status = answer.status().as_u16();
+        let time = stopwatch.elapsed();
+        state.service.metrics.request(&path, &method, status, time);
+        tracing::debug!(status, "answered");
+        answer
     };
+    answer.instrument(span).await
+}
+
+async fn answer(
+    state: &AppState,
+    exposure: Exposure,
+    route: Option<MatchedPath>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let audience = Audience::of(route.as_ref().map(MatchedPath::as_str));
+    let client = client_address(&request, state);
+    let answered = async {
+        let answer = match access::admit(state, exposure, audience, request).await {
+            Ok((request, None)) => next.run(request).await,
+            Ok((request, Some(grant))) => tied::answered(state, grant, next.run(request)).await,
+            Err(refused) => refused,
+        };
+        rate_limiter::limited(state, client, answer)
+    };
+    let mut answer = contained(state, route.as_ref(), answered).await;
     error::say_when_to_try_again(&mut answer);
     if audience != Audience::Public {
         let headers = answer.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
-    // Counted and logged by its matched path: the URI itself may carry a key.
-    let route = route.as_ref().map_or("", MatchedPath::as_str);
-    let status = answer.status().as_u16();
-    service.metrics.request(route, &method, status);
-    tracing::debug!(%method, route, status, "answered");
     answer
 }
 
-/// The answer of a handler, or for it if it panics: its connection goes on.
+/// An answer, or one that stands for it if the handler panics: its connection goes on.
 async fn contained(
-    service: &Service,
+    state: &AppState,
     route: Option<&MatchedPath>,
-    request: Request,
-    next: Next,
+    answer: impl Future<Output = Response>,
 ) -> Response {
     let route = route.map_or("", MatchedPath::as_str);
-    let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    let answer = AssertUnwindSafe(answer).catch_unwind().await;
     answer.unwrap_or_else(|_| {
         tracing::error!(route, "the handler panicked");
-        service.metrics.request_panic();
+        state.service.metrics.request_panic();
         error::panicked(route)
     })
 }

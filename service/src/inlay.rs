@@ -10,10 +10,14 @@
 //! | Module | Subject |
 //! |---|---|
 //! | [`uid`] | the number a chip is known by |
-//! | [`key`], [`diversify`] | its AES keys, own or derived from a master key |
-//! | [`code`] | the one-time code of a URL, parsed |
-//! | [`session`] | the cryptography of one read: session keys, PICC data, SDMMAC |
-//! | [`verify`] | is this code of this inlay? |
+//! | [`key`], [`diversify`], [`derivation`] | its keys, own or derived from a master key |
+//! | [`template`] | how a batch of inlays writes its URLs |
+//! | [`technology`] | the chips, a file for each family |
+//! | [`check`], [`assessment`] | a code of any template against an inlay's keys, and the verdict |
+//! | [`originality`] | the signature over a chip's UID |
+//! | [`code`] | the code of the canonical form, parsed |
+//! | [`session`] | the cryptography of one read of an NTAG 424 DNA in AES mode |
+//! | [`verify`] | which inlay of a tag made a code of the canonical form? |
 //! | [`counter`] | has this code been used before? |
 //! | [`diagnose`] | why does this code not verify? |
 //! | [`virtual_inlay`] | an inlay in software |
@@ -21,66 +25,32 @@
 //! Sources: NXP NTAG 424 DNA data sheet `NT4H2421Gx` rev 3.0 section 9.3 and
 //! application note AN12196 rev 1.8, cited as "data sheet" and "AN12196".
 
+pub mod assessment;
+pub mod check;
 pub mod code;
 pub mod counter;
+pub mod derivation;
 pub mod diagnose;
 pub mod diversify;
 pub mod key;
+pub mod originality;
 pub mod session;
+pub mod technology;
+pub mod template;
 pub(crate) mod text;
 pub mod uid;
 pub mod verify;
 pub mod virtual_inlay;
-
-use std::fmt;
-use std::str::FromStr;
+mod word;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+pub use technology::Technology;
 pub use uid::Uid;
+pub use word::UnknownWord;
 
-/// The chip of an inlay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Technology {
-    /// NXP NTAG 424 DNA: AES keys, a one-time code on every tap.
-    Ntag424Dna,
-    /// NXP NTAG 213: a static URL.
-    Ntag213,
-    /// NXP NTAG 215: a static URL.
-    Ntag215,
-    /// NXP NTAG 216: a static URL.
-    Ntag216,
-    /// NXP MIFARE Ultralight: a static URL.
-    Ultralight,
-}
-
-impl Technology {
-    const ALL: [Self; 5] = [
-        Self::Ntag424Dna,
-        Self::Ntag213,
-        Self::Ntag215,
-        Self::Ntag216,
-        Self::Ultralight,
-    ];
-
-    /// Whether the chip can make rolling codes.
-    pub fn rolls(self) -> bool {
-        self == Self::Ntag424Dna
-    }
-
-    /// The word for it, in the API and in storage.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ntag424Dna => "ntag424dna",
-            Self::Ntag213 => "ntag213",
-            Self::Ntag215 => "ntag215",
-            Self::Ntag216 => "ntag216",
-            Self::Ultralight => "ultralight",
-        }
-    }
-}
+use word::word;
 
 /// How the chip shows its UID and read counter in the URL (data sheet section 9.3.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
@@ -129,36 +99,6 @@ impl MacFrom {
     }
 }
 
-/// A word that is none of those known.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected {}", .expected.join(" or "))]
-pub struct UnknownWord {
-    expected: Vec<&'static str>,
-}
-
-/// `Display` and `FromStr` through `as_str`.
-macro_rules! word {
-    ($type:ty) => {
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-
-        impl FromStr for $type {
-            type Err = UnknownWord;
-
-            fn from_str(text: &str) -> Result<Self, UnknownWord> {
-                let found = Self::ALL.into_iter().find(|word| word.as_str() == text);
-                found.ok_or_else(|| UnknownWord {
-                    expected: Self::ALL.map(Self::as_str).to_vec(),
-                })
-            }
-        }
-    };
-}
-
-word!(Technology);
 word!(Mirror);
 word!(MacFrom);
 
@@ -168,11 +108,6 @@ mod tests {
 
     #[test]
     fn words_are_the_same_in_json_and_in_storage() {
-        for technology in Technology::ALL {
-            assert_eq!(technology.as_str().parse(), Ok(technology));
-            let json = serde_json::to_string(&technology).unwrap();
-            assert_eq!(json, format!("{:?}", technology.as_str()));
-        }
         for mirror in Mirror::ALL {
             assert_eq!(mirror.as_str().parse(), Ok(mirror));
             let json = serde_json::to_string(&mirror).unwrap();
@@ -189,11 +124,5 @@ mod tests {
     fn an_unknown_word_is_answered_with_the_known_ones() {
         let error = "encoded".parse::<Mirror>().unwrap_err();
         assert_eq!(error.to_string(), "expected plain or encrypted");
-    }
-
-    #[test]
-    fn only_the_ntag_424_dna_rolls() {
-        let rolling = Technology::ALL.into_iter().filter(|t| t.rolls());
-        assert_eq!(rolling.collect::<Vec<_>>(), [Technology::Ntag424Dna]);
     }
 }

@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub use history::{
-    Interaction, NamedInlay, RecordedReads, RecordedRefusal, RecordedUpdate, TagName,
-    TracedInteraction, UpdateFault,
+    Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, TagName, UpdateFault,
 };
-pub use reason::{Reason, Verification};
+pub use reason::{Reason, VerificationState};
 
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId};

@@ -2,6 +2,7 @@
 
 pub mod file;
 mod sealed;
+mod wrapped;
 
 use std::fmt;
 use std::path::Path;
@@ -11,13 +12,13 @@ use aes_gcm::{Aes256Gcm, KeyInit, Nonce};
 use zeroize::Zeroizing;
 
 pub use file::KeyFileError;
-pub use sealed::{Passphrase, SealedKey, ShortPassphrase};
+pub use sealed::{Passphrase, SealedWrappingKey, ShortPassphrase};
+pub use wrapped::WrappedKeys;
 
 use crate::entropy::{self, Entropy};
 use crate::inlay::diversify::{DiversificationInput, MasterKey};
 use crate::inlay::key::{AesKey, Keys};
 use crate::inlay::{Mirror, Uid};
-use crate::storage::WrappedKeys;
 
 /// Bound into every wrapped key, so that a wrapped key of anything else is none of ours.
 const PURPOSE: &[u8] = b"tapdesk inlay key v1";
@@ -177,9 +178,9 @@ impl Keyring {
         &self,
         passphrase: &Passphrase,
         entropy: &dyn Entropy,
-    ) -> Result<SealedKey, KeyringError> {
+    ) -> Result<SealedWrappingKey, KeyringError> {
         match &self.0 {
-            State::Open { key, .. } => Ok(SealedKey::seal(key, passphrase, entropy)),
+            State::Open { key, .. } => Ok(SealedWrappingKey::seal(key, passphrase, entropy)),
             State::Locked(why) => Err(KeyringError::Locked(why.clone())),
         }
     }

@@ -1,59 +1,103 @@
 //! The Tapdesk service: from a tap of an NFC inlay to an updated tag variable.
 //!
-//! ```text
-//! http ──► tap, payload ──► experience, interaction, rolling_key, tag ──► inlay
-//!                │
-//!                └──► storage (trait) ◄── sqlite, postgres
-//! ```
-//!
-//! Start reading at [`tap`], the use case. [`http`] has every route on one
+//! Start reading at `tap.rs`, the use case. `http.rs` has every public route on one
 //! screen. [`storage`] says what can race, and is decided in one operation.
+//!
+//! Modules depend on those above them under the same heading, and on other headings
+//! in one direction: running it -> the edge -> what can be done -> what a tap is made
+//! of; the databases implement [`storage`], which names only what a tap is made of.
+//! A test checks that no two modules depend on each other.
+//!
 //! Absent by design: a reader of time outside [`clock`], of randomness outside
-//! [`entropy`], of statuses outside `http/error.rs`, of SQL outside
-//! the backends' folders in `storage/`.
+//! [`entropy`], of statuses outside `http/error.rs`, of SQL outside the backends'
+//! folders in [`storage`].
 
-pub mod admin_token;
-pub mod client;
-pub mod clock;
-pub mod countries;
-pub mod demo;
-pub mod entropy;
-pub mod event;
-pub mod experience;
-mod host;
-pub mod housekeeping;
-pub mod http;
+// # What a tap is made of: pure, without input or output
+
+/// Numbers that name a tag, an inlay, an experience and the others.
 pub mod id;
+/// What chips do: codes, session keys, MACs, diversified keys, the virtual inlay.
 pub mod inlay;
-pub mod interaction;
-pub mod inventory;
-pub mod keyring;
+/// Placeholders in the owner's texts and URLs, and how their values are encoded.
 pub mod macros;
-pub mod metrics;
-pub mod migrate_store;
-pub mod object;
-mod panics;
-pub mod payload;
-pub mod picture;
-pub mod plural;
-pub mod private_file;
-pub mod proof;
-pub mod refusals;
-pub mod revision;
+/// JSON objects, read as nothing but objects.
+pub(crate) mod object;
+/// The revision of a resource that is edited, for `If-Match`.
+pub(crate) mod revision;
+/// Rolling keys: how they are issued, masked, hashed, and how long they live.
 pub mod rolling_key;
-pub mod service;
-pub mod settings;
-pub mod sheet;
-pub mod spreadsheet;
-pub mod start;
-pub mod storage;
-pub mod studio;
+/// A tag: its fields, its properties, its row in a CSV file.
 pub mod tag;
-pub mod tap;
-pub mod trace;
-pub mod verification;
-pub mod visitor;
+/// What a browser says of its visitor: languages, operating system.
+pub(crate) mod visitor;
+/// The real world and the simulated one.
 pub mod world;
 
-pub use http::{Exposure, router, serve};
+/// What a tag leads to: redirects, pages of blocks, conditions, rules, themes.
+pub mod experience;
+/// One tap, its verdict, and what is kept of it.
+pub mod interaction;
+/// Inlays and master keys as their owner configures them; keys are sealed.
+pub mod inventory;
+/// Wraps inlay keys at rest.
+pub mod keyring;
+/// Test sheets of the reader.
+pub mod sheet;
+/// The steps of a tap, in words.
+pub(crate) mod trace;
+
+// # What can be done
+
+/// Makes and removes the demonstration.
+pub mod demo;
+/// Removes what is due, from time to time.
+pub mod housekeeping;
+/// A whole database from one kind to the other.
+pub mod migrate_store;
+/// What the owner's page learns for a key.
+pub(crate) mod payload;
+/// What every use case needs: storage, keys, settings, the cache of tags.
+pub(crate) mod service;
+/// Pages that the service itself serves.
+pub(crate) mod studio;
+/// A tap, from its URL to its answer.
+pub(crate) mod tap;
+
+// # Databases
+
+/// What the service needs of a database, and the two that there are.
+#[allow(
+    unreachable_pub,
+    reason = "a backend's items are as visible as the traits that they implement"
+)]
+pub mod storage;
+
+// # The edge
+
+/// Every route, what they share, and the only map from errors to statuses.
+pub(crate) mod http;
+
+// # Running it
+
+/// Admin tokens: made, read and hashed.
+pub mod admin_token;
+/// The only reader of time.
+pub mod clock;
+/// The only reader of randomness.
+pub mod entropy;
+/// What is counted for operators.
+pub(crate) mod metrics;
+/// Panics, contained.
+pub(crate) mod panics;
+/// Numbers of things, in sentences.
+pub mod plural;
+/// Files that only their owner reads, and that a crash leaves whole.
+pub mod private_file;
+/// What an operator decides.
+pub mod settings;
+/// From files and settings to a service.
+pub mod start;
+
+pub use http::{AppState, Countries, Exposure, Peer, openapi, router, serve};
 pub use service::{Parts, Service};
+pub use tap::TapUrl;

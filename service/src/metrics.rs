@@ -1,19 +1,47 @@
-//! What is counted for operators. Labels are routes, methods, statuses and
+//! What is measured for operators. Labels are routes, methods, statuses and
 //! reasons: never anything a client makes up.
+
+use std::time::Duration;
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
-use prometheus_client::registry::Registry;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
 
-pub use prometheus_client::metrics::counter::Counter;
+use crate::storage::{Queue, StorageMetrics, Swept};
 
-/// The counters, and the registry that shows them.
+/// Bounds of the time of a request, in seconds. A tap takes 1 to 5 ms on a quiet machine
+/// (speed.md), so the first bounds part a good tap from a slow one; 250 ms is where a visitor
+/// notices; beyond 10 s browsers and proxies give up.
+const REQUEST_SECONDS: [f64; 11] = [
+    0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0,
+];
+
+/// The metrics of a service, and the registry that shows them.
 pub struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
+    request_seconds: Family<TimeLabels, Histogram, fn() -> Histogram>,
     taps: Family<TapLabels, Counter>,
     request_panics: Counter,
+    task_panics: Counter,
+    housekeeping_rows: Family<RowLabels, Counter>,
+    housekeeping_failures: Counter,
+    database_up: Gauge,
+    queue: Family<QueueLabels, Gauge>,
+    queue_limit: Family<QueueLabels, Gauge>,
+}
+
+/// How the cache of tags does.
+#[derive(Clone, Debug, Default)]
+pub struct CacheMetrics {
+    /// Tags that were found as they are configured now.
+    pub hits: Counter,
+    /// Tags that were read from the database.
+    pub misses: Counter,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -24,49 +52,134 @@ struct RequestLabels {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TimeLabels {
+    route: String,
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct TapLabels {
     reason: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RowLabels {
+    kind: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct QueueLabels {
+    queue: &'static str,
+}
+
 impl Metrics {
-    /// Nothing is counted yet. Storage counts the panics of its operations itself.
-    pub fn new(storage_panics: Counter) -> Self {
-        let mut registry = Registry::with_prefix("tapdesk");
-        let request_panics = Counter::default();
-        let requests = Family::<RequestLabels, Counter>::default();
-        let taps = Family::<TapLabels, Counter>::default();
-        registry.register("http_requests", "Answered requests", requests.clone());
+    /// Nothing is counted yet. What storage and the cache measure themselves is shown, too.
+    pub fn new(storage: &StorageMetrics, cache: &CacheMetrics) -> Self {
+        let mut metrics = Self {
+            registry: Registry::with_prefix("tapdesk"),
+            requests: Family::default(),
+            request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_SECONDS)),
+            taps: Family::default(),
+            request_panics: Counter::default(),
+            task_panics: Counter::default(),
+            housekeeping_rows: Family::default(),
+            housekeeping_failures: Counter::default(),
+            database_up: Gauge::default(),
+            queue: Family::default(),
+            queue_limit: Family::default(),
+        };
+        // A counter that is there from the start shows its first step, too.
+        metrics.swept(&Swept::default());
+        metrics.register_requests();
+        metrics.register_work();
+        storage.register(&mut metrics.registry);
+        for (name, help, counter) in [
+            (
+                "tag_cache_hits",
+                "Tags whose configuration was in memory",
+                &cache.hits,
+            ),
+            (
+                "tag_cache_misses",
+                "Tags whose configuration was read from the database",
+                &cache.misses,
+            ),
+        ] {
+            metrics.registry.register(name, help, counter.clone());
+        }
+        metrics
+    }
+
+    fn register_requests(&mut self) {
+        let registry = &mut self.registry;
+        registry.register("http_requests", "Answered requests", self.requests.clone());
+        registry.register_with_unit(
+            "http_request",
+            "Time from a request's head to the head of its answer",
+            Unit::Seconds,
+            self.request_seconds.clone(),
+        );
         registry.register(
             "taps",
             "Recorded taps by reason of their verdict",
-            taps.clone(),
+            self.taps.clone(),
         );
         registry.register(
             "request_panics",
             "Requests whose handler panicked",
-            request_panics.clone(),
+            self.request_panics.clone(),
+        );
+    }
+
+    fn register_work(&mut self) {
+        let registry = &mut self.registry;
+        registry.register(
+            "task_panics",
+            "Background tasks that panicked and were started again",
+            self.task_panics.clone(),
         );
         registry.register(
-            "storage_panics",
-            "Operations of the database that panicked",
-            storage_panics,
+            "housekeeping_rows",
+            "Rows that housekeeping removed, by kind",
+            self.housekeeping_rows.clone(),
         );
-        Self {
-            registry,
-            requests,
-            taps,
-            request_panics,
-        }
+        registry.register(
+            "housekeeping_failures",
+            "Rounds of housekeeping that failed",
+            self.housekeeping_failures.clone(),
+        );
+        registry.register(
+            "database_up",
+            "1 if the database answers and takes writes, as GET /ready says",
+            self.database_up.clone(),
+        );
+        registry.register(
+            "write_queue",
+            "Writes that wait for their commit",
+            self.queue.clone(),
+        );
+        registry.register(
+            "write_queue_limit",
+            "Writes that may wait; beyond it requests wait to enqueue theirs",
+            self.queue_limit.clone(),
+        );
     }
 
     /// Counts an answered request. `route` is the matched one, or empty.
-    pub fn request(&self, route: &str, method: &axum::http::Method, status: u16) {
+    pub fn request(&self, route: &str, method: &axum::http::Method, status: u16, time: Duration) {
         let labels = RequestLabels {
             route: route.to_owned(),
             method: known(method),
             status,
         };
         self.requests.get_or_create(&labels).inc();
+        let labels = TimeLabels {
+            route: labels.route,
+            outcome: outcome(status),
+        };
+        self.request_seconds
+            .get_or_create(&labels)
+            .observe(time.as_secs_f64());
     }
 
     /// Counts a recorded tap.
@@ -79,8 +192,41 @@ impl Metrics {
         self.request_panics.inc();
     }
 
-    /// The metrics in the text format of `OpenMetrics`.
-    pub fn render(&self) -> String {
+    /// Counts a background task that panicked.
+    pub(crate) fn task_panic(&self) {
+        self.task_panics.inc();
+    }
+
+    /// Counts what a round of housekeeping removed.
+    pub(crate) fn swept(&self, swept: &Swept) {
+        for (kind, rows) in [
+            ("rolling_keys", swept.rolling_keys),
+            ("interactions", swept.interactions),
+            ("visits", swept.visits),
+        ] {
+            self.housekeeping_rows
+                .get_or_create(&RowLabels { kind })
+                .inc_by(rows);
+        }
+    }
+
+    /// Counts a round of housekeeping that failed.
+    pub(crate) fn housekeeping_failure(&self) {
+        self.housekeeping_failures.inc();
+    }
+
+    /// The metrics in the text format of `OpenMetrics`, with what holds at this moment:
+    /// whether the database is up, and what waits for it.
+    pub fn render(&self, database_up: bool, queues: &[Queue]) -> String {
+        self.database_up.set(database_up.into());
+        for queue in queues {
+            let labels = QueueLabels { queue: queue.name };
+            let number = |count| i64::try_from(count).unwrap_or(i64::MAX);
+            let waiting = self.queue.get_or_create(&labels);
+            waiting.set(number(queue.waiting));
+            let limit = self.queue_limit.get_or_create(&labels);
+            limit.set(number(queue.limit));
+        }
         let mut text = String::new();
         // Writing into a string does not fail.
         let _ = encode(&mut text, &self.registry);
@@ -99,5 +245,15 @@ fn known(method: &axum::http::Method) -> &'static str {
         "DELETE" => "DELETE",
         "OPTIONS" => "OPTIONS",
         _ => "other",
+    }
+}
+
+/// What a request came to. Three values and not each status: every one is a whole
+/// histogram for each route.
+fn outcome(status: u16) -> &'static str {
+    match status {
+        ..400 => "ok",
+        400..500 => "refused",
+        500.. => "failed",
     }
 }

@@ -29,7 +29,7 @@ use crate::storage::transfer::{End, EndError};
 pub enum MoveError {
     /// Both are of one kind.
     #[error(
-        "A move leads from SQLite to PostgreSQL, or back. To copy a SQLite database, use backup and restore; \
+        "A move is from SQLite to PostgreSQL, or back. To copy a SQLite database, use backup and restore; \
          for PostgreSQL, pg_dump and pg_restore."
     )]
     SameKind,
@@ -41,8 +41,8 @@ pub enum MoveError {
     OtherMove(String),
     /// The source was moved before, to another database.
     #[error(
-        "{from} was moved to {to} at {at}. Move that one, which has what came since; \
-         or go on with that move, with the same --to."
+        "{from} was moved to {to} at {at}. Move that database, which has the newer data, \
+         or continue that move with the same --to."
     )]
     MovedBefore {
         /// The source.
@@ -54,8 +54,8 @@ pub enum MoveError {
     },
     /// The source is not what it was.
     #[error(
-        "{from} was in use since the move began, so {to} is a part of what it was before. \
-         Remove what is there, and move again."
+        "{from} was used after the move began, so {to} is incomplete. \
+         Empty the destination, then move again."
     )]
     SourceChanged {
         /// Where the rows come from.
@@ -66,7 +66,7 @@ pub enum MoveError {
     /// Both sides do not have the same rows.
     #[error(
         "The table {table} is not the same on both sides ({there} rows, {here} moved). \
-         Remove what is in {destination}, and move again while nobody uses the source."
+         Empty {destination}, then move again while nobody uses the source."
     )]
     Differs {
         /// The table.
@@ -80,7 +80,7 @@ pub enum MoveError {
     },
     /// A database failed at it.
     #[error(
-        "The move stopped at the table {table} of {name}: {}. What is moved stays; start the same move again to go on.",
+        "The move stopped at the table {table} of {name}: {}. Start the same move again to continue.",
         error.to_string().trim_end_matches('.')
     )]
     Failed {

@@ -1,14 +1,16 @@
 //! Reading JSON objects as what they are: serde's derive takes an array in a
-//! struct's place, its members by their position.
+//! struct's place, its members by their position, and a number in place of the name
+//! that tells which variant of an enum an object is.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
 
 /// A `T` that was an object.
-pub struct Object<T>(pub T);
+pub(crate) struct Object<T>(pub T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -29,12 +31,14 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 }
 
 /// For `deserialize_with`: an object.
-pub fn one<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+pub(crate) fn one<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
     Object::deserialize(deserializer).map(|Object(value)| value)
 }
 
 /// For `deserialize_with`: an object, or `null`.
-pub fn option<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+pub(crate) fn option<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     let object = Option::<Object<T>>::deserialize(deserializer)?;
@@ -42,12 +46,47 @@ pub fn option<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 }
 
 /// For `deserialize_with`: an array of objects.
-pub fn list<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+pub(crate) fn list<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
     let objects = Vec::<Object<T>>::deserialize(deserializer)?;
     Ok(objects.into_iter().map(|Object(value)| value).collect())
 }
+
+/// `value`, if its member `tag` is no number or the like. Without the member, the enum
+/// itself says what is missing.
+///
+/// # Errors
+/// A sentence's part, for whoever sent it.
+pub(crate) fn named<E: serde::de::Error>(value: Value, tag: &str) -> Result<Value, E> {
+    match value.get(tag) {
+        Some(name) if !name.is_string() => Err(E::custom(format!("{tag} must be a name"))),
+        _ => Ok(value),
+    }
+}
+
+/// Makes an enum that is told by its member `$tag` read the names of its variants alone,
+/// wherever it stands. It derives both traits of serde with `#[serde(remote = "Self")]`,
+/// which makes them functions of its own.
+macro_rules! tagged_by_name {
+    ($type:ty, $tag:literal) => {
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let value = serde_json::Value::deserialize(deserializer)?;
+                let value = crate::object::named::<D::Error>(value, $tag)?;
+                Self::deserialize(value).map_err(serde::de::Error::custom)
+            }
+        }
+
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                Self::serialize(self, serializer)
+            }
+        }
+    };
+}
+
+pub(crate) use tagged_by_name;
 
 #[cfg(test)]
 mod tests {

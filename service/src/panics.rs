@@ -8,33 +8,40 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 
-use crate::storage::StorageError;
-
 /// Before a task that panicked is started again: one that always panics must not
 /// take a processor for itself.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What `operation` returns, or [`StorageError::Panicked`].
-pub(crate) fn catch<T>(
-    operation: impl FnOnce() -> Result<T, StorageError>,
-) -> Result<T, StorageError> {
-    catch_unwind(AssertUnwindSafe(operation)).unwrap_or(Err(StorageError::Panicked))
+/// The operation panicked.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Panicked;
+
+/// What `operation` returns, or [`Panicked`].
+pub(crate) fn catch<T, E: From<Panicked>>(
+    operation: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
+    catch_unwind(AssertUnwindSafe(operation)).unwrap_or_else(|_| Err(Panicked.into()))
 }
 
-/// What `operation` returns once it is awaited, or [`StorageError::Panicked`].
-pub(crate) async fn catch_async<T>(
-    operation: impl Future<Output = Result<T, StorageError>>,
-) -> Result<T, StorageError> {
+/// What `operation` returns once it is awaited, or [`Panicked`].
+pub(crate) async fn catch_async<T, E: From<Panicked>>(
+    operation: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
     let caught = AssertUnwindSafe(operation).catch_unwind().await;
-    caught.unwrap_or(Err(StorageError::Panicked))
+    caught.unwrap_or_else(|_| Err(Panicked.into()))
 }
 
-/// Runs a task that has no caller to tell, and starts it again if it panics.
-pub(crate) async fn restarted<F: Future>(mut task: impl FnMut() -> F) -> F::Output {
+/// Runs a task that has no caller to tell. If it panics, `panicked` counts it, and the
+/// task is started again.
+pub(crate) async fn restarted<F: Future>(
+    panicked: impl Fn(),
+    mut task: impl FnMut() -> F,
+) -> F::Output {
     loop {
         if let Ok(output) = AssertUnwindSafe(task()).catch_unwind().await {
             return output;
         }
+        panicked();
         tracing::error!("a background task panicked; it is started again");
         tokio::time::sleep(PAUSE).await;
     }
@@ -46,22 +53,27 @@ mod tests {
 
     #[test]
     fn a_panic_is_an_error_of_its_operation() {
-        assert!(matches!(catch(|| Ok(1)), Ok(1)));
-        let panicked = catch::<()>(|| panic!("a test's own panic"));
-        assert!(matches!(panicked, Err(StorageError::Panicked)));
+        assert_eq!(catch(|| Ok::<_, Panicked>(1)), Ok(1));
+        let panicked = catch::<(), _>(|| panic!("a test's own panic"));
+        assert_eq!(panicked, Err(Panicked));
     }
 
     #[tokio::test]
     async fn a_task_that_panics_is_started_again() {
         let mut starts = 0;
-        let second = restarted(|| {
-            starts += 1;
-            let number = starts;
-            async move {
-                assert!(number > 1, "a test's own panic");
-                number
-            }
-        });
+        let panics = std::cell::Cell::new(0);
+        let second = restarted(
+            || panics.set(panics.get() + 1),
+            || {
+                starts += 1;
+                let number = starts;
+                async move {
+                    assert!(number > 1, "a test's own panic");
+                    number
+                }
+            },
+        );
         assert_eq!(second.await, 2);
+        assert_eq!(panics.get(), 1);
     }
 }

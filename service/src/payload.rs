@@ -7,37 +7,31 @@ use utoipa::ToSchema;
 
 use crate::id::{InlayId, InteractionId};
 use crate::interaction::KeyedInteraction;
-use crate::rolling_key::{RollingKey, is_live};
-use crate::service::Service;
+use crate::rolling_key::RollingKey;
+use crate::service::{CachedTag, Service};
 use crate::settings::Settings;
 use crate::storage::{StorageError, TagKey};
 use crate::tag::{Location, WidgetSettings};
-use crate::tap::CachedTag;
 
 /// The payload for the key `presented` (Base64) as JSON. `None` where the key
 /// is invalid or expired; a consumed one is neither.
-pub async fn payload(service: &Service, presented: &str) -> Result<Option<String>, StorageError> {
+pub(crate) async fn payload(
+    service: &Service,
+    presented: &str,
+) -> Result<Option<String>, StorageError> {
     let Some(key) = RollingKey::from_base64(presented) else {
         return Ok(None);
     };
-    let Some(id) = service.key_mask.interaction_id(&key) else {
+    let Some((_, interaction)) = service.live_key(&key).await? else {
         return Ok(None);
     };
-    let Some((issued, interaction)) = service.storage.issued_key(id).await? else {
+    let tag = TagKey::Id(interaction.tag_id);
+    let Some(tag) = service.tags.get(tag).await? else {
         return Ok(None);
     };
-    let now = interaction.read_at;
-    if issued.hash != key.hash() || !is_live(issued.issued_at, now) {
-        return Ok(None);
-    }
-    let Some(tag) = service
-        .tags
-        .get(service, TagKey::Id(interaction.tag_id))
-        .await?
-    else {
-        return Ok(None);
-    };
-    service.storage.note_payload_read(id, now);
+    service
+        .storage
+        .note_payload_read(interaction.id, interaction.read_at);
     let payload = Payload::new(&service.settings(), &tag, &interaction, &key);
     serde_json::to_string(&payload)
         .map(Some)

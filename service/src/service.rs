@@ -1,22 +1,21 @@
-//! Everything a request needs, in one place, made once.
+//! What every use case needs, in one place, made once.
 
-use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+mod live_key;
+mod tag_cache;
 
-use crate::admin_token::{AdminToken, Admins};
-use crate::client::Clients;
-use crate::clock::Clock;
-use crate::countries::Countries;
+use std::sync::{Arc, PoisonError, RwLock};
+
+pub(crate) use tag_cache::CachedTag;
+use tag_cache::TagCache;
+
+use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
 use crate::keyring::Keyring;
 use crate::metrics::Metrics;
-use crate::proof::Proofs;
-use crate::refusals::{Operation, Refusals};
 use crate::rolling_key::KeyMask;
 use crate::settings::{Layers, Overrides, Settings};
 use crate::storage::{Invalid, SettingsEdit, Storage, StorageError};
-use crate::studio::MediaNames;
-use crate::tap::TagCache;
+use crate::studio::{MediaNames, Proofs};
 
 /// What a service is made of. The caller chooses each part.
 pub struct Parts {
@@ -28,10 +27,6 @@ pub struct Parts {
     pub entropy: Arc<dyn Entropy>,
     /// Opens inlay keys.
     pub keyring: Keyring,
-    /// Countries of addresses.
-    pub countries: Countries,
-    /// The admin token that is not stored, if there is one.
-    pub admin_token: Option<AdminToken>,
     /// What the stored settings stand on and under.
     pub layers: Layers,
 }
@@ -45,23 +40,15 @@ pub struct Service {
     /// Randomness.
     pub entropy: Arc<dyn Entropy>,
     /// Opens inlay keys.
-    pub keyring: Keyring,
+    pub keyring: Arc<Keyring>,
     /// Issues and reads rolling keys.
     pub key_mask: KeyMask,
-    /// Tells clients apart.
-    pub clients: Clients,
     /// Names images to visitors.
     pub media: MediaNames,
     /// Knows the addresses to which it sent simulated taps.
     pub(crate) stand_ins: Proofs,
-    /// Countries of addresses.
-    pub countries: Countries,
-    /// Knows admin tokens.
-    pub admins: Admins,
     /// Configuration of tags, as taps need it.
-    pub tags: TagCache,
-    /// Counts refusals by client.
-    pub refusals: Refusals,
+    pub(crate) tags: TagCache,
     /// What is counted for operators.
     pub metrics: Metrics,
     /// What the stored settings stand on and under.
@@ -71,8 +58,6 @@ pub struct Service {
     stored_settings: tokio::sync::Mutex<Overrides>,
     /// Held while the demonstration is made or removed.
     pub(crate) demo_change: tokio::sync::Mutex<()>,
-    /// Where it listens, once it does.
-    listening: OnceLock<SocketAddr>,
 }
 
 impl Service {
@@ -82,21 +67,18 @@ impl Service {
         let secrets = parts.storage.secrets().await?;
         let stored = parts.storage.settings().await?;
         let settings = parts.layers.in_force(&stored).map_err(Invalid::from)?;
+        let keyring = Arc::new(parts.keyring);
+        let tags = TagCache::new(Arc::clone(&parts.storage), Arc::clone(&keyring));
         Ok(Arc::new(Self {
             key_mask: KeyMask::new(secrets.key_mask),
             media: MediaNames::new(&secrets.client),
             stand_ins: Proofs::new(&secrets.client, "where simulated taps lead"),
-            clients: Clients::new(secrets.client),
-            tags: TagCache::default(),
-            refusals: Refusals::new(Arc::clone(&parts.clock)),
-            metrics: Metrics::new(parts.storage.panics()),
-            countries: parts.countries,
-            admins: Admins::new(parts.admin_token),
+            metrics: Metrics::new(parts.storage.metrics(), tags.metrics()),
+            tags,
             storage: parts.storage,
             clock: parts.clock,
             entropy: parts.entropy,
-            keyring: parts.keyring,
-            listening: OnceLock::new(),
+            keyring,
             layers: parts.layers,
             settings: RwLock::new(Arc::new(settings)),
             stored_settings: tokio::sync::Mutex::new(stored),
@@ -104,16 +86,19 @@ impl Service {
         }))
     }
 
+    /// The time that decides about a key: simulated keys live in simulated time.
+    pub(crate) async fn now_in(&self, simulated: bool) -> Result<Timestamp, StorageError> {
+        let offset = if simulated {
+            self.storage.simulated_offset()
+        } else {
+            0
+        };
+        Ok(self.storage.now().await?.plus_millis(offset))
+    }
+
     /// The settings in force.
     pub fn settings(&self) -> Arc<Settings> {
         Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Counts a refused call from `address`. If it is past the limit, the seconds
-    /// after which the client may be refused again.
-    pub(crate) fn refused(&self, operation: Operation, address: IpAddr) -> Option<u64> {
-        let limit = self.settings().rate_limit;
-        self.refusals.count(operation, address, limit)
     }
 
     /// Puts other settings in force, until the stored ones are changed.
@@ -142,18 +127,5 @@ impl Service {
             *known = stored;
         }
         Ok(())
-    }
-
-    /// Notes where the service listens: an address by which the admin API may be addressed.
-    pub fn set_listening(&self, address: SocketAddr) {
-        // The first listener counts; a service has one.
-        let _ = self.listening.set(address);
-    }
-
-    /// Whether the service listens on `address`.
-    pub fn listens_on(&self, address: IpAddr) -> bool {
-        self.listening
-            .get()
-            .is_some_and(|listening| listening.ip().to_canonical() == address)
     }
 }

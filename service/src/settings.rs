@@ -3,6 +3,7 @@
 //! A setting comes from an argument, from the environment, from the stored
 //! settings, or is its default: the first of these that names it decides.
 
+pub(crate) mod host;
 mod overrides;
 mod parse;
 

@@ -152,7 +152,7 @@ impl RowFields {
             uid.make_ascii_uppercase();
         }
         if self.counter.is_some_and(|counter| counter > 0xFF_FFFF) {
-            return Err("A counter has three bytes.".to_owned());
+            return Err("A counter has three bytes: 0 to 16777215.".to_owned());
         }
         let named = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
         if !(1..=VERDICT_MAX).contains(&self.verdict.len()) || !self.verdict.bytes().all(named) {

@@ -9,8 +9,8 @@ use zeroize::Zeroizing;
 
 use crate::admin_token::{AdminToken, TOKEN_MIN};
 use crate::clock::{Clock, SystemClock, TestClock};
-use crate::countries::Countries;
 use crate::entropy::{Entropy, OsEntropy};
+use crate::http::{AppState, Countries};
 use crate::keyring::{KeyFileError, Keyring};
 use crate::private_file;
 use crate::service::{Parts, Service};
@@ -76,6 +76,8 @@ pub enum TokenSource {
 pub struct Started {
     /// The service.
     pub service: Arc<Service>,
+    /// The state of its routers.
+    pub state: AppState,
     /// The admin token that is not stored.
     pub admin_token: AdminToken,
 }
@@ -92,7 +94,7 @@ pub enum StartError {
     /// The database can be read and not written.
     #[error(
         "The database cannot be written to, and a tap must be recorded before it is answered. \
-         See that this user may write there, and start again. ({0})."
+         Allow this user to write there, then start again. ({0})."
     )]
     NotWritable(StorageError),
     /// The database does not give what a service needs.
@@ -107,7 +109,7 @@ pub enum StartError {
     /// The token in the file is too short.
     #[error(
         "The admin token in {} has fewer than {TOKEN_MIN} characters. \
-         Remove the file to have a new token made.", .0.display()
+         Remove the file to create a new token.", .0.display()
     )]
     ShortToken(PathBuf),
     /// The MMDB file cannot be read.
@@ -140,7 +142,7 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
         WrappingKey::File(file) => Keyring::from_file(&file, may_create, &OsEntropy)?,
         WrappingKey::Shared(Some(file)) => Keyring::from_file(&file, false, &OsEntropy)?,
         WrappingKey::Shared(None) => {
-            Keyring::locked("this node was given no key; TAPDESK_KEY_FILE names its file.")
+            Keyring::locked("this node has no key; name its file in TAPDESK_KEY_FILE.")
         }
         WrappingKey::Kept(keep) => tokio::task::spawn_blocking(move || keep(may_create))
             .await
@@ -159,13 +161,14 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
         clock,
         entropy: Arc::new(OsEntropy),
         keyring,
-        countries,
-        admin_token: Some(admin_token.clone()),
         layers: start.layers,
     })
     .await?;
+    let known = Some(admin_token.clone());
+    let state = AppState::new(Arc::clone(&service), countries, known).await?;
     Ok(Started {
         service,
+        state,
         admin_token,
     })
 }

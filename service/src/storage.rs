@@ -10,10 +10,12 @@
 
 mod administration;
 mod conflict;
+mod event;
 mod experiences;
 mod imports;
 mod inlays;
 mod interactions;
+mod metrics;
 mod payload_reads;
 mod plane;
 mod refused_updates;
@@ -32,6 +34,7 @@ use tokio::sync::broadcast;
 
 pub use administration::{Administration, BackupNote, Examination, Secrets, SettingsEdit};
 pub use conflict::{Conflict, InUse, Invalid};
+pub use event::{Event, Told};
 pub use experiences::{ExperienceEdit, ExperienceFilter, Experiences};
 pub use imports::{Imports, LEFT_AFTER_MILLIS, ROWS_AT_ONCE, Staged, finish as finish_import};
 pub use inlays::{
@@ -40,19 +43,16 @@ pub use inlays::{
 pub use interactions::{
     InteractionFilter, Interactions, LOOKED_AT_MAX, Overview, SAMPLE_MAX, Stretch,
 };
+pub use metrics::{Queue, StorageMetrics};
 pub use sheets::{SheetEdit, Sheets};
 pub use tags::{
     ImportRow, Imported, MissingVariables, Put, TagChange, TagEdit, TagFilter, TagList, TagOrder,
     TagPlace, TagSelect, Tags,
 };
-pub use taps::{
-    BoundInlay, PublishedExperience, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
-    WrappedKeys,
-};
+pub use taps::{BoundInlay, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate};
 
 use crate::clock::Timestamp;
-use crate::event::Told;
-use crate::metrics::Counter;
+use crate::panics::Panicked;
 use crate::revision::Changed;
 
 /// The row of `settings` that says by how much simulated time is ahead.
@@ -101,14 +101,16 @@ pub trait Storage:
     /// Whether the database takes writes: commits one that leaves nothing behind.
     async fn check_writable(&self) -> Result<(), StorageError>;
 
-    /// Counts the operations that panicked. Each was taken back, and failed alone.
-    fn panics(&self) -> Counter;
+    /// What this database measures of its own work.
+    fn metrics(&self) -> &StorageMetrics;
+
+    /// What waits for its commit at this moment.
+    fn queues(&self) -> Vec<Queue>;
 
     /// One round of housekeeping: expired keys, visitors after 30 days,
     /// interactions of before `keep_since` by their own time, though these may stay
     /// eight days longer, with what is told of them.
-    /// `true` where more is left to do.
-    async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError>;
+    async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError>;
 
     /// A copy of the whole database as of one moment, in a file without a name
     /// that is gone once it is closed. It holds no live rolling key; counters,
@@ -117,6 +119,20 @@ pub trait Storage:
 
     /// Commits what was accepted, and closes. Operations after it fail.
     async fn close(&self);
+}
+
+/// What a round of housekeeping did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Expired rolling keys that it removed.
+    pub rolling_keys: u64,
+    /// Old interactions that it removed. Those of a week that goes at once, as on
+    /// PostgreSQL, are not counted.
+    pub interactions: u64,
+    /// Old visitors that it forgot.
+    pub visits: u64,
+    /// Whether more is left to do.
+    pub more: bool,
 }
 
 /// What a database can refuse or fail with.
@@ -131,10 +147,10 @@ pub enum StorageError {
     /// The database does not answer, or is being closed.
     #[error("The database is not available: {0}")]
     Unavailable(String),
-    /// What is asked for is done elsewhere with this kind of database. A
-    /// sentence for people.
+    /// This kind of database does not support the operation. A sentence for
+    /// people, with the way out.
     #[error("{0}")]
-    Elsewhere(&'static str),
+    Unsupported(&'static str),
     /// The operation panicked, and nothing was written.
     #[error("The operation panicked.")]
     Panicked,
@@ -158,5 +174,11 @@ impl From<Invalid> for StorageError {
 impl From<Changed> for StorageError {
     fn from(changed: Changed) -> Self {
         Conflict::from(changed).into()
+    }
+}
+
+impl From<Panicked> for StorageError {
+    fn from(_: Panicked) -> Self {
+        Self::Panicked
     }
 }

@@ -1,7 +1,7 @@
 //! The pages that the service itself serves: studio experiences, and the plain
 //! ones that say why there is nothing else to show.
 //!
-//! A page is made from a content, the values of its macros, the circumstances
+//! A page is made from a content, the values of its macros, the context
 //! of the tap, and the state of its rolling key. Values are text in it wherever
 //! they stand: in the markup they are escaped by the template engine or the
 //! writer of Markdown, in a URL as `macros` says. A page asks nobody but the
@@ -11,6 +11,7 @@
 //! policy is the caller's.
 
 mod media;
+mod proof;
 mod shell;
 mod style;
 mod templates;
@@ -18,15 +19,14 @@ mod words;
 
 use askama::Template as _;
 
-pub use media::MediaNames;
-pub use shell::{Shell, plain};
-pub use templates::{StudioTemplate, templates};
-pub use words::{Words, own_language, words};
+pub(crate) use media::MediaNames;
+pub(crate) use proof::Proofs;
+pub(crate) use shell::{Shell, plain};
+pub(crate) use templates::{StudioTemplate, templates};
+pub(crate) use words::{Words, own_language, words};
 
 use crate::experience::rich_text::{self, Outline};
-use crate::experience::{
-    Block, ButtonLook, Circumstances, FieldKind, FormField, TableRow, Theme, Tone,
-};
+use crate::experience::{Block, ButtonLook, Context, FieldKind, FormField, TableRow, Theme, Tone};
 use crate::id::{ExperienceId, ImageId};
 use crate::macros::{Encoding, Scope, Template};
 use crate::tag::{PropertyClass, PropertyKey};
@@ -36,7 +36,7 @@ const SCRIPT: &str = include_str!("../templates/studio.js");
 
 /// The state of a page's rolling key, which its forms are sent with.
 #[derive(Clone, Debug)]
-pub enum PageKey {
+pub(crate) enum PageKey {
     /// It can be used, once.
     Live {
         /// As clients send it.
@@ -54,7 +54,7 @@ pub enum PageKey {
 
 /// What became of what a page's form sent, to be said at its top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// It is saved.
     Saved,
     /// The key was consumed before.
@@ -68,7 +68,7 @@ pub enum Outcome {
 }
 
 /// What a page is made from, beside the tag's values.
-pub struct Page<'a> {
+pub(crate) struct StudioPage<'a> {
     /// What stands on it.
     pub blocks: &'a [Block],
     /// How it looks.
@@ -78,7 +78,7 @@ pub struct Page<'a> {
     /// What its visitors see it called.
     pub title: &'a str,
     /// The tap that it answers.
-    pub circumstances: &'a Circumstances<'a>,
+    pub context: &'a Context<'a>,
     /// The rolling key for macros, as received in the redirect.
     pub rk: Option<&'a str>,
     /// The rolling key for forms.
@@ -165,10 +165,14 @@ struct Html<'a> {
     script: &'a str,
 }
 
-impl Page<'_> {
+impl StudioPage<'_> {
     /// The page as HTML, with the values that `scope` has.
-    pub fn to_html(&self, scope: &dyn Scope, media: &MediaNames) -> Result<String, askama::Error> {
-        let words = words(self.circumstances.language);
+    pub(crate) fn to_html(
+        &self,
+        scope: &dyn Scope,
+        media: &MediaNames,
+    ) -> Result<String, askama::Error> {
+        let words = words(self.context.language);
         let mut maker = Maker {
             page: self,
             scope,
@@ -181,7 +185,7 @@ impl Page<'_> {
         let Maker { outline, parts, .. } = maker;
         let html = Html {
             shell: Shell {
-                language: self.circumstances.language,
+                language: self.context.language,
                 title: self.title,
                 theme: self.theme,
                 logo: logo.as_deref(),
@@ -205,7 +209,7 @@ impl Page<'_> {
 
 /// Makes parts of blocks, in the order of the page.
 struct Maker<'a, 'p> {
-    page: &'a Page<'p>,
+    page: &'a StudioPage<'p>,
     scope: &'a dyn Scope,
     media: &'a MediaNames,
     outline: Outline,
@@ -220,7 +224,7 @@ impl<'a> Maker<'a, '_> {
                     when,
                     blocks,
                     otherwise,
-                } => self.blocks(if when.is_met(self.page.circumstances) {
+                } => self.blocks(if when.is_met(self.page.context) {
                     blocks
                 } else {
                     otherwise

@@ -4,6 +4,7 @@
 //! the outside; variables are the ones a visitor with a rolling key may change
 //! (specification, section 1).
 
+pub mod cell;
 mod column;
 mod location;
 mod property;
@@ -201,7 +202,7 @@ impl Tag {
 pub enum InvalidTag {
     /// The slug is empty.
     #[error(
-        "A tag needs a slug of 6 to 32 characters of a-z, 0-9 and -: what is encoded and printed leads there. Leave it out to keep the one it has."
+        "A tag needs a slug of 6 to 32 characters of a-z, 0-9 and -. Leave it out to keep the current slug."
     )]
     Slug,
     /// The name is empty or too long.

@@ -6,14 +6,18 @@ mod recorded;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-pub use recorded::of;
+pub(crate) use recorded::of;
 
+use crate::experience::PublishedExperience;
 use crate::inlay::{MacFrom, Uid};
-use crate::interaction::{Refusal, Unchecked, Verdict};
+use crate::interaction::{
+    Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, Unchecked,
+    Verdict,
+};
 
 /// One step of a tap.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Step {
+pub(crate) struct Step {
     /// Which step.
     pub name: StepName,
     /// How it went.
@@ -25,7 +29,7 @@ pub struct Step {
 /// The steps, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum StepName {
+pub(crate) enum StepName {
     /// What the URL says: the tag, and a code of the inlay.
     Url,
     /// Whether the code is authentic.
@@ -47,7 +51,7 @@ pub enum StepName {
 /// How a step went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum StepVerdict {
+pub(crate) enum StepVerdict {
     /// As it should.
     Ok,
     /// As it should, but earlier reads of the inlay never reached the service.
@@ -62,7 +66,7 @@ pub enum StepVerdict {
 
 impl Step {
     /// A step.
-    pub fn new(name: StepName, verdict: StepVerdict, detail: impl Into<String>) -> Self {
+    pub(crate) fn new(name: StepName, verdict: StepVerdict, detail: impl Into<String>) -> Self {
         Self {
             name,
             verdict,
@@ -80,9 +84,42 @@ pub struct CodeInlay {
     pub mac_from: MacFrom,
 }
 
+/// An interaction with everything that is kept of it.
+#[derive(Clone, Debug)]
+pub struct TracedInteraction {
+    /// The interaction.
+    pub interaction: Interaction,
+    /// Its tag.
+    pub tag: TagName,
+    /// The inlay that made an authentic code, as it is now.
+    pub inlay: Option<CodeInlay>,
+    /// Whose inlay it is that the code names, where it is none of this tag.
+    pub named: Option<NamedInlay>,
+    /// Where the tap led.
+    pub experience: Option<PublishedExperience>,
+    /// The update made with its key.
+    pub update: Option<RecordedUpdate>,
+    /// The last update with its key that was refused though the key was good.
+    pub refused_update: Option<RecordedRefusal>,
+    /// The reads of its payload.
+    pub payload_reads: Option<RecordedReads>,
+    /// The macros without whose values it was answered: there was no room for them in
+    /// the URL, or, where no key was issued, they gave none.
+    pub left_out: Vec<String>,
+}
+
+/// An inlay that a code names, found when the interaction is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NamedInlay {
+    /// It is on this tag.
+    OfTag(TagName),
+    /// It is on no tag.
+    Unbound,
+}
+
 /// The steps URL, MAC and counter of a tap of the tag `slug`. `inlay` is the
 /// one that made the code, where it is known.
-pub fn verdict_steps(slug: &str, verdict: Verdict, inlay: Option<CodeInlay>) -> [Step; 3] {
+pub(crate) fn verdict_steps(slug: &str, verdict: Verdict, inlay: Option<CodeInlay>) -> [Step; 3] {
     [
         url_step(slug, verdict, inlay),
         mac_step(verdict, inlay),
@@ -98,11 +135,11 @@ fn url_step(slug: &str, verdict: Verdict, inlay: Option<CodeInlay>) -> Step {
         ),
         Verdict::NotVerified(Refusal::Malformed) => (
             StepVerdict::Failed,
-            "uid or token is missing, repeated, or not of its shape".to_owned(),
+            "uid or token is missing, repeated or malformed".to_owned(),
         ),
         Verdict::NotChecked(Unchecked::NoCode) => (StepVerdict::Ok, "no code".to_owned()),
         Verdict::NotChecked(Unchecked::VerifierOff) => {
-            (StepVerdict::Ok, "a code is not looked for".to_owned())
+            (StepVerdict::Ok, "codes are not checked".to_owned())
         }
         Verdict::NotVerified(Refusal::UnknownInlay { uid }) => {
             let uid = uid.map_or_else(|| "uid encrypted".to_owned(), |uid| format!("uid {uid}"));
@@ -130,30 +167,30 @@ fn mac_step(verdict: Verdict, inlay: Option<CodeInlay>) -> Step {
         ) => (
             StepVerdict::Ok,
             match inlay.map(|inlay| inlay.mac_from) {
-                Some(MacFrom::None) => "authentic (empty window)",
-                Some(MacFrom::Uid) => "authentic (window from uid)",
+                Some(MacFrom::None) => "authentic (MAC input: empty)",
+                Some(MacFrom::Uid) => "authentic (MAC input: from uid)",
                 None => "authentic",
             },
         ),
         Verdict::NotVerified(Refusal::WrongMac { .. }) => (
             StepVerdict::Failed,
-            "not authentic: the code was tampered with, or the inlay's keys or MAC window are not as configured",
+            "not authentic: the code was altered, or the inlay's keys or MAC input differ from the settings",
         ),
         Verdict::NotVerified(Refusal::UnknownInlay { uid: Some(_) }) => {
-            (StepVerdict::Failed, "this tag has no such inlay")
+            (StepVerdict::Failed, "the inlay is not of this tag")
         }
         Verdict::NotVerified(Refusal::UnknownInlay { uid: None }) => {
-            (StepVerdict::Failed, "made by no inlay of this tag")
+            (StepVerdict::Failed, "not made by an inlay of this tag")
         }
         Verdict::NotVerified(Refusal::NoCode | Refusal::Malformed) => {
-            (StepVerdict::NotChecked, "there is no code to check")
+            (StepVerdict::NotChecked, "no code to check")
         }
         Verdict::NotChecked(Unchecked::VerifierOff) => {
             (StepVerdict::NotChecked, "the tag's verifier is off")
         }
         Verdict::NotChecked(Unchecked::NoCode) => (
             StepVerdict::NotChecked,
-            "a QR code or a static URL carries no code",
+            "a QR code or static URL contains no code",
         ),
     };
     Step::new(StepName::Mac, step, detail)
@@ -172,11 +209,11 @@ fn counter_step(verdict: Verdict) -> Step {
         ),
         Verdict::NotVerified(Refusal::OutOfOrder { counter, last }) => (
             StepVerdict::Failed,
-            format!("{counter} after {last}: a later code of this inlay came first"),
+            format!("{counter} after {last}: a later code of this inlay arrived first"),
         ),
         Verdict::NotVerified(Refusal::KeysReplaced { counter }) => (
             StepVerdict::Failed,
-            format!("{counter}: the inlay's keys were replaced while the tap was on its way"),
+            format!("{counter}: the inlay's keys were replaced during the tap"),
         ),
         Verdict::NotVerified(
             Refusal::NoCode
@@ -185,9 +222,9 @@ fn counter_step(verdict: Verdict) -> Step {
             | Refusal::WrongMac { .. },
         ) => (
             StepVerdict::NotChecked,
-            "only an authentic code's counter counts".to_owned(),
+            "checked only for authentic codes".to_owned(),
         ),
-        Verdict::NotChecked(_) => (StepVerdict::NotChecked, "there is no code".to_owned()),
+        Verdict::NotChecked(_) => (StepVerdict::NotChecked, "no code".to_owned()),
     };
     Step::new(StepName::Counter, step, detail)
 }
@@ -202,19 +239,19 @@ fn accepted(counter: u32, previous: u32) -> (StepVerdict, String) {
         (_, 0) => (StepVerdict::Ok, format!("{counter} after {previous}")),
         (0, 1) => (
             StepVerdict::Gap,
-            format!("{counter}, the first we saw: one read never reached us"),
+            format!("{counter}, the first seen: one read never reached the service"),
         ),
         (0, _) => (
             StepVerdict::Gap,
-            format!("{counter}, the first we saw: {missed} reads never reached us"),
+            format!("{counter}, the first seen: {missed} reads never reached the service"),
         ),
         (_, 1) => (
             StepVerdict::Gap,
-            format!("{counter} after {previous}: one read never reached us"),
+            format!("{counter} after {previous}: one read never reached the service"),
         ),
         _ => (
             StepVerdict::Gap,
-            format!("{counter} after {previous}: {missed} reads never reached us"),
+            format!("{counter} after {previous}: {missed} reads never reached the service"),
         ),
     }
 }
@@ -243,8 +280,11 @@ mod tests {
         };
         let expected = [
             (StepVerdict::Ok, "k3v9qa · uid 04DE5F1EACC040 · counter 61"),
-            (StepVerdict::Ok, "authentic (empty window)"),
-            (StepVerdict::Gap, "61 after 58: 2 reads never reached us"),
+            (StepVerdict::Ok, "authentic (MAC input: empty)"),
+            (
+                StepVerdict::Gap,
+                "61 after 58: 2 reads never reached the service",
+            ),
         ];
         assert_eq!(
             shown(verdict),
@@ -308,14 +348,14 @@ mod tests {
             counter(9, 7),
             (
                 StepVerdict::Gap,
-                "9 after 7: one read never reached us".to_owned()
+                "9 after 7: one read never reached the service".to_owned()
             )
         );
         assert_eq!(
             counter(4, 0),
             (
                 StepVerdict::Gap,
-                "4, the first we saw: 3 reads never reached us".to_owned()
+                "4, the first seen: 3 reads never reached the service".to_owned()
             )
         );
     }

@@ -6,11 +6,11 @@ mod user_agent;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-pub use user_agent::UserAgent;
+pub(crate) use user_agent::UserAgent;
 
 /// What a browser says of itself.
 #[derive(Clone, Debug, Default)]
-pub struct Visitor {
+pub(crate) struct Visitor {
     /// The languages its user reads, the best first.
     pub languages: Vec<String>,
     /// What it runs on.
@@ -40,7 +40,7 @@ pub enum OperatingSystem {
 const LANGUAGES_MAX: usize = 20;
 
 /// The languages of an `Accept-Language` header, the best first (RFC 9110, section 12.5.4).
-pub fn accepted_languages(header: &str) -> Vec<String> {
+pub(crate) fn accepted_languages(header: &str) -> Vec<String> {
     let mut weighted: Vec<(u32, &str)> = header
         .split(',')
         .take(LANGUAGES_MAX)
@@ -75,7 +75,7 @@ pub fn accepted_languages(header: &str) -> Vec<String> {
 /// `wanted`, the best first; `None` where none of them is. A language is also
 /// met by a wider one (`de` for `de-AT`), and as a last resort by another one of
 /// the same kind (`pt-BR` for `pt`).
-pub fn negotiate<'a>(wanted: &[String], offered: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn negotiate<'a>(wanted: &[String], offered: &[&'a str]) -> Option<&'a str> {
     let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
     wanted.iter().find_map(|wanted| {
         let mut range = wanted.as_str();
@@ -96,12 +96,12 @@ pub fn negotiate<'a>(wanted: &[String], offered: &[&'a str]) -> Option<&'a str> 
 }
 
 /// The first part of a language tag.
-pub fn primary(language: &str) -> &str {
+pub(crate) fn primary(language: &str) -> &str {
     language.split('-').next().unwrap_or(language)
 }
 
 /// Whether a language is written from right to left.
-pub fn is_right_to_left(language: &str) -> bool {
+pub(crate) fn is_right_to_left(language: &str) -> bool {
     const SCRIPTS: [&str; 6] = ["Arab", "Hebr", "Syrc", "Thaa", "Nkoo", "Adlm"];
     const LANGUAGES: [&str; 12] = [
         "ar", "arc", "ckb", "dv", "fa", "he", "iw", "ps", "sd", "ug", "ur", "yi",

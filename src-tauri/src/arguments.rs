@@ -10,7 +10,7 @@ use clap::Parser;
 /// runs the service alone.
 #[derive(Debug, Parser)]
 #[command(name = "tapdesk", version, after_help = ENVIRONMENT)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// Say why inlays cannot be read, with the command to paste, and end.
     #[arg(long, conflicts_with = "kiosk")]
     pub doctor: bool,

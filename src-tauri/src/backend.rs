@@ -30,7 +30,7 @@ const PIECES: usize = 4;
 /// Largest refusal that is read.
 const REFUSAL_MAX: usize = 64 * 1024;
 /// What is said of a file that ends before its time.
-const BROKEN_OFF: &str = "The file did not arrive whole. Nothing was saved.";
+const BROKEN_OFF: &str = "The download was incomplete. Nothing was saved.";
 
 /// A service to speak to.
 #[derive(Clone)]
@@ -148,7 +148,7 @@ fn file_request(path: &str, body: Option<Value>) -> Result<Request<Vec<u8>>, Str
             .header(CONTENT_TYPE, "application/json")
             .body(body.to_string().into_bytes()),
     };
-    request.map_err(|_| "There is no such file.".to_owned())
+    request.map_err(|_| "The file does not exist.".to_owned())
 }
 
 /// Why there is no file, in the service's words.

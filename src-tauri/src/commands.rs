@@ -21,8 +21,8 @@ use crate::events::{self, Subscriptions};
 use crate::files;
 use crate::reader::board::Table;
 use crate::reader::doctor::{self, Finding, Machine};
-use crate::reader::exercise::{self, Chip, Destination, Exercised};
 use crate::reader::monitor::Monitor;
+use crate::reader::send_tap::{self, Chip, Destination, SentTap};
 use crate::shell::Shell;
 use crate::state::{Connection, ShellState};
 use crate::window::Unsaved;
@@ -31,13 +31,13 @@ type SharedShell<'a> = State<'a, Arc<Shell>>;
 
 /// The shell's state.
 #[tauri::command]
-pub fn shell_state(shell: SharedShell<'_>) -> ShellState {
+pub(crate) fn shell_state(shell: SharedShell<'_>) -> ShellState {
     shell.state()
 }
 
 /// Tells the shell's state now, and whenever it changes.
 #[tauri::command]
-pub fn watch_shell(
+pub(crate) fn watch_shell(
     shell: SharedShell<'_>,
     page: State<'_, Subscriptions>,
     channel: Channel<ShellState>,
@@ -47,7 +47,7 @@ pub fn watch_shell(
 
 /// Tells what happens in the service, as it happens.
 #[tauri::command]
-pub fn live_events(
+pub(crate) fn live_events(
     shell: SharedShell<'_>,
     page: State<'_, Subscriptions>,
     channel: Channel<Value>,
@@ -57,7 +57,10 @@ pub fn live_events(
 
 /// Starts the service again, on another port where one is named.
 #[tauri::command]
-pub async fn restart_service(shell: SharedShell<'_>, port: Option<u16>) -> Result<(), String> {
+pub(crate) async fn restart_service(
+    shell: SharedShell<'_>,
+    port: Option<u16>,
+) -> Result<(), String> {
     match port {
         Some(port) => shell.start_on(port).await,
         None => shell.start().await,
@@ -67,14 +70,14 @@ pub async fn restart_service(shell: SharedShell<'_>, port: Option<u16>) -> Resul
 
 /// Starts with a new, empty database; answers what the present one is called now.
 #[tauri::command]
-pub async fn start_afresh(shell: SharedShell<'_>) -> Result<String, String> {
+pub(crate) async fn start_afresh(shell: SharedShell<'_>) -> Result<String, String> {
     shell.start_afresh().await
 }
 
 /// Restores a backup that the person chooses; answers its name, or `None` where
 /// they thought better of it.
 #[tauri::command]
-pub async fn restore_backup(
+pub(crate) async fn restore_backup(
     app: AppHandle,
     shell: SharedShell<'_>,
     passphrase: String,
@@ -88,25 +91,25 @@ pub async fn restore_backup(
 
 /// Fixes the port, or lets the system choose again.
 #[tauri::command]
-pub async fn fix_port(shell: SharedShell<'_>, port: Option<u16>) -> Result<(), String> {
+pub(crate) async fn fix_port(shell: SharedShell<'_>, port: Option<u16>) -> Result<(), String> {
     shell.fix_port(port).await
 }
 
 /// Opens the listener to this network, or closes it again.
 #[tauri::command]
-pub async fn allow_phones(shell: SharedShell<'_>, allowed: bool) -> Result<(), String> {
+pub(crate) async fn allow_phones(shell: SharedShell<'_>, allowed: bool) -> Result<(), String> {
     shell.allow_phones(allowed).await
 }
 
 /// Shows another service from now on.
 #[tauri::command]
-pub async fn connect(shell: SharedShell<'_>, id: String) -> Result<(), String> {
+pub(crate) async fn connect(shell: SharedShell<'_>, id: String) -> Result<(), String> {
     shell.connect(&id).await
 }
 
 /// Adds a service elsewhere. Its token goes to the keychain and is never shown again.
 #[tauri::command]
-pub async fn add_connection(
+pub(crate) async fn add_connection(
     shell: SharedShell<'_>,
     name: String,
     url: String,
@@ -119,22 +122,22 @@ pub async fn add_connection(
 
 /// Forgets a service elsewhere.
 #[tauri::command]
-pub async fn remove_connection(shell: SharedShell<'_>, id: String) -> Result<(), String> {
+pub(crate) async fn remove_connection(shell: SharedShell<'_>, id: String) -> Result<(), String> {
     shell.remove_connection(&id).await
 }
 
 /// Says whether closing the window would lose something.
 #[tauri::command]
-pub fn set_unsaved(state: State<'_, Unsaved>, unsaved: bool) {
+pub(crate) fn set_unsaved(state: State<'_, Unsaved>, unsaved: bool) {
     state.set(unsaved);
 }
 
 /// Opens a web address in the system's browser.
 #[tauri::command]
-pub async fn open_external(url: String) -> Result<(), String> {
+pub(crate) async fn open_external(url: String) -> Result<(), String> {
     let is_web = Url::parse(&url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
     if !is_web {
-        return Err("Only web addresses are opened.".to_owned());
+        return Err("Only http and https URLs can be opened.".to_owned());
     }
     tauri_plugin_opener::open_url(&url, None::<&str>)
         .map_err(|error| format!("The browser cannot be opened: {error}."))
@@ -143,21 +146,24 @@ pub async fn open_external(url: String) -> Result<(), String> {
 /// Saves the bytes of the request where the person says; `false` where they
 /// thought better of it.
 #[tauri::command]
-pub async fn save_file(app: AppHandle, request: tauri::ipc::Request<'_>) -> Result<bool, String> {
+pub(crate) async fn save_file(
+    app: AppHandle,
+    request: tauri::ipc::Request<'_>,
+) -> Result<bool, String> {
     files::save(&app, &request).await
 }
 
 /// Fetches a file of the service and saves it where the person says, as it
 /// arrives; `false` if nothing was saved.
 #[tauri::command]
-pub async fn download(
+pub(crate) async fn download(
     app: AppHandle,
     shell: SharedShell<'_>,
     downloads: State<'_, Downloads>,
     wanted: Wanted,
     channel: Channel<Far>,
 ) -> Result<bool, String> {
-    let backend = shell.backend().await.ok_or("The service does not run.")?;
+    let backend = shell.backend().await.ok_or("The service is not running.")?;
     let Some(place) = files::choose_place(&app, &wanted.name).await else {
         return Ok(false);
     };
@@ -172,13 +178,13 @@ pub async fn download(
 
 /// Stops a download.
 #[tauri::command]
-pub fn stop_download(downloads: State<'_, Downloads>, id: String) {
+pub(crate) fn stop_download(downloads: State<'_, Downloads>, id: String) {
     downloads.end(&id);
 }
 
 /// Tells what lies on the readers now, and after every change.
 #[tauri::command]
-pub fn watch_readers(
+pub(crate) fn watch_readers(
     readers: State<'_, Option<Monitor>>,
     page: State<'_, Subscriptions>,
     channel: Channel<Table>,
@@ -188,26 +194,25 @@ pub fn watch_readers(
     }
 }
 
-/// Sends a tap's URL where it belongs, and answers what came of it. With a chip
-/// no person asked for it.
+/// Sends a tap, and returns the result. With `automatic`, the chip, nobody clicked.
 #[tauri::command]
-pub async fn exercise(
+pub(crate) async fn send_tap(
     shell: SharedShell<'_>,
     url: String,
     to: Destination,
     automatic: Option<Chip>,
-) -> Result<Exercised, String> {
+) -> Result<SentTap, String> {
     let (backend, address) = shell
         .backend_at()
         .await
-        .ok_or("The service does not run.")?;
+        .ok_or("The service is not running.")?;
     let clock = SystemClock::start();
-    exercise::exercise(&backend, &address, &clock, &url, to, automatic).await
+    send_tap::send_tap(&backend, &address, &clock, &url, to, automatic).await
 }
 
 /// What keeps inlays from being read.
 #[tauri::command]
-pub fn reader_doctor(readers: State<'_, Option<Monitor>>) -> Vec<Finding> {
+pub(crate) fn reader_doctor(readers: State<'_, Option<Monitor>>) -> Vec<Finding> {
     let sights = readers
         .as_ref()
         .map(|readers| doctor::sights(&readers.board().table()));

@@ -15,18 +15,18 @@ use tokio::sync::{mpsc, oneshot};
 
 /// The downloads that run, each with what stops it.
 #[derive(Default)]
-pub struct Downloads(Mutex<HashMap<String, oneshot::Sender<()>>>);
+pub(crate) struct Downloads(Mutex<HashMap<String, oneshot::Sender<()>>>);
 
 impl Downloads {
     /// Notes a download under the page's name for it. The receiver hears when it is to stop.
-    pub fn begin(&self, id: String) -> oneshot::Receiver<()> {
+    pub(crate) fn begin(&self, id: String) -> oneshot::Receiver<()> {
         let (stop, stopped) = oneshot::channel();
         self.running().insert(id, stop);
         stopped
     }
 
     /// Stops a download, or forgets one that is over.
-    pub fn end(&self, id: &str) {
+    pub(crate) fn end(&self, id: &str) {
         self.running().remove(id);
     }
 
@@ -37,7 +37,7 @@ impl Downloads {
 
 /// What the page wants to have saved.
 #[derive(Debug, Deserialize)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     /// The page's own name for the download, to stop it by.
     pub id: String,
     /// The name that is proposed for the file.
@@ -50,18 +50,18 @@ pub struct Wanted {
 
 /// How much of a file has arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Far {
+pub(crate) struct Far {
     bytes: u64,
     /// Lines, those within quotes not counted.
     rows: u64,
 }
 
 /// What arrives of a file, piece by piece; an error ends it.
-pub type Pieces = mpsc::Receiver<Result<Vec<u8>, String>>;
+pub(crate) type Pieces = mpsc::Receiver<Result<Vec<u8>, String>>;
 
 /// Writes what arrives to `path`, whole or not at all, and tells how far it is.
 /// `false` if it was stopped.
-pub async fn write(
+pub(crate) async fn write(
     path: &Path,
     mut pieces: Pieces,
     stopped: oneshot::Receiver<()>,

@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use axum::Router;
 use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::settings::{Layers, Settings};
 use tapdesk_service::start::{Database, Start, Started, TokenSource, WrappingKey, start};
@@ -49,6 +50,7 @@ impl Embedded {
         let (wrapping_key, key_store) = wrapping_key(folders, keychain);
         let Started {
             service,
+            state,
             admin_token,
         } = start(Start {
             database: Database::Sqlite(folders.database.clone()),
@@ -65,9 +67,10 @@ impl Embedded {
             test: None,
         })
         .await?;
-        service.set_listening(address);
+        state.set_listening(address);
         let (stop, stopped) = oneshot::channel();
-        let listening = tokio::spawn(listen(listener, Arc::clone(&service), stopped));
+        let routes = listener::routes(&state);
+        let listening = tokio::spawn(listen(listener, routes, Arc::clone(&service), stopped));
         let key_store = match service.keyring.why_locked() {
             Some(why) => keychain::locked_store(why),
             None => key_store
@@ -77,7 +80,7 @@ impl Embedded {
         };
         Ok(Self {
             door: backend::Embedded {
-                router: router(Arc::clone(&service), Exposure::WithAdmin),
+                router: router(state, Exposure::WithAdmin),
                 token: admin_token,
                 service,
             },
@@ -97,13 +100,18 @@ impl Embedded {
     }
 }
 
-async fn listen(listener: TcpListener, service: Arc<Service>, stopped: oneshot::Receiver<()>) {
+async fn listen(
+    listener: TcpListener,
+    routes: Router,
+    service: Arc<Service>,
+    stopped: oneshot::Receiver<()>,
+) {
     let stopped = async {
         // Dropped, the sender stops it, too.
         let _ = stopped.await;
     };
     let served = tokio::select! {
-        served = serve(listener, listener::routes(&service), stopped) => served,
+        served = serve(listener, routes, stopped) => served,
         never = housekeeping::run(&service) => match never {},
     };
     if let Err(error) = served {

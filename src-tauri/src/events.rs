@@ -19,11 +19,11 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 /// The subscriptions of the page that is shown.
 #[derive(Default)]
-pub struct Subscriptions(Mutex<Vec<JoinHandle<()>>>);
+pub(crate) struct Subscriptions(Mutex<Vec<JoinHandle<()>>>);
 
 impl Subscriptions {
     /// Keeps `work` going as long as the page is shown.
-    pub fn add(&self, work: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn add(&self, work: impl Future<Output = ()> + Send + 'static) {
         let task = async_runtime::spawn(work);
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.retain(|task| !task.inner().is_finished());
@@ -31,14 +31,17 @@ impl Subscriptions {
     }
 
     /// Ends all: another page is loaded.
-    pub fn end(&self) {
+    pub(crate) fn end(&self) {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.drain(..).for_each(|task| task.abort());
     }
 }
 
 /// Tells the present state and every change of it.
-pub async fn tell_state(mut states: watch::Receiver<ShellState>, channel: Channel<ShellState>) {
+pub(crate) async fn tell_state(
+    mut states: watch::Receiver<ShellState>,
+    channel: Channel<ShellState>,
+) {
     loop {
         let state = states.borrow_and_update().clone();
         if channel.send(state).is_err() || states.changed().await.is_err() {
@@ -48,7 +51,10 @@ pub async fn tell_state(mut states: watch::Receiver<ShellState>, channel: Channe
 }
 
 /// Tells what lies on the readers, every change of it.
-pub async fn tell_tables(mut tables: mpsc::UnboundedReceiver<Table>, channel: Channel<Table>) {
+pub(crate) async fn tell_tables(
+    mut tables: mpsc::UnboundedReceiver<Table>,
+    channel: Channel<Table>,
+) {
     while let Some(table) = tables.recv().await {
         if channel.send(table).is_err() {
             return;
@@ -57,7 +63,7 @@ pub async fn tell_tables(mut tables: mpsc::UnboundedReceiver<Table>, channel: Ch
 }
 
 /// Tells what happens in the service that the screens show, whichever that is.
-pub async fn tell_events(shell: Arc<Shell>, channel: Channel<Value>) {
+pub(crate) async fn tell_events(shell: Arc<Shell>, channel: Channel<Value>) {
     let mut states = shell.watch();
     loop {
         // Before the service is asked for: a change after this is heard below.

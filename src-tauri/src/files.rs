@@ -16,9 +16,9 @@ use crate::window::MAIN;
 const FILE_NAME: &str = "x-file-name";
 
 /// Saves the request's body where the person says.
-pub async fn save(app: &AppHandle, request: &Request<'_>) -> Result<bool, String> {
+pub(crate) async fn save(app: &AppHandle, request: &Request<'_>) -> Result<bool, String> {
     let InvokeBody::Raw(bytes) = request.body() else {
-        return Err("A file is saved from bytes.".to_owned());
+        return Err("A file must be sent as bytes.".to_owned());
     };
     let Some(path) = choose_place(app, &proposed_name(request.headers())).await else {
         return Ok(false);
@@ -28,7 +28,7 @@ pub async fn save(app: &AppHandle, request: &Request<'_>) -> Result<bool, String
 }
 
 /// Where the person wants a file of this name, if anywhere.
-pub async fn choose_place(app: &AppHandle, name: &str) -> Option<PathBuf> {
+pub(crate) async fn choose_place(app: &AppHandle, name: &str) -> Option<PathBuf> {
     let (chosen, choice) = oneshot::channel();
     dialog(app)
         .set_file_name(last_part(name))
@@ -37,7 +37,7 @@ pub async fn choose_place(app: &AppHandle, name: &str) -> Option<PathBuf> {
 }
 
 /// A backup that the person chooses.
-pub async fn choose_backup(app: &AppHandle) -> Option<PathBuf> {
+pub(crate) async fn choose_backup(app: &AppHandle) -> Option<PathBuf> {
     let (chosen, choice) = oneshot::channel();
     dialog(app).pick_file(move |path| drop(chosen.send(path)));
     chosen_path(choice).await

@@ -26,7 +26,7 @@ impl Folders {
     pub fn of_user() -> Result<Self> {
         if let Ok(url) = std::env::var("TAPDESK_DATABASE") {
             let path = url.strip_prefix("sqlite:").filter(|path| !path.is_empty());
-            let path = path.context("TAPDESK_DATABASE names a database as sqlite:PATH.")?;
+            let path = path.context("TAPDESK_DATABASE must have the form sqlite:PATH.")?;
             return Self::around(Path::new(path));
         }
         let user =
@@ -41,7 +41,7 @@ impl Folders {
     /// The installation around the database at `path`.
     pub fn around(path: &Path) -> Result<Self> {
         let database = std::path::absolute(path)
-            .with_context(|| format!("{} names no place", path.display()))?;
+            .with_context(|| format!("{} is not a usable path", path.display()))?;
         Ok(Self {
             preferences: database.with_extension("desktop.json"),
             keychain: format!("{NAME} {}", database.display()),

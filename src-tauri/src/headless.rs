@@ -8,11 +8,11 @@ use crate::signals;
 use crate::state::ShellState;
 
 /// Runs the service until the process is asked to end.
-pub async fn run(shell: &Shell) -> ExitCode {
+pub(crate) async fn run(shell: &Shell) -> ExitCode {
     let asked = match signals::asked_to_end() {
         Ok(asked) => asked,
         Err(error) => {
-            tracing::error!("the system does not tell when to end: {error}");
+            tracing::error!("signals cannot be received: {error}");
             return ExitCode::FAILURE;
         }
     };

@@ -191,7 +191,7 @@ impl Keychain {
         }
         match self.get(name) {
             Ok(Some(secret)) => Ok(secret),
-            Ok(None) => Err("The system's keychain does not have its token any more.".to_owned()),
+            Ok(None) => Err("The system's keychain no longer has its token.".to_owned()),
             Err(why) => Err(format!("The system's keychain cannot be used: {why}.")),
         }
     }

@@ -15,13 +15,13 @@
 mod attend;
 mod autostart;
 mod awake;
-pub mod commands;
+pub(crate) mod commands;
 mod page;
 mod pictures;
 mod pin;
 mod places;
 mod screen;
-pub mod settings;
+pub(crate) mod settings;
 mod tally;
 mod window;
 
@@ -44,7 +44,7 @@ use crate::window::{self as owner, MAIN};
 
 /// What the attract page shows. The shape is that of `ui/src/kiosk/desktop.ts`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct View {
+pub(crate) struct View {
     /// The visit that goes on.
     pub visit: Option<Visit>,
     /// What to tell the visitor, until the next tag.
@@ -61,7 +61,7 @@ pub struct View {
 
 /// What keeps the kiosk from starting, as its screen says it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Problem {
+pub(crate) struct Problem {
     /// What is missing.
     pub title: String,
     /// What the owner can do.
@@ -72,7 +72,7 @@ pub struct Problem {
 
 /// A visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Visit {
+pub(crate) struct Visit {
     /// For how many seconds it goes on without input.
     pub seconds_left: u16,
 }
@@ -80,7 +80,7 @@ pub struct Visit {
 /// Something that a visitor is told, in the page's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Notice {
+pub(crate) enum Notice {
     /// The tag could not be read.
     Unread,
     /// The tag says nothing that could be opened.
@@ -95,7 +95,7 @@ pub enum Notice {
 
 /// What happens to a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub(crate) enum Event {
     /// The visitor did something.
     Input,
     /// The visitor is done.
@@ -113,7 +113,7 @@ pub enum Event {
 }
 
 /// The kiosk's state beside its window: managed by the application.
-pub struct Kiosk {
+pub(crate) struct Kiosk {
     view: watch::Sender<View>,
     tally: Mutex<tally::Tally>,
     tries: Mutex<pin::Tries>,
@@ -132,7 +132,7 @@ struct Running {
 
 impl Kiosk {
     /// The kiosk of an installation. It is not shown yet.
-    pub fn new(folders: &Folders) -> Self {
+    pub(crate) fn new(folders: &Folders) -> Self {
         Self {
             view: watch::Sender::new(View::default()),
             tally: Mutex::new(tally::Tally::load(&pictures::folder(&folders.database))),
@@ -143,7 +143,7 @@ impl Kiosk {
     }
 
     /// Whether it is shown.
-    pub fn is_running(&self) -> bool {
+    pub(crate) fn is_running(&self) -> bool {
         lock(&self.running).is_some()
     }
 
@@ -171,10 +171,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// As commands are handed it.
-pub type SharedKiosk = Arc<Kiosk>;
+pub(crate) type SharedKiosk = Arc<Kiosk>;
 
 /// Shows the kiosk in place of the owner's window.
-pub async fn start(app: &AppHandle) -> Result<(), Problem> {
+pub(crate) async fn start(app: &AppHandle) -> Result<(), Problem> {
     let kiosk = Arc::clone(&app.state::<SharedKiosk>());
     if kiosk.is_running() {
         return Ok(());
@@ -184,7 +184,7 @@ pub async fn start(app: &AppHandle) -> Result<(), Problem> {
     if settings.pin.is_none() {
         return Err(Problem {
             title: "This kiosk has no PIN yet.".to_owned(),
-            text: "The PIN is the one way out of the kiosk, so it does not start without one. \
+            text: "The kiosk does not start without a PIN, which is the only way to leave it. \
                    Close Tapdesk, start it without --kiosk, and set the PIN under Settings, Kiosk."
                 .to_owned(),
             can_close: true,
@@ -196,7 +196,7 @@ pub async fn start(app: &AppHandle) -> Result<(), Problem> {
         can_close: false,
     })?;
     show(app, &kiosk, &settings, &ready).map_err(|text| Problem {
-        title: "The kiosk does not start.".to_owned(),
+        title: "The kiosk cannot start.".to_owned(),
         text,
         can_close: false,
     })
@@ -245,7 +245,7 @@ fn show(
 }
 
 /// Says on the kiosk's screen why there is no kiosk.
-pub fn explain(app: &AppHandle, why: Problem) -> tauri::Result<()> {
+pub(crate) fn explain(app: &AppHandle, why: Problem) -> tauri::Result<()> {
     let shell = app.state::<Arc<Shell>>();
     app.state::<SharedKiosk>()
         .view
@@ -272,7 +272,7 @@ fn leave(app: &AppHandle) -> tauri::Result<()> {
 }
 
 /// Shows the owner's window.
-pub fn show_owner(app: &AppHandle) -> tauri::Result<()> {
+pub(crate) fn show_owner(app: &AppHandle) -> tauri::Result<()> {
     owner::open(app)?;
     tray::show(app);
     Ok(())

@@ -166,7 +166,7 @@ fn build(
             commands::download,
             commands::stop_download,
             commands::watch_readers,
-            commands::exercise,
+            commands::send_tap,
             commands::reader_doctor,
             kiosk::commands::kiosk_attract,
             kiosk::commands::kiosk_watch,
@@ -216,6 +216,6 @@ async fn end_when_asked(app: AppHandle) {
             asked.await;
             app.exit(0);
         }
-        Err(error) => tracing::warn!("the system does not tell when to end: {error}"),
+        Err(error) => tracing::warn!("signals cannot be received: {error}"),
     }
 }

@@ -2,12 +2,10 @@
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::Request;
-use tapdesk_service::http::Peer;
-use tapdesk_service::{Exposure, Service, router};
+use tapdesk_service::{AppState, Exposure, Peer, router};
 use tokio::net::TcpListener;
 use tower::ServiceExt as _;
 
@@ -103,9 +101,9 @@ fn interface(phones: bool) -> Ipv4Addr {
 /// What the listener serves: everything to this machine, to others what the
 /// world may call. A packet that claims a loopback address but comes from
 /// elsewhere is dropped by the system before it gets here.
-pub fn routes(service: &Arc<Service>) -> Router {
-    let here = router(Arc::clone(service), Exposure::WithAdmin);
-    let elsewhere = router(Arc::clone(service), Exposure::PublicOnly);
+pub fn routes(state: &AppState) -> Router {
+    let here = router(state.clone(), Exposure::WithAdmin);
+    let elsewhere = router(state.clone(), Exposure::PublicOnly);
     Router::new().fallback(move |request: Request| {
         let peer = request.extensions().get::<Peer>();
         let is_here = peer.is_some_and(|Peer(address)| address.ip().to_canonical().is_loopback());

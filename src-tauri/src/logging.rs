@@ -7,7 +7,7 @@ use tracing_subscriber::prelude::*;
 
 /// Starts the log; `TAPDESK_LOG` says how much of it, as in `tapdesk=debug`. Of
 /// libraries, warnings alone: what they trace of a request may carry a key.
-pub fn start() {
+pub(crate) fn start() {
     let ours = filter_fn(|metadata| {
         metadata.target().starts_with("tapdesk") || *metadata.level() <= LevelFilter::WARN
     });

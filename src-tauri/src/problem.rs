@@ -43,8 +43,8 @@ impl From<StartFailure> for StartProblem {
             StartFailure::Start(StartError::Sqlite(error)) => database(error),
             StartFailure::Start(StartError::KeyFile(error)) => Self::new(
                 ProblemKind::Keys,
-                "The key of your inlays' keys cannot be used.",
-                format!("{error} Mend the file, or put it back from a backup, and try again."),
+                "The key that unlocks your inlay keys cannot be used.",
+                format!("{error} Restore the file from a backup, then try again."),
             ),
             StartFailure::Start(error) => Self::other(error.to_string()),
         }
@@ -73,7 +73,7 @@ fn port(refused: &BindError) -> StartProblem {
         port, error, free, ..
     } = refused;
     let instead = match free {
-        Some(free) => format!("Use {free} instead, or end the other program and try again."),
+        Some(free) => format!("Use {free} instead, or close the other program and try again."),
         None if refused.from_outside => "It is named by --listen or TAPDESK_LISTEN. \
              Name another one there, or end the other program and try again."
             .to_owned(),
@@ -108,37 +108,35 @@ fn database(error: OpenError) -> StartProblem {
         OpenError::Taken(path) => (
             DatabaseInUse,
             "The database is in use by another Tapdesk.".to_owned(),
-            "Close that one, and try again.".to_owned(),
+            "Close it, then try again.".to_owned(),
             path,
         ),
         OpenError::Empty(path) => (
             Damaged,
             "The database is empty.".to_owned(),
-            "A Tapdesk database is never empty, so something went wrong with this file. \
-             Restore a backup, or start with a new database."
+            "A Tapdesk database is never empty, so this file is damaged. \
+             Restore a backup, or create a new database."
                 .to_owned(),
             path,
         ),
         OpenError::Foreign(path) => (
             Foreign,
             "The file is not a Tapdesk database.".to_owned(),
-            "It was left as it is. Restore a backup, or start with a new database.".to_owned(),
+            "The file is unchanged. Restore a backup, or create a new database.".to_owned(),
             path,
         ),
         OpenError::Damaged(path, what) => (
             Damaged,
             "The database is damaged.".to_owned(),
-            format!(
-                "It was left as it is. Restore a backup, or start with a new database. ({what})"
-            ),
+            format!("The file is unchanged. Restore a backup, or create a new database. ({what})"),
             path,
         ),
         OpenError::Newer { path, found, known } => (
             Newer,
             "The database was made by a newer Tapdesk.".to_owned(),
             format!(
-                "It has format {found}, and this version knows {known}. It was left as it is: \
-                 install the newer version, restore an older backup, or start with a new database."
+                "It has format {found}, and this version supports {known}. The file is unchanged: \
+                 install the newer version, restore an older backup, or create a new database."
             ),
             path,
         ),

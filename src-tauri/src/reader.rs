@@ -1,16 +1,16 @@
-//! The reader: inlays are laid down, read once, and told to whoever listens.
+//! The reader: each inlay is read once per insertion, and listeners get the result.
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | [`card`] | what everything here stands on: a card, a slot, the service |
+//! | [`card`] | the traits of a card, a slot and the service |
 //! | [`pcsc`] | the same on the system's PC/SC service |
-//! | [`apdu`] | commands and answers, noted |
+//! | [`apdu`] | commands and responses, logged |
 //! | [`ndef`] | messages; pure over bytes |
-//! | [`inlay`] | which chip, what memory, what it says |
+//! | [`inlay`] | chip, memory and message of an inlay |
 //! | [`monitor`] | one thread owns the connection; readers and cards come and go |
-//! | [`board`] | what lies where, for screens |
-//! | [`exercise`] | sends a tap where it belongs, and tells what came of it |
-//! | [`doctor`] | why nothing can be read, and what to do |
+//! | [`board`] | the readers and the cards on them, for screens |
+//! | [`send_tap`] | sends a tap to its service, and returns the result |
+//! | [`doctor`] | why inlays cannot be read, and how to fix it |
 //!
 //! Nothing here writes to a card, and nothing holds a key.
 
@@ -18,8 +18,8 @@ pub mod apdu;
 pub mod board;
 pub mod card;
 pub mod doctor;
-pub mod exercise;
 pub mod inlay;
 pub mod monitor;
 pub mod ndef;
 pub mod pcsc;
+pub mod send_tap;

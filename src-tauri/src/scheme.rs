@@ -57,20 +57,20 @@ pub async fn answer(
         && label == MAIN;
     if !is_our_page {
         // Without a CORS header: nobody else gets to read even this.
-        return problem(
-            StatusCode::FORBIDDEN,
-            "This is for Tapdesk's own window alone.",
-        );
+        return problem(StatusCode::FORBIDDEN, "Only for Tapdesk's own window.");
     }
     let mut response = if request.body().len() > BODY_MAX {
         problem(
             StatusCode::PAYLOAD_TOO_LARGE,
-            "A file of more than 64 MiB cannot be taken in one piece.",
+            "A file of more than 64 MiB cannot be uploaded.",
         )
     } else {
         match backend.await {
             Some(backend) => backend.request(request).await,
-            None => problem(StatusCode::SERVICE_UNAVAILABLE, "The service does not run."),
+            None => problem(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "The service is not running.",
+            ),
         }
     };
     let headers = response.headers_mut();

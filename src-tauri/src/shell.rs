@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tapdesk_service::admin_token::AdminToken;
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::entropy::{self, OsEntropy};
-use tapdesk_service::keyring::{Passphrase, SealedKey};
+use tapdesk_service::keyring::{Passphrase, SealedWrappingKey};
 use tapdesk_service::storage::sqlite::{Restore, move_aside};
 use tokio::sync::watch;
 use zeroize::Zeroizing;
@@ -234,7 +234,7 @@ impl Shell {
                 .iter()
                 .find(|known| known.id == id)
                 .cloned();
-            let known = known.ok_or("There is no such connection any more.")?;
+            let known = known.ok_or("This connection no longer exists.")?;
             let (keychain, folders) = (self.keychain.clone(), self.folders.clone());
             let name = secret_name(id);
             let token = blocking(move || keychain.recall(&folders, &name)).await?;
@@ -270,7 +270,7 @@ impl Shell {
             service.check()?;
             keychain
                 .keep(&folders, &secret, &token)
-                .map_err(|error| format!("The token cannot be kept: {error}."))
+                .map_err(|error| format!("The token cannot be stored: {error}."))
         })
         .await?;
         let added = connection(&remote);
@@ -378,7 +378,7 @@ fn restore(
     })
 }
 
-fn open(sealed: &SealedKey, passphrase: &Secret) -> Result<Zeroizing<[u8; 32]>, String> {
+fn open(sealed: &SealedWrappingKey, passphrase: &Secret) -> Result<Zeroizing<[u8; 32]>, String> {
     if passphrase.is_empty() {
         return Err(
             "The backup carries the key of your inlays' keys under a passphrase. Enter it, and \
@@ -388,7 +388,7 @@ fn open(sealed: &SealedKey, passphrase: &Secret) -> Result<Zeroizing<[u8; 32]>, 
     }
     let passphrase = Passphrase::parse(passphrase).map_err(|error| error.to_string())?;
     let key = sealed.open(&passphrase);
-    key.ok_or_else(|| "This is not the backup's passphrase. Nothing was changed.".to_owned())
+    key.ok_or_else(|| "Wrong passphrase for this backup. Nothing was changed.".to_owned())
 }
 
 fn file_name(path: &Path) -> String {

@@ -4,7 +4,7 @@ use std::io;
 
 /// Ends with the first SIGTERM, SIGINT or SIGHUP. The handlers are in place when this returns.
 #[cfg(unix)]
-pub fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send> {
+pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;

@@ -11,7 +11,7 @@ const OPEN: &str = "open";
 const QUIT: &str = "quit";
 
 /// Shows the icon. Without a tray the window is all there is, and enough.
-pub fn show(app: &AppHandle) {
+pub(crate) fn show(app: &AppHandle) {
     if !session::has_bus() || !has_library() {
         tracing::debug!("this system has no tray");
         return;
@@ -22,7 +22,7 @@ pub fn show(app: &AppHandle) {
 }
 
 /// Takes the icon away: the kiosk has no menu.
-pub fn hide(app: &AppHandle) {
+pub(crate) fn hide(app: &AppHandle) {
     app.remove_tray_by_id(ICON);
 }
 

@@ -10,15 +10,15 @@ use crate::events::Subscriptions;
 use crate::scheme::PAGE_ORIGIN;
 
 /// The label of the window, as the capability names it.
-pub const MAIN: &str = "main";
+pub(crate) const MAIN: &str = "main";
 
 /// Whether closing the window would lose something.
 #[derive(Default)]
-pub struct Unsaved(AtomicBool);
+pub(crate) struct Unsaved(AtomicBool);
 
 impl Unsaved {
     /// Notes what the page says.
-    pub fn set(&self, unsaved: bool) {
+    pub(crate) fn set(&self, unsaved: bool) {
         self.0.store(unsaved, Ordering::Relaxed);
     }
 
@@ -28,7 +28,7 @@ impl Unsaved {
 }
 
 /// Opens the window.
-pub fn open(app: &AppHandle) -> tauri::Result<()> {
+pub(crate) fn open(app: &AppHandle) -> tauri::Result<()> {
     let window = WebviewWindowBuilder::new(app, MAIN, WebviewUrl::default())
         .title("Tapdesk")
         .inner_size(1280.0, 800.0)
@@ -58,7 +58,7 @@ pub fn open(app: &AppHandle) -> tauri::Result<()> {
 
 /// Brings the window to the person's attention. While the kiosk is shown there
 /// is none, and the kiosk stays where it is.
-pub fn focus(app: &AppHandle) {
+pub(crate) fn focus(app: &AppHandle) {
     let Some(window) = app.get_webview_window(MAIN) else {
         return;
     };
@@ -71,7 +71,7 @@ pub fn focus(app: &AppHandle) {
 }
 
 /// Closes the window as its own button does: it asks where something would be lost.
-pub fn close(app: &AppHandle) {
+pub(crate) fn close(app: &AppHandle) {
     match app.get_webview_window(MAIN).map(|window| window.close()) {
         Some(Ok(())) => {}
         Some(Err(error)) => tracing::warn!("the window cannot be closed: {error}"),
@@ -80,7 +80,7 @@ pub fn close(app: &AppHandle) {
 }
 
 /// Whether an address is one of the page's own. The window never leads elsewhere.
-pub fn is_ours(url: &Url) -> bool {
+pub(crate) fn is_ours(url: &Url) -> bool {
     let origin = format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default());
     origin == PAGE_ORIGIN && url.port().is_none()
 }
@@ -90,7 +90,7 @@ fn ask_to_close(app: &AppHandle) {
         return;
     };
     app.dialog()
-        .message("What you wrote and did not save would be lost.")
+        .message("Your unsaved changes will be lost.")
         .title("Close Tapdesk?")
         .buttons(MessageDialogButtons::OkCancelCustom(
             "Close without saving".to_owned(),

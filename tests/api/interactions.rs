@@ -171,11 +171,11 @@ async fn a_trace_tells_each_step_of_a_tap_and_what_came_after_it() {
     let id = service.last_interaction().await;
     let before = [
         step("url", "ok", format!("{} · uid {uid} · counter 4", tag.slug)),
-        step("mac", "ok", "authentic (empty window)".to_owned()),
+        step("mac", "ok", "authentic (MAC input: empty)".to_owned()),
         step(
             "counter",
             "gap",
-            "4 after 1: 2 reads never reached us".to_owned(),
+            "4 after 1: 2 reads never reached the service".to_owned(),
         ),
         step("record", "ok", format!("interaction {id}")),
     ];
@@ -274,10 +274,7 @@ async fn a_key_is_valid_until_it_expires_and_none_where_the_tag_leads_nowhere() 
     assert_eq!(key(&service, 1).await, json!({"state": "expired"}));
     assert_eq!(key(&service, 2).await, json!({"state": "none"}));
     let detail = &steps(&service, 2).await[4][2];
-    assert_eq!(
-        detail,
-        "none: the tag leads to no experience that is published"
-    );
+    assert_eq!(detail, "none: the tag has no published experience");
 }
 
 #[tokio::test]
@@ -297,7 +294,7 @@ async fn a_code_of_another_tags_inlay_says_whose_it_is() {
     assert_eq!(traced["uid"], inlay.chip.uid.to_string());
     let detail = &steps(&service, 1).await[1][2];
     let expected = format!(
-        "this tag has no such inlay: it is the inlay of the tag Other ({})",
+        "the inlay is not of this tag: it is the inlay of the tag Other ({})",
         other.slug
     );
     assert_eq!(*detail, expected);

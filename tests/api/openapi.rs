@@ -9,7 +9,7 @@ use tapdesk_tests::TestService;
 const COMMITTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../service/openapi.json");
 
 fn document() -> String {
-    let document = tapdesk_service::http::openapi();
+    let document = tapdesk_service::openapi();
     let mut text = document.to_pretty_json().expect("the document is JSON");
     text.push('\n');
     text

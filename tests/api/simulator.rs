@@ -317,8 +317,8 @@ async fn taps_at_once_are_each_a_read_of_their_own() {
 async fn a_virtual_inlay_that_is_on_no_tag_or_makes_no_codes_says_so() {
     let service = TestService::start().await;
     for (changes, says) in [
-        (json!({"tag_id": null}), "on no tag"),
-        (json!({"mirror": null}), "makes no codes"),
+        (json!({"tag_id": null}), "has no tag"),
+        (json!({"mirror": null}), "no longer makes codes"),
     ] {
         let inlay = virtual_inlay(&service, json!({"name": "Bottle"})).await;
         let path = format!("/inlays/{}", inlay["inlay_id"]);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tapdesk_tests::{TestInlay, TestService, TestTag};
 
 /// A service with a tag and its inlay, as they were at the start.
-pub struct Unchanged {
+pub(super) struct Unchanged {
     service: TestService,
     pub tag: TestTag,
     pub inlay: TestInlay,
@@ -23,7 +23,7 @@ impl Deref for Unchanged {
 
 impl Unchanged {
     /// A service without a limit on refusals: each is to be seen as it is.
-    pub async fn start() -> Self {
+    pub(super) async fn start() -> Self {
         let service = TestService::start_with(|options| options.settings.rate_limit = None).await;
         let (tag, mut inlay) = service.bottle().await;
         // One tap, so that what is compared is not an empty list with an empty list.
@@ -41,7 +41,7 @@ impl Unchanged {
     }
 
     /// Nothing was written since the start, and the service works.
-    pub async fn assert_unchanged(mut self) {
+    pub(super) async fn assert_unchanged(mut self) {
         assert_eq!(everything(&self.service).await, self.before);
         let url = self.inlay.url(&self.tag);
         let tap = self.service.tap(&url).await;

@@ -39,7 +39,7 @@ async fn demo_data_is_loaded_once_and_can_be_removed_and_loaded_again() {
             "nothing of it is real"
         );
         let again = run_at(&service, &["demo"]).await.good();
-        assert!(again.contains("there already"), "{again}");
+        assert!(again.contains("already loaded"), "{again}");
 
         run_at(&service, &["demo", "--remove"]).await.good();
         for path in ["/tags?simulated=all", "/simulator/inlays", "/experiences"] {

@@ -119,7 +119,7 @@ async fn a_move_that_is_killed_half_way_goes_on_and_what_comes_back_is_what_went
     assert_eq!(status.code(), Some(1), "{said}");
     assert!(said.contains("is on the move"), "{said}");
     let said = migrate(&from, &database.url()).await.good();
-    assert!(said.contains("copying goes on: "), "{said}");
+    assert!(said.contains("copying continues: "), "{said}");
     assert!(said.contains("rows/s"), "{said}");
     let moved: u64 = before
         .iter()
@@ -136,7 +136,7 @@ async fn a_move_that_is_killed_half_way_goes_on_and_what_comes_back_is_what_went
         assert_eq!(here - mark, there, "{}", table.name);
     }
     let said = migrate(&from, &database.url()).await.good();
-    assert!(said.contains("was complete at"), "{said}");
+    assert!(said.contains("was completed at"), "{said}");
 
     let back = launch.folder.path().join("back.db");
     kill_when(start(&database.url(), &sqlite(&back)), || async {
@@ -294,7 +294,7 @@ async fn what_was_moved_is_marked_and_served_no_more() {
     let said = migrate(&from, &other.url()).await.refused();
     assert!(said.contains("was moved to"), "{said}");
     let said = migrate(&from, &database.url()).await.good();
-    assert!(said.contains("was complete at"), "{said}");
+    assert!(said.contains("was completed at"), "{said}");
 
     // So is a PostgreSQL database, and what is moved back is served.
     let back = launch.folder.path().join("back.db");

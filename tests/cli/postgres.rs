@@ -38,5 +38,8 @@ async fn the_doctor_looks_at_a_database_without_changing_it() {
 
     launch().on(&database).start().await.terminate().await;
     let looked = run_with(folder.path(), &environment, &["doctor"]).await;
-    assert!(looked.stdout.contains("is ours, and answers"), "{looked:?}");
+    assert!(
+        looked.stdout.contains("is a Tapdesk database and answers"),
+        "{looked:?}"
+    );
 }

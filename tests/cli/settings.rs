@@ -3,7 +3,7 @@
 use serde_json::json;
 use tapdesk_tests::process::Launch;
 
-use super::launch;
+use super::{launch, run};
 
 fn with_argument(mut launch: Launch, argument: &str) -> Launch {
     launch.arguments.push(argument.to_owned());
@@ -123,4 +123,11 @@ async fn time_is_moved_in_test_mode_alone() {
         &moved["now"].as_str().unwrap()[..10],
         &before["now"].as_str().unwrap()[..10]
     );
+}
+
+#[tokio::test]
+async fn the_help_of_serve_names_the_variable_of_the_admin_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let help = run(&folder.path().join("tapdesk.db"), &["serve", "--help"]).await;
+    assert!(help.good().contains("TAPDESK_ADMIN_TOKEN"));
 }

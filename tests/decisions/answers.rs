@@ -207,8 +207,9 @@ async fn a_location_has_at_most_3584_bytes_whatever_a_visitor_writes() {
     assert_eq!(tap.location, Some(expected));
     let redirect = step(&service, "redirect").await;
     assert!(
-        redirect
-            .ends_with("the URL has room for 3584 bytes; left out: tag:variable:a, tag:variable:b"),
+        redirect.ends_with(
+            "the URL is limited to 3584 bytes; left out: tag:variable:a, tag:variable:b"
+        ),
         "{redirect}"
     );
     // A short value has its room beside a long one, and a tap that lacks nothing says nothing.
@@ -288,7 +289,7 @@ async fn a_target_that_is_a_macro_without_a_url_is_not_set_up_and_issues_no_key(
         let traced = service.admin_get(&format!("/interactions/{id}")).await;
         assert_eq!(traced["tag_verified"], json!(true));
         assert_eq!(traced["key_issued"], json!(false));
-        let why = "the target URL is tag:attribute:url, which is no URL for this tag";
+        let why = "the target URL is tag:attribute:url, which is not a URL for this tag";
         assert_eq!(step(&service, "redirect").await, why);
         // With a URL it leads there, at the very next tap.
         service

@@ -249,3 +249,31 @@ async fn the_slugs_of_a_deleted_tag_stay_reserved_and_come_back_with_it() {
         .expect(200);
     assert_eq!(service.tap(&tag.path()).await.status, 302);
 }
+
+#[tokio::test]
+async fn a_tag_has_at_most_100_former_slugs_and_one_that_is_released_makes_room() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let rename = async |number: i32| {
+        let slug = json!({"slug": format!("bottle-{number:05}")});
+        service.admin(Method::PATCH, &tag.admin_path(), slug).await
+    };
+    for number in 1..=100 {
+        rename(number).await.expect(200);
+    }
+    let refused = rename(101).await.expect(409);
+    let detail = refused["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("100") && detail.contains("Release"),
+        "{detail}"
+    );
+    let unchanged = service.admin_get(&tag.admin_path()).await;
+    assert_eq!(unchanged["slug"], "bottle-00100");
+    // One that it had before is no more.
+    rename(50).await.expect(200);
+    rename(101).await.expect(409);
+    let release = format!("{}/former-slugs/{}", tag.admin_path(), tag.slug);
+    let released = service.admin(Method::DELETE, &release, Value::Null).await;
+    released.expect(204);
+    rename(101).await.expect(200);
+}

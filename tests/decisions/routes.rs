@@ -37,7 +37,7 @@ const OURS: &str = "localhost";
 
 /// The paths of a router, which axum shows in its `Debug`.
 fn routes(service: &TestService, exposure: Exposure) -> BTreeSet<String> {
-    let shown = format!("{:?}", router(service.service().clone(), exposure));
+    let shown = format!("{:?}", router(service.state().clone(), exposure));
     let (_, rest) = shown
         .split_once("Node { paths: {")
         .expect("axum shows the routes");
@@ -131,7 +131,7 @@ async fn every_route_asks_for_a_token_that_is_neither_public_nor_the_reference()
 #[tokio::test]
 async fn every_route_is_in_the_document_and_nothing_else_is() {
     let (service, _) = both().await;
-    let document = tapdesk_service::http::openapi().to_json().expect("JSON");
+    let document = tapdesk_service::openapi().to_json().expect("JSON");
     let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
     let documented = document["paths"].as_object().expect("paths").keys();
     let documented: BTreeSet<_> = documented.cloned().collect();

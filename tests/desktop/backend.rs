@@ -132,7 +132,7 @@ async fn a_file_of_the_service_arrives_piece_by_piece_or_not_with_its_reason() {
 }
 
 /// A whole file: in how many pieces it came, and its text.
-pub async fn file(
+pub(crate) async fn file(
     backend: &Backend,
     path: &str,
     body: Option<Value>,
@@ -147,7 +147,7 @@ pub async fn file(
 }
 
 /// Taps the tag through the backend.
-pub async fn tap(backend: &Backend, id: i64) {
+pub(crate) async fn tap(backend: &Backend, id: i64) {
     let path = format!("/admin/v1/tags/{id}");
     let request = get(&path).body(Vec::new()).unwrap();
     let tag: Value = serde_json::from_slice(backend.request(request).await.body()).unwrap();

@@ -16,7 +16,7 @@ use tapdesk::state::{Ready, ShellState, StartProblem};
 use tempfile::TempDir;
 
 /// A folder with everything an installation keeps.
-pub struct Installation {
+pub(crate) struct Installation {
     folder: TempDir,
 }
 
@@ -36,22 +36,22 @@ impl SecretStore for NoKeychain {
 }
 
 impl Installation {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().expect("a temporary folder can be made"),
         }
     }
 
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    pub fn folders(&self) -> Folders {
+    pub(crate) fn folders(&self) -> Folders {
         Folders::around(&self.folder().join("tapdesk.db")).expect("the folder has a path")
     }
 
     /// Chooses before the start, as an earlier run would have.
-    pub fn prefer(&self, choice: impl FnOnce(&mut Preferences)) {
+    pub(crate) fn prefer(&self, choice: impl FnOnce(&mut Preferences)) {
         let mut preferences = Preferences::load(&self.folders().preferences);
         choice(&mut preferences);
         preferences
@@ -60,12 +60,12 @@ impl Installation {
     }
 
     /// A shell whose service was started, or could not be.
-    pub async fn start(&self) -> Arc<Shell> {
+    pub(crate) async fn start(&self) -> Arc<Shell> {
         self.start_at(None).await
     }
 
     /// The same, listening where that is fixed from outside.
-    pub async fn start_at(&self, listen: Option<SocketAddr>) -> Arc<Shell> {
+    pub(crate) async fn start_at(&self, listen: Option<SocketAddr>) -> Arc<Shell> {
         if !self.folders().preferences.exists() {
             // Tests at the same time would look for the same first port.
             self.prefer(|preferences| preferences.last_port = Some(0));
@@ -77,7 +77,7 @@ impl Installation {
     }
 
     /// A shell whose service runs.
-    pub async fn ready(&self) -> Arc<Shell> {
+    pub(crate) async fn ready(&self) -> Arc<Shell> {
         let shell = self.start().await;
         ready(&shell);
         shell
@@ -86,7 +86,7 @@ impl Installation {
 
 /// What the screens know of a running service.
 #[track_caller]
-pub fn ready(shell: &Shell) -> Ready {
+pub(crate) fn ready(shell: &Shell) -> Ready {
     match shell.state() {
         ShellState::Ready(ready) => *ready,
         other => panic!("{other:?}"),
@@ -95,7 +95,7 @@ pub fn ready(shell: &Shell) -> Ready {
 
 /// Why a service does not run.
 #[track_caller]
-pub fn problem(shell: &Shell) -> StartProblem {
+pub(crate) fn problem(shell: &Shell) -> StartProblem {
     match shell.state() {
         ShellState::Failed { problem } => problem,
         other => panic!("{other:?}"),
@@ -103,12 +103,12 @@ pub fn problem(shell: &Shell) -> StartProblem {
 }
 
 /// A call of the page, as it comes out of the scheme.
-pub async fn call(shell: &Shell, method: Method, path: &str, body: Value) -> (u16, Value) {
+pub(crate) async fn call(shell: &Shell, method: Method, path: &str, body: Value) -> (u16, Value) {
     let backend = shell.backend().await.expect("there is a service");
     call_backend(&backend, method, path, body).await
 }
 
-pub async fn call_backend(
+pub(crate) async fn call_backend(
     backend: &Backend,
     method: Method,
     path: &str,
@@ -132,7 +132,7 @@ pub async fn call_backend(
 }
 
 /// Makes a tag with this name; its id.
-pub async fn make_tag(shell: &Shell, name: &str) -> i64 {
+pub(crate) async fn make_tag(shell: &Shell, name: &str) -> i64 {
     let tag = serde_json::json!({"name": name});
     let (status, tag) = call(shell, Method::POST, "/admin/v1/tags", tag).await;
     assert_eq!(status, 201, "{tag}");
@@ -140,7 +140,7 @@ pub async fn make_tag(shell: &Shell, name: &str) -> i64 {
 }
 
 /// The names of the tags there are.
-pub async fn tag_names(shell: &Shell) -> Vec<String> {
+pub(crate) async fn tag_names(shell: &Shell) -> Vec<String> {
     let (status, tags) = call(shell, Method::GET, "/admin/v1/tags", Value::Null).await;
     assert_eq!(status, 200, "{tags}");
     let tags = tags["items"].as_array().expect("a list has items");

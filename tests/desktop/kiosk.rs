@@ -21,7 +21,7 @@ use exhibit::Exhibit;
 use screen_saver::ScreenSaver;
 
 const PIN: &str = "258025";
-const ATTRACT: &str = "//h1[normalize-space()='Lay your tag here']";
+const ATTRACT: &str = "//h1[normalize-space()='Place your tag here']";
 const DONE: &str = "//button[normalize-space()='Done']";
 
 /// The display's usual number of the Escape key.
@@ -102,7 +102,7 @@ impl Hall {
         window.see(ATTRACT).await;
         // Laid down before the readers are seen, a tag would be nobody's.
         window
-            .see("//main[not(contains(., 'taking a break'))]")
+            .see("//main[not(contains(., 'not available'))]")
             .await;
         window
     }
@@ -161,7 +161,7 @@ async fn visitors_are_told_in_words_why_a_tag_opens_nothing() {
     let readers = hall.desk.readers();
     let laid = readers.lay_down(tag(1, "https://elsewhere.example/a"));
     window
-        .see("//*[@role='status'][contains(., 'leads out')]")
+        .see("//*[@role='status'][contains(., 'another site')]")
         .await;
     hall.leave_picture(&window, "kiosk-elsewhere").await;
     laid.take_away();
@@ -185,11 +185,11 @@ async fn a_lost_reader_and_broken_pages_recover() {
     let (mut hall, card) = Hall::set_up(60).await;
     let window = hall.open().await;
     hall.desk.readers_mut().kill();
-    window.see("//*[contains(., 'taking a break')]").await;
+    window.see("//*[contains(., 'not available')]").await;
     hall.leave_picture(&window, "kiosk-no-reader").await;
     hall.desk.readers_mut().restart(true);
     window
-        .see("//main[not(contains(., 'taking a break'))]")
+        .see("//main[not(contains(., 'not available'))]")
         .await;
 
     let before = pages(window.process);
@@ -201,11 +201,11 @@ async fn a_lost_reader_and_broken_pages_recover() {
         .find(|page| !before.contains(page));
     crash(of_visit.expect("a visit has a process of its own"));
     window
-        .see("//*[@role='status'][contains(., 'went wrong')]")
+        .see("//*[@role='status'][contains(., 'stopped working')]")
         .await;
 
     crash(before[0]);
-    eventually("the attract page is loaded again", async || {
+    eventually("the welcome page is loaded again", async || {
         hall.desk.log().contains("loaded again").then_some(())
     })
     .await;
@@ -230,7 +230,7 @@ async fn the_kiosks_window_has_no_command_of_the_administration_and_leads_nowher
         "open_external",
         "save_file",
         "watch_readers",
-        "exercise",
+        "send_tap",
         "kiosk_settings",
         "kiosk_choose",
         "kiosk_set_pin",
@@ -461,18 +461,18 @@ async fn the_owner_sets_the_kiosk_up_and_starts_it_in_the_own_window() {
     window.press("//nav//a[normalize-space()='Settings']").await;
     window.click_named("Kiosk").await;
     window
-        .see("//button[normalize-space()='Start the kiosk' and @disabled]")
+        .see("//button[normalize-space()='Start kiosk' and @disabled]")
         .await;
     window.fill("PIN", PIN).await;
-    window.fill("PIN again", PIN).await;
-    window.click_named("Set the PIN").await;
+    window.fill("Repeat PIN", PIN).await;
+    window.click_named("Set PIN").await;
     window.fill("Heading", "Welcome").await;
     window.click_named("Save").await;
     window
-        .see("//button[normalize-space()='Start the kiosk' and not(@disabled)]")
+        .see("//button[normalize-space()='Start kiosk' and not(@disabled)]")
         .await;
     window.leave_picture("settings-kiosk").await;
-    window.click_named("Start the kiosk").await;
+    window.click_named("Start kiosk").await;
     eventually("the kiosk is shown", async || {
         desk.log().contains("the kiosk is shown").then_some(())
     })

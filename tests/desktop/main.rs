@@ -3,9 +3,9 @@
 
 mod backend;
 mod connections;
-mod exercise;
 mod installation;
 mod policy;
 mod process;
 mod restore;
+mod send_tap;
 mod start;

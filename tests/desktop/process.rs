@@ -93,7 +93,7 @@ fn what_keeps_it_from_starting_is_one_sentence() {
     let said = String::from_utf8(second.stderr).unwrap();
     assert_eq!(
         said,
-        "tapdesk: The database is in use by another Tapdesk. Close that one, and try again.\n"
+        "tapdesk: The database is in use by another Tapdesk. Close it, then try again.\n"
     );
     end(owner);
 }
@@ -185,7 +185,7 @@ fn the_doctor_names_what_is_missing_and_what_to_paste() {
     let nowhere = tempfile::tempdir().unwrap();
     let (said, content) = doctor(&nowhere.path().join("pcscd.sock"));
     assert!(!content);
-    assert!(said.contains("smart card service does not run"), "{said}");
+    assert!(said.contains("smart card service is not running"), "{said}");
     assert!(said.contains("sudo "), "{said}");
 
     let mut pcscd = Pcscd::start();

@@ -4,15 +4,18 @@ use serde_json::{Value, json};
 use tapdesk_service::inlay::virtual_inlay::VirtualInlay;
 use tapdesk_service::inlay::{MacFrom, Mirror};
 use tapdesk_tests::fixtures::{chip, chip_json};
-use tapdesk_tests::{eventually, length};
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
 use tapdesk_tests::virtual_card::{TornOut, VirtualCard};
+use tapdesk_tests::{eventually, length};
 
 use crate::window::{Desk, Window};
 
 /// Once the dry run is done.
-const EXERCISE: &str = "//button[(normalize-space()='Exercise' or normalize-space()='Send it again') and not(@disabled)]";
+const SEND: &str =
+    "//button[(normalize-space()='Send tap' or normalize-space()='Send again') and not(@disabled)]";
+/// No inlay on any reader: the next one placed on one is then a new insertion.
+const EMPTY: &str = "//ul[@aria-label='Readers'][not(.//li[contains(@class, 'inlay')])]";
 /// The loudest verdict.
 const COPIED: &str = "//*[@role='alert'][strong or .//strong[normalize-space()='Copied URL']]";
 
@@ -61,8 +64,8 @@ async fn go(window: &Window, screen: &str) {
         .await;
 }
 
-/// Lays a chip down, exercises it, and waits for the state.
-async fn exercise<C: VirtualCard + 'static>(
+/// Puts a chip on the reader, sends its tap, and waits for the state.
+async fn send_tap<C: VirtualCard + 'static>(
     desk: &Desk,
     window: &Window,
     card: C,
@@ -71,13 +74,11 @@ async fn exercise<C: VirtualCard + 'static>(
 ) -> C {
     let laid = desk.readers().lay_down(card);
     window.see(wait).await;
-    window.press(EXERCISE).await;
+    window.press(SEND).await;
     let result = format!("//section[@aria-label='Result'][.//span[normalize-space()='{state}']]");
     window.see(&result).await;
     let card = laid.take_away();
-    window
-        .see("//ul[@aria-label='Readers'][not(.//li[contains(@class, 'inlay')])]")
-        .await;
+    window.see(EMPTY).await;
     card
 }
 
@@ -94,7 +95,7 @@ fn static_card(serial: u8, url: &str) -> (VirtualType2, String) {
 }
 
 #[tokio::test]
-async fn an_inlay_is_read_and_exercised_and_every_verdict_is_told_apart() {
+async fn an_inlay_is_read_its_tap_is_sent_and_every_verdict_is_distinct() {
     let mut desk = Desk::new();
     desk.plug_readers_in();
     let window = desk.open_ready().await;
@@ -123,8 +124,9 @@ async fn an_inlay_is_read_and_exercised_and_every_verdict_is_told_apart() {
     let read_only = window.call("GET", &path, &Value::Null).await.1;
     assert_eq!(read_only["scan_count"], 0, "{read_only}");
     let card = laid.take_away();
-    // The one that lay there last can still be exercised.
-    window.press(EXERCISE).await;
+    window.see(EMPTY).await;
+    // The last inlay can still be sent.
+    window.press(SEND).await;
     window
         .see("//section[@aria-label='Result'][.//span[normalize-space()='verified']]")
         .await;
@@ -133,30 +135,28 @@ async fn an_inlay_is_read_and_exercised_and_every_verdict_is_told_apart() {
         .await;
     window.click_named("Update").await;
     window
-        .see("//p[contains(., 'registered is “true” now.')]")
+        .see("//p[contains(., 'registered is now “true”.')]")
         .await;
 
-    let card = exercise(&desk, &window, card, &counter(2), "verified").await;
+    let card = send_tap(&desk, &window, card, &counter(2), "verified").await;
     assert_eq!(card.counter(), 2, "one read, one tap");
     window.leave_picture("reader").await;
 
     // A code that was sent counts once, and the screen says so before it is sent again.
     window
-        .see("//p[@role='status'][contains(., 'This code was sent already')]")
+        .see("//p[@role='status'][contains(., 'This code was already sent')]")
         .await;
-    window
-        .see("//button[normalize-space()='Send it again']")
-        .await;
+    window.see("//button[normalize-space()='Send again']").await;
 
     let (copy, shown) = static_card(1, &first);
-    exercise(&desk, &window, copy, &shown, "not verified").await;
+    send_tap(&desk, &window, copy, &shown, "not verified").await;
     window.see("//li[contains(., 'replayed')]").await;
     window.see(COPIED).await;
     window.leave_picture("reader-copied").await;
     let last = if first.ends_with('0') { "1" } else { "0" };
     let tampered = format!("{}{last}", &first[..first.len() - 1]);
     let (tampered, shown) = static_card(2, &tampered);
-    exercise(&desk, &window, tampered, &shown, "not verified").await;
+    send_tap(&desk, &window, tampered, &shown, "not verified").await;
     window.see("//li[contains(., 'wrong MAC')]").await;
 
     made(
@@ -166,7 +166,7 @@ async fn an_inlay_is_read_and_exercised_and_every_verdict_is_told_apart() {
     )
     .await;
     let (printed, shown) = static_card(3, &format!("{}/poster", tag_url(&window).await));
-    exercise(&desk, &window, printed, &shown, "not checked").await;
+    send_tap(&desk, &window, printed, &shown, "not checked").await;
     window.quit().await;
 }
 
@@ -184,7 +184,7 @@ async fn automatic_mode_misses_no_inlay_counts_none_twice_and_sends_nothing_else
     for number in 1..=insertions {
         let laid = desk.readers().lay_down(card);
         window
-            .see(&format!("//h2[starts-with(normalize-space(), 'Sent from here')]/span[normalize-space()='{number}']"))
+            .see(&format!("//h2[starts-with(normalize-space(), 'Sent taps')]/span[normalize-space()='{number}']"))
             .await;
         card = laid.take_away();
         // The service looks for cards every 400 ms: a swap in between is none to it.
@@ -210,7 +210,7 @@ async fn automatic_mode_misses_no_inlay_counts_none_twice_and_sends_nothing_else
     window.see(&shown).await;
     window.see(COPIED).await;
     window
-        .see("//*[@role='alert'][contains(., 'The tap goes there only when you say so.')]")
+        .see("//*[@role='alert'][contains(., 'Send the tap yourself to allow it.')]")
         .await;
     laid.take_away();
     window.see("//header//a[contains(., '2 readers')]").await;
@@ -237,11 +237,9 @@ async fn an_unknown_inlay_gets_its_tag_by_one_click() {
     // It lay there before anybody looked.
     let _laid = desk.readers().lay_down(card);
     go(&window, "Reader").await;
-    window
-        .see("//button[normalize-space()='Make its tag']")
-        .await;
+    window.see("//button[normalize-space()='Create tag']").await;
     window.leave_picture("reader-unknown").await;
-    window.click_named("Make its tag").await;
+    window.click_named("Create tag").await;
     window
         .see("//h2/a[normalize-space()='Tag bottle-77']")
         .await;
@@ -266,7 +264,7 @@ async fn inlays_get_the_tags_of_a_list_in_series() {
     let equipped = json!({"uid": "04AABBCCDDEE30", "technology": "ntag213", "tag_id": tags[1]});
     made(&window, "/inlays", equipped).await;
     go(&window, "Reader").await;
-    window.click_named("Assign in series").await;
+    window.click_named("Batch assignment").await;
     window.fill("Tags", "Lamp").await;
     window.click_named("Find tags").await;
     window.click_named("Start with 2 tags").await;
@@ -280,17 +278,19 @@ async fn inlays_get_the_tags_of_a_list_in_series() {
         laid.take_away();
         window.see("//header//a[contains(., '2 readers')]").await;
     };
-    let next = window.find_text("//p[starts-with(., 'Lay down')]").await;
+    let next = window
+        .find_text("//p[starts-with(., 'Place the inlay of')]")
+        .await;
     let (first, second) = if next.contains("lamp-01") {
         ("lamp-01", "lamp-03")
     } else {
         ("lamp-03", "lamp-01")
     };
-    lay(31, &format!("04AABBCCDDEE1F is Lamp {first}'s.")).await;
-    lay(31, "This inlay was assigned a moment ago.").await;
-    lay(32, &format!("04AABBCCDDEE20 is Lamp {second}'s.")).await;
+    lay(31, &format!("04AABBCCDDEE1F assigned to Lamp {first}.")).await;
+    lay(31, "This inlay was just assigned.").await;
+    lay(32, &format!("04AABBCCDDEE20 assigned to Lamp {second}.")).await;
     window
-        .see("//p[normalize-space()='Every tag has its inlay.']")
+        .see("//p[normalize-space()='Every tag has an inlay.']")
         .await;
     for tag in tags {
         let path = format!("/admin/v1/inlays?tag_id={tag}");
@@ -320,25 +320,26 @@ async fn a_424_that_nobody_knows_fills_its_form_and_leaves_no_tag_where_it_is_re
     let card = VirtualNtag424::encoded(&inlay, &format!("{base}/bottle-88"));
     let laid = desk.readers().lay_down(card);
     window
-        .see("//dd[contains(., 'plain mirror, MAC over the URL from uid on, file key in slot 2')]")
+        .see("//dd[contains(., 'UID and counter in clear; MAC input: URL from uid on; file key in slot 2')]")
         .await;
     // The form comes a moment later: the service is asked first whether it knows the inlay.
-    let chosen = "[...document.querySelectorAll('form select')].map((one) => one.value).slice(0, 2).join()";
+    let chosen =
+        "[...document.querySelectorAll('form select')].map((one) => one.value).slice(0, 2).join()";
     eventually("the form is filled by the chip's settings", async || {
         (window.value_of(chosen).await == "plain,uid").then_some(())
     })
     .await;
     window.fill("File key", "00").await;
-    window.click_named("Make its tag").await;
+    window.click_named("Create tag").await;
     window.see("//form//p[@role='alert']").await;
     assert_eq!(tags(&window).await, 0, "no orphan");
     let key = chip_json(&inlay)["file_key"].as_str().unwrap().to_owned();
     window.fill("File key", &key).await;
-    window.click_named("Make its tag").await;
+    window.click_named("Create tag").await;
     window
         .see("//h2/a[normalize-space()='Tag bottle-88']")
         .await;
-    window.see("//section[h3[starts-with(normalize-space(), 'Dry run')]]//*[contains(., 'authentic (window from uid)')]").await;
+    window.see("//section[h3[starts-with(normalize-space(), 'Dry run')]]//*[contains(., 'authentic (MAC input: from uid)')]").await;
     laid.take_away();
     window.see("//header//a[contains(., '2 readers')]").await;
 
@@ -346,9 +347,9 @@ async fn a_424_that_nobody_knows_fills_its_form_and_leaves_no_tag_where_it_is_re
     let blank = VirtualNtag424::new(chip(Mirror::Plain, MacFrom::None).uid);
     let laid = desk.readers().lay_down(blank);
     window
-        .see("//dd[contains(., 'none: what it carries never changes')]")
+        .see("//dd[contains(., 'none: its URL never changes')]")
         .await;
-    window.click_named("Make its tag").await;
+    window.click_named("Create tag").await;
     window.see("//h2/a[contains(., 'Tag of inlay')]").await;
     laid.take_away();
     window.see("//header//a[contains(., '2 readers')]").await;
@@ -381,7 +382,7 @@ async fn a_failed_read_shows_what_was_asked_and_answered() {
     );
     let _laid = desk.readers().lay_down(TornOut::after(3, card));
     window
-        .see("//p[@role='alert'][contains(., 'taken away')]")
+        .see("//p[@role='alert'][contains(., 'removed too early')]")
         .await;
     window
         .press("//summary[contains(., '4 commands to the card')]")
@@ -480,7 +481,7 @@ async fn a_sheet_of_25_tells_its_faults_apart_and_goes_on_after_a_crash() {
     window.keys("Delivery 12").await;
     window.key(fantoccini::key::Key::Enter).await;
     window
-        .see("//p[normalize-space()='Lay down number 1 of 25.']")
+        .see("//p[normalize-space()='Place inlay 1 of 25 on the reader.']")
         .await;
 
     let mut expected = Vec::new();
@@ -494,7 +495,7 @@ async fn a_sheet_of_25_tells_its_faults_apart_and_goes_on_after_a_crash() {
             window = desk.open_ready().await;
             window.value_of("location.hash = '#/sheets/1'").await;
             window
-                .see("//p[normalize-space()='Lay down number 11 of 25.']")
+                .see("//p[normalize-space()='Place inlay 11 of 25 on the reader.']")
                 .await;
         }
         let row = format!("//tbody/tr[1]/td[1][normalize-space()='{number}']");
@@ -530,9 +531,7 @@ async fn a_sheet_of_25_tells_its_faults_apart_and_goes_on_after_a_crash() {
             .await;
     }
     assert_eq!(verdicts(&window).await, expected);
-    window
-        .see("//p[normalize-space()='All 25 are tested.']")
-        .await;
+    window.see("//p[normalize-space()='All 25 tested.']").await;
     window.leave_picture("sheet").await;
     let (_, tag) = window
         .call(
@@ -569,14 +568,14 @@ async fn a_gap_that_the_readers_own_reads_made_is_none_on_a_sheet() {
     made(&window, "/sheets", sheet).await;
     window.value_of("location.hash = '#/sheets/1'").await;
     window
-        .see("//p[normalize-space()='Lay down number 1.']")
+        .see("//p[normalize-space()='Place inlay 1 on the reader.']")
         .await;
     let _laid = desk.readers().lay_down(card);
     window
         .see("//section[@aria-label='Verdict'][contains(@class, 'good')]")
         .await;
     window
-        .see("//p[contains(., 'Counter 3; the reads before it were made here.')]")
+        .see("//p[contains(., 'Counter 3; the reads before it were made on this computer.')]")
         .await;
     assert_eq!(verdicts(&window).await, ["ok"]);
     window.quit().await;

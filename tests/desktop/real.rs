@@ -120,7 +120,7 @@ async fn a_damaged_database_is_a_screen_with_a_way_out() {
     let title = window.find_text("//*[@role='alert']//h1").await;
     assert_eq!(title, "The database is damaged.");
     assert_eq!(fs::read(desk.database()).unwrap(), content, "left as it is");
-    window.click_named("Start anew").await;
+    window.click_named("Create new database").await;
     window.see("//h1[normalize-space()='Overview']").await;
     let folder = fs::read_dir(desk.database().parent().unwrap()).unwrap();
     let names = folder.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -232,11 +232,11 @@ async fn a_remote_service_is_shown_and_asked_before_its_first_change_until_the_n
     window.press("//nav//a[normalize-space()='Settings']").await;
     window.click_named("Connections").await;
     window.fill("Name", "Shop").await;
-    window.fill("Address", shop.base()).await;
+    window.fill("Server URL", shop.base()).await;
     window.fill("Token", shop.admin_token()).await;
-    window.click_named("Add").await;
+    window.click_named("Add connection").await;
     window
-        .press("//li[contains(., 'Shop')]//button[normalize-space()='Show']")
+        .press("//li[contains(., 'Shop')]//button[normalize-space()='Connect']")
         .await;
     let shown = window
         .find_text("//header//*[contains(@class, 'address')]")
@@ -249,10 +249,10 @@ async fn a_remote_service_is_shown_and_asked_before_its_first_change_until_the_n
     window.fill("Name", "Made from afar").await;
     window.click_named("Create").await;
     window
-        .see("//*[@role='dialog']//*[normalize-space()='Change Shop?']")
+        .see("//*[@role='dialog']//*[normalize-space()='Allow changes to Shop?']")
         .await;
     assert_eq!(shop.admin_get("/tags?count=true").await["count"], 1);
-    window.click_named("Change it").await;
+    window.click_named("Allow changes").await;
     window.see("//a[normalize-space()='Made from afar']").await;
     assert_eq!(shop.admin_get("/tags?count=true").await["count"], 2);
 

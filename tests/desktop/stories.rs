@@ -30,7 +30,7 @@ async fn from_the_first_start_to_an_updated_variable_by_mouse() {
     let desk = Desk::new();
     let window = desk.open_ready().await;
     window.click_named("Add demo data").await;
-    window.click_named("Open the simulator").await;
+    window.click_named("Open simulator").await;
     window.press("//main//a[contains(., 'demo-bottle')]").await;
     window.click_named("Tap").await;
     window
@@ -46,7 +46,7 @@ async fn from_the_first_start_to_an_updated_variable_by_mouse() {
     assert_eq!(bottle["variables"]["registered"], "true", "{bottle}");
 
     window.press("//nav//a[normalize-space()='Overview']").await;
-    window.click_named("Remove the demo data").await;
+    window.click_named("Remove demo data").await;
     window
         .see("//button[normalize-space()='Add demo data']")
         .await;
@@ -63,7 +63,7 @@ async fn from_the_first_start_to_an_updated_variable_by_keyboard_alone() {
         .await;
     window.key(Key::Enter).await;
     window
-        .tab_to("//button[normalize-space()='Open the simulator']")
+        .tab_to("//button[normalize-space()='Open simulator']")
         .await;
     window.key(Key::Enter).await;
     window.tab_to("//main//a[contains(., 'demo-bottle')]").await;
@@ -93,7 +93,7 @@ async fn a_tag_of_ones_own_is_made_tapped_and_seen_in_the_feed() {
     window.click_named("New experience").await;
     window.fill("Name", "Register").await;
     window
-        .fill("Where a tap leads", "https://example.com/register")
+        .fill("Destination URL", "https://example.com/register")
         .await;
     window.click_named("Create").await;
     window.see("//main//*[normalize-space()='Register']").await;

@@ -14,23 +14,23 @@ async fn build_the_page(window: &Window) {
         .await;
     window.click_named("New experience").await;
     window
-        .press("//label[normalize-space()='A page made here']/input")
+        .press("//label[normalize-space()='Page served by Tapdesk']/input")
         .await;
     window.fill("Name", "Registered or not").await;
     window.click_named("Create").await;
-    add(window, "on the page", "Condition").await;
-    add(window, "shown then", "Notice").await;
+    add(window, "page", "Condition").await;
+    add(window, "then", "Notice").await;
     window.fill("Title", "Registered").await;
-    add(window, "shown otherwise", "Variable button").await;
+    add(window, "otherwise", "Variable button").await;
     window
         .write(
-            "//*[@aria-label='shown otherwise']//*[@id=//label[normalize-space()='Label']/@for]",
+            "//*[@aria-label='Blocks: otherwise']//*[@id=//label[normalize-space()='Label']/@for]",
             "Register it",
         )
         .await;
     window.click_named("Publish").await;
     window
-        .see("//*[@role='status']//*[starts-with(., 'Published:')]")
+        .see("//*[@role='status']//*[starts-with(., 'Published.')]")
         .await;
 }
 
@@ -38,7 +38,7 @@ async fn build_the_page(window: &Window) {
 async fn add(window: &Window, list: &str, block: &str) {
     window
         .press(&format!(
-            "//select[@aria-label='Add a block: {list}']/option[normalize-space()='{block}']"
+            "//select[@aria-label='Add block: {list}']/option[normalize-space()='{block}']"
         ))
         .await;
 }
@@ -68,7 +68,7 @@ async fn a_page_is_built_assigned_tapped_and_its_update_seen_in_the_inspector() 
     let window = desk.open_ready().await;
     window.click_named("Add demo data").await;
     window
-        .see("//button[normalize-space()='Open the simulator']")
+        .see("//button[normalize-space()='Open simulator']")
         .await;
     build_the_page(&window).await;
     window.leave_picture("window-studio").await;

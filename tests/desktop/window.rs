@@ -17,7 +17,7 @@ use tapdesk_tests::{Pcscd, eventually};
 use tempfile::TempDir;
 
 /// The program under test: the one that cargo builds, or an installed one.
-pub const PROGRAM: &str = match option_env!("TAPDESK_PROGRAM") {
+pub(crate) const PROGRAM: &str = match option_env!("TAPDESK_PROGRAM") {
     Some(installed) => installed,
     None => env!("CARGO_BIN_EXE_tapdesk"),
 };
@@ -25,7 +25,7 @@ pub const PROGRAM: &str = match option_env!("TAPDESK_PROGRAM") {
 mod hands;
 mod keys;
 
-pub use hands::Hands;
+pub(crate) use hands::Hands;
 
 /// A bus on which everybody may speak, and which starts no service of the machine.
 const BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -46,7 +46,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A person's session: a home folder and a display, without a session bus
 /// unless one is started. It outlives the windows that are opened in it.
-pub struct Desk {
+pub(crate) struct Desk {
     home: TempDir,
     display: Display,
     bus: Option<Killed>,
@@ -54,7 +54,7 @@ pub struct Desk {
 }
 
 /// An open window. Its `WebDriver` client is what it derefs to.
-pub struct Window {
+pub(crate) struct Window {
     client: Client,
     /// The program's.
     pub process: u32,
@@ -71,7 +71,7 @@ struct Display {
 
 impl Desk {
     /// A new session with an empty home, in which a free port is chosen at the first start.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
         let desk = Self {
             home,
@@ -85,22 +85,22 @@ impl Desk {
     }
 
     /// A file or folder of the home.
-    pub fn path(&self, part: &str) -> PathBuf {
+    pub(crate) fn path(&self, part: &str) -> PathBuf {
         self.home.path().join(part)
     }
 
     /// The database.
-    pub fn database(&self) -> PathBuf {
+    pub(crate) fn database(&self) -> PathBuf {
         self.path(".local/share/tapdesk/tapdesk.db")
     }
 
     /// What all windows said on stderr.
-    pub fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.path("stderr.log")).unwrap_or_default()
     }
 
     /// Makes choices before a start, as an earlier run would have.
-    pub fn prefer(&self, preferences: &Value) {
+    pub(crate) fn prefer(&self, preferences: &Value) {
         let file = self.path(".config/tapdesk/desktop.json");
         fs::create_dir_all(file.parent().expect("it has a folder"))
             .and_then(|()| fs::write(file, preferences.to_string()))
@@ -108,22 +108,22 @@ impl Desk {
     }
 
     /// Plugs two virtual readers in, for windows opened after it.
-    pub fn plug_readers_in(&mut self) {
+    pub(crate) fn plug_readers_in(&mut self) {
         self.readers = Some(Pcscd::start());
     }
 
     /// The readers that were plugged in, to be pulled out.
-    pub fn readers_mut(&mut self) -> &mut Pcscd {
+    pub(crate) fn readers_mut(&mut self) -> &mut Pcscd {
         self.readers.as_mut().expect("readers were plugged in")
     }
 
     /// The readers that were plugged in.
-    pub fn readers(&self) -> &Pcscd {
+    pub(crate) fn readers(&self) -> &Pcscd {
         self.readers.as_ref().expect("readers were plugged in")
     }
 
     /// Starts a session bus. Windows opened after it know each other.
-    pub fn start_bus(&mut self) {
+    pub(crate) fn start_bus(&mut self) {
         let config = self.path("bus.conf");
         fs::write(&config, BUS).expect("the home can be written");
         let bus = Command::new("dbus-daemon")
@@ -140,12 +140,12 @@ impl Desk {
     }
 
     /// The session bus, where one was started.
-    pub fn bus_address(&self) -> String {
+    pub(crate) fn bus_address(&self) -> String {
         format!("unix:path={}", self.path("run/bus").display())
     }
 
     /// A program in this session.
-    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command
             .env_clear()
@@ -169,22 +169,22 @@ impl Desk {
     }
 
     /// Asks every window of this title to close, as its own button does; how many there are.
-    pub fn close(&self, title: &str) -> usize {
+    pub(crate) fn close(&self, title: &str) -> usize {
         self.hands().close(title)
     }
 
     /// What a person's hands do to the display, and what their eyes see of it.
-    pub fn hands(&self) -> Hands {
+    pub(crate) fn hands(&self) -> Hands {
         Hands::on(&self.display.name)
     }
 
     /// Opens the window and waits until its page is there.
-    pub async fn open(&self) -> Window {
+    pub(crate) async fn open(&self) -> Window {
         self.open_with(&[]).await
     }
 
     /// The same with arguments.
-    pub async fn open_with(&self, arguments: &[&str]) -> Window {
+    pub(crate) async fn open_with(&self, arguments: &[&str]) -> Window {
         let log = File::options()
             .create(true)
             .append(true)
@@ -225,7 +225,7 @@ impl Desk {
     }
 
     /// Opens the window and waits until the service runs.
-    pub async fn open_ready(&self) -> Window {
+    pub(crate) async fn open_ready(&self) -> Window {
         let window = self.open().await;
         window.see("//nav[@aria-label='Screens']").await;
         window
@@ -242,7 +242,7 @@ impl Deref for Window {
 
 impl Window {
     /// The element at this `XPath`, once it is shown.
-    pub async fn see(&self, xpath: &str) -> Element {
+    pub(crate) async fn see(&self, xpath: &str) -> Element {
         self.wait_for(xpath, async |element| {
             // The driver's own idea of what is displayed errs on text that may be cut off.
             let shown = "return arguments[0].checkVisibility({visibilityProperty: true})";
@@ -253,7 +253,7 @@ impl Window {
     }
 
     /// The text of the element at this `XPath`, once there is some.
-    pub async fn find_text(&self, xpath: &str) -> String {
+    pub(crate) async fn find_text(&self, xpath: &str) -> String {
         self.wait_for(xpath, async |element| {
             let text = self.ask("return arguments[0].innerText", &element).await?;
             let text = text.as_str()?.trim().to_owned();
@@ -268,7 +268,7 @@ impl Window {
     }
 
     /// Clicks what is at this `XPath`, once it is shown and can be clicked.
-    pub async fn press(&self, xpath: &str) {
+    pub(crate) async fn press(&self, xpath: &str) {
         self.wait_for(xpath, async |element| element.click().await.ok())
             .await;
     }
@@ -295,7 +295,7 @@ impl Window {
     }
 
     /// Clicks the button or link of this name.
-    pub async fn click_named(&self, name: &str) {
+    pub(crate) async fn click_named(&self, name: &str) {
         self.press(&format!(
             "//*[self::button or self::a][normalize-space()='{name}' or @aria-label='{name}']"
         ))
@@ -303,13 +303,13 @@ impl Window {
     }
 
     /// Writes into the field with this label.
-    pub async fn fill(&self, label: &str, text: &str) {
+    pub(crate) async fn fill(&self, label: &str, text: &str) {
         let field = format!("//*[@id=//label[normalize-space()='{label}']/@for]");
         self.write(&field, text).await;
     }
 
     /// Writes into the field at this `XPath`.
-    pub async fn write(&self, xpath: &str, text: &str) {
+    pub(crate) async fn write(&self, xpath: &str, text: &str) {
         // What stands above it may still take its room: a notice that comes or goes.
         let field = eventually("the field can be written", || async {
             let field = self.see(xpath).await;
@@ -323,7 +323,7 @@ impl Window {
     }
 
     /// The value of this JavaScript expression, which may be a promise.
-    pub async fn value_of(&self, expression: &str) -> Value {
+    pub(crate) async fn value_of(&self, expression: &str) -> Value {
         let script = format!(
             "const done = arguments[0]; \
              (async () => ({expression}))().then(done, error => done({{failed: String(error)}}));"
@@ -334,7 +334,7 @@ impl Window {
     }
 
     /// A call of the service by the page: status and body.
-    pub async fn call(&self, method: &str, path: &str, body: &Value) -> (u64, Value) {
+    pub(crate) async fn call(&self, method: &str, path: &str, body: &Value) -> (u64, Value) {
         let init = if body.is_null() {
             json!({"method": method})
         } else {
@@ -351,14 +351,14 @@ impl Window {
     }
 
     /// A picture of the window, after what was drawn last is on the screen.
-    pub async fn picture(&self) -> Vec<u8> {
+    pub(crate) async fn picture(&self) -> Vec<u8> {
         let drawn = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))";
         self.value_of(drawn).await;
         self.screenshot().await.expect("the window can be seen")
     }
 
     /// Leaves a picture in `target/screenshots`, to be looked at.
-    pub async fn leave_picture(&self, name: &str) {
+    pub(crate) async fn leave_picture(&self, name: &str) {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/target/screenshots");
         let picture = self.picture().await;
         fs::create_dir_all(folder)
@@ -367,7 +367,7 @@ impl Window {
     }
 
     /// Asks the program to end, as a logout does, and waits until it has.
-    pub async fn quit(self) {
+    pub(crate) async fn quit(self) {
         let process = self.process.to_string();
         let asked = Command::new("kill").arg(process).status();
         assert!(asked.expect("a signal can be sent").success());
@@ -375,7 +375,7 @@ impl Window {
     }
 
     /// Ends the program as a crash does.
-    pub async fn kill(self) {
+    pub(crate) async fn kill(self) {
         let process = self.process.to_string();
         let killed = Command::new("kill").args(["-9", &process]).status();
         assert!(killed.expect("a signal can be sent").success());
@@ -383,7 +383,7 @@ impl Window {
     }
 
     /// Waits until the program has ended.
-    pub async fn gone(self) {
+    pub(crate) async fn gone(self) {
         eventually("the program ends", async || {
             is_over(self.process).then_some(())
         })

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 
 /// What the service has said to have stored.
 #[derive(Debug, Default)]
-pub struct Journal {
+pub(super) struct Journal {
     /// Keys of acknowledged taps, all verified.
     taps: Vec<String>,
     /// Keys of acknowledged updates.
@@ -26,14 +26,14 @@ struct Worker {
 }
 
 /// Several workers, over one or more lives of a service.
-pub struct Load {
+pub(super) struct Load {
     workers: Vec<Worker>,
     journal: Arc<Mutex<Journal>>,
 }
 
 impl Load {
     /// `count` workers, each with a tag of its own.
-    pub async fn new(service: &Client, count: usize) -> Self {
+    pub(super) async fn new(service: &Client, count: usize) -> Self {
         let mut workers = Vec::new();
         for _ in 0..count {
             let (tag, inlay) = service.bottle().await;
@@ -53,7 +53,7 @@ impl Load {
 
     /// Works until the service is gone, which `end` sees to once so many taps
     /// and updates were acknowledged.
-    pub async fn work_until<T>(
+    pub(super) async fn work_until<T>(
         &mut self,
         client: &Client,
         acknowledged: usize,
@@ -78,7 +78,7 @@ impl Load {
     }
 
     /// Everything acknowledged since the last check is there.
-    pub async fn check(&self, service: &Client) {
+    pub(super) async fn check(&self, service: &Client) {
         let Journal { taps, updates } = std::mem::take(&mut *lock(&self.journal));
         assert!(!taps.is_empty() && !updates.is_empty());
         for rk in taps {

@@ -8,14 +8,13 @@ use std::sync::Arc;
 
 use tapdesk_service::admin_token::AdminToken;
 use tapdesk_service::clock::{Clock, ManualClock, Timestamp};
-use tapdesk_service::countries::Countries;
 use tapdesk_service::entropy::{Entropy, OsEntropy};
 use tapdesk_service::keyring::Keyring;
 use tapdesk_service::settings::{Fixed, Layers, Settings};
 use tapdesk_service::storage::Storage;
 use tapdesk_service::storage::postgres::{Address, PostgresStorage, Time};
 use tapdesk_service::storage::sqlite::SqliteStorage;
-use tapdesk_service::{Exposure, Parts, Service, router, serve};
+use tapdesk_service::{AppState, Countries, Exposure, Parts, Service, router, serve};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::{OnceCell, watch};
@@ -74,7 +73,7 @@ pub fn default_database() -> String {
 pub struct TestService {
     client: Client,
     clock: Arc<ManualClock>,
-    service: Arc<Service>,
+    state: AppState,
     options: Options,
     shutdown: watch::Sender<bool>,
     listeners: Vec<JoinHandle<std::io::Result<()>>>,
@@ -126,13 +125,6 @@ impl TestService {
                 .unwrap_or_else(|| Arc::clone(&clock) as Arc<dyn Clock>),
             entropy: Arc::clone(&options.entropy),
             keyring,
-            countries: options
-                .countries
-                .as_deref()
-                .map_or_else(Countries::default, |file| {
-                    Countries::open(file).expect("the MMDB file can be read")
-                }),
-            admin_token: AdminToken::parse(ADMIN_TOKEN).ok(),
             layers: Layers {
                 defaults: options.settings.clone(),
                 fixed: options.fixed.clone(),
@@ -140,11 +132,19 @@ impl TestService {
         })
         .await
         .expect("the database gives its secrets");
-        service.set_listening(address(&listener));
+        let countries = options.countries.as_deref();
+        let countries = countries.map_or_else(Countries::default, |file| {
+            Countries::open(file).expect("the MMDB file can be read")
+        });
+        let admin_token = AdminToken::parse(ADMIN_TOKEN).ok();
+        let state = AppState::new(service, countries, admin_token)
+            .await
+            .expect("the database gives its secrets");
+        state.set_listening(address(&listener));
         let mut running = Self {
             client: Client::new(base, ADMIN_TOKEN),
             clock,
-            service,
+            state,
             shutdown: watch::Sender::new(false),
             listeners: Vec::new(),
             folder,
@@ -172,7 +172,7 @@ impl TestService {
             // An error means that the service was dropped: that stops it, too.
             let _ = stop.wait_for(|stop| *stop).await;
         };
-        let router = router(Arc::clone(&self.service), exposure);
+        let router = router(self.state.clone(), exposure);
         self.listeners
             .push(tokio::spawn(serve(listener, router, stopped)));
     }
@@ -183,7 +183,7 @@ impl TestService {
     pub async fn restart(self, millis: i64) -> Self {
         let Self {
             clock,
-            service,
+            state,
             options,
             shutdown,
             listeners,
@@ -198,8 +198,8 @@ impl TestService {
                 .expect("a listener does not panic")
                 .expect("a listener ends well");
         }
-        service.storage.close().await;
-        drop(service);
+        state.service().storage.close().await;
+        drop(state);
         let now = clock.now().plus_millis(millis);
         let clock = Arc::new(ManualClock::new(now));
         Self::start_in(folder, postgres, clock, options).await
@@ -222,7 +222,12 @@ impl TestService {
 
     /// The service itself, for what an operator does in its process.
     pub fn service(&self) -> &Arc<Service> {
-        &self.service
+        self.state.service()
+    }
+
+    /// The state of its routers.
+    pub fn state(&self) -> &AppState {
+        &self.state
     }
 }
 

@@ -464,11 +464,11 @@ fn each_finding_names_the_setting_and_what_to_set() {
         ),
         (
             Finding::OtherInlay { uid: uid(0x41) },
-            "04DE5F1EACC041, which is not of this tag: bind it",
+            "04DE5F1EACC041 of another tag: bind it",
         ),
         (
             Finding::NotConfigured { uid: uid(0x41) },
-            "04DE5F1EACC041, which is no inlay here: add it",
+            "04DE5F1EACC041, which is not added here: add it",
         ),
         (
             Finding::OtherUid {
@@ -489,14 +489,14 @@ fn each_finding_names_the_setting_and_what_to_set() {
             },
             r#"set mirror to "encrypted" and meta_key"#,
         ),
-        (Finding::KeysSwapped, "set meta_key to what is now file_key"),
+        (Finding::KeysSwapped, "exchange meta_key and file_key"),
         (
             wrong(Slot::Meta, KeyIs::OtherSlot),
-            "set meta_key to what file_key is",
+            "set meta_key to the value of file_key",
         ),
         (
             wrong(Slot::File, KeyIs::OtherSlot),
-            "set file_key to what meta_key is",
+            "set file_key to the value of meta_key",
         ),
         (
             wrong(Slot::File, KeyIs::Factory),
@@ -522,7 +522,7 @@ fn each_finding_names_the_setting_and_what_to_set() {
             wrong(Slot::File, KeyIs::Diversified { name: name() }),
             r#"set master_key_id to that of "autumn""#,
         ),
-        (Finding::CounterByteOrder, "the URL shows it MSB first"),
+        (Finding::CounterByteOrder, "it is MSB first in the URL"),
         (
             Finding::MacWindow(Window::Empty),
             r#"set mac_from to "none""#,
@@ -530,7 +530,7 @@ fn each_finding_names_the_setting_and_what_to_set() {
         (Finding::MacWindow(Window::Uid), r#"set mac_from to "uid""#),
         (
             Finding::MacWindow(Window::Host),
-            "from the host, which cannot be set here",
+            "from the host as input, which is not supported",
         ),
         (
             Finding::MacFitsNothing { uid: uid(0x41) },

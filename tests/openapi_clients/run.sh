@@ -6,7 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")"
 root=$PWD/../..
 
-cargo build --locked --quiet -p tapdesk-service
+binary=${TAPDESK_SERVICE:-$root/target/debug/tapdesk-service}
+if [ -z "${TAPDESK_SERVICE:-}" ]; then cargo build --locked --quiet -p tapdesk-service; fi
 folder=$(mktemp -d)
 export TAPDESK_ADMIN_TOKEN=the-token-of-the-tests-of-the-generated-clients
 services=()
@@ -15,7 +16,7 @@ trap 'kill "${services[@]}" 2>/dev/null || true; wait || true; rm -rf "$folder"'
 # Starts a service with a database of its own; says where it listens.
 serve() {
   local name=$1
-  "$root/target/debug/tapdesk-service" serve --listen 127.0.0.1:0 \
+  "$binary" serve --listen 127.0.0.1:0 \
     --database "sqlite:$folder/$name.db" >"$folder/$name.out" 2>"$folder/$name.err" &
   services+=($!)
   until base=$(sed -n 's/^listening on //p' "$folder/$name.out"); [ -n "$base" ]; do

@@ -9,7 +9,7 @@ use tapdesk_tests::postgres::Cluster;
 
 /// How a network fails.
 #[derive(Clone, Copy, Debug)]
-pub enum Failure {
+pub(super) enum Failure {
     /// A blackhole route: questions arrive, and are done; answers do not.
     AnswersAreLost,
     /// The far interface is down: nothing arrives.
@@ -17,7 +17,7 @@ pub enum Failure {
 }
 
 /// The way to a cluster that was started apart.
-pub struct Network {
+pub(super) struct Network {
     process: String,
     here: String,
 }
@@ -32,7 +32,7 @@ fn addresses() -> (Ipv4Addr, Ipv4Addr) {
 
 impl Network {
     /// Where the cluster will be, or why networks cannot be made here.
-    pub fn possible() -> Result<Ipv4Addr, &'static str> {
+    pub(super) fn possible() -> Result<Ipv4Addr, &'static str> {
         let tried = Command::new("unshare")
             .args([
                 "--net", "ip", "link", "add", "one", "type", "veth", "peer", "name", "other",
@@ -46,7 +46,7 @@ impl Network {
     }
 
     /// The way to `cluster`.
-    pub fn to(cluster: &Cluster) -> Self {
+    pub(super) fn to(cluster: &Cluster) -> Self {
         let (here, there) = addresses();
         let network = Self {
             process: cluster.process().to_string(),
@@ -76,7 +76,7 @@ impl Network {
     }
 
     /// It fails.
-    pub fn fail(&self, how: Failure) {
+    pub(super) fn fail(&self, how: Failure) {
         match how {
             Failure::AnswersAreLost => self.there(&["route", "add", "blackhole", &self.here]),
             Failure::LinkIsDown => self.there(&["link", "set", "nodes", "down"]),
@@ -84,7 +84,7 @@ impl Network {
     }
 
     /// It is mended.
-    pub fn mend(&self, how: Failure) {
+    pub(super) fn mend(&self, how: Failure) {
         match how {
             Failure::AnswersAreLost => self.there(&["route", "del", "blackhole", &self.here]),
             Failure::LinkIsDown => self.there(&["link", "set", "nodes", "up"]),

@@ -186,3 +186,49 @@ async fn a_database_that_hangs_is_waited_for_no_longer_than_it_takes_to_say_so()
     assert_eq!(node.payload(tap.key()).await["tag_verified"], true);
     node.update(&key, data).await.expect(200);
 }
+
+/// As a standby that was just promoted wrongly, or an owner who keeps others from writing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_has_become_read_only_makes_its_node_not_ready_with_the_reason() {
+    let cluster = Cluster::start(&[]);
+    let database = cluster.create_database().await;
+    let service = node(&database).start().await;
+    let client = database.look_into().await;
+    let set = |mode: &'static str| {
+        let client = &client;
+        async move {
+            let change = format!("ALTER SYSTEM SET default_transaction_read_only = {mode}");
+            client.batch_execute(&change).await.expect("it may");
+            let reload = "SELECT pg_reload_conf()";
+            client.batch_execute(reload).await.expect("it may");
+        }
+    };
+    let tag = service.redirecting_tag(Value::Null).await;
+    set("on").await;
+    let ready = eventually("the node is not ready", || async {
+        let ready = service.get("/ready").answer().await;
+        (ready.status == 503).then_some(ready)
+    })
+    .await;
+    let reason = ready.json()["reason"].clone();
+    let reason = reason.as_str().expect("a reason");
+    assert!(reason.contains("read-only"), "{reason}");
+    assert!(service.tap(&tag.path()).await.status >= 500);
+    let metrics = service.metrics().await;
+    assert!(metrics.contains("tapdesk_database_up 0"), "{metrics}");
+    let failed = metrics
+        .lines()
+        .filter_map(|line| line.strip_prefix("tapdesk_write_failures_total{"))
+        .any(|line| !line.ends_with(" 0"));
+    assert!(failed, "{metrics}");
+    set("off").await;
+    eventually("the node is ready", || async {
+        (service.get("/ready").answer().await.status == 200).then_some(())
+    })
+    .await;
+    // Each connection hears of the setting for itself.
+    eventually("taps are stored again", || async {
+        (service.tap(&tag.path()).await.status == 302).then_some(())
+    })
+    .await;
+}

@@ -91,7 +91,7 @@ fn codes_that_the_service_cannot_check_are_said_to_be_such() {
                 0x40, 0x00, 0xE0, 0xC1, 0xFF, 0x12, picc, 0, 0, mac, 0, 0, mac, 0, 0,
             ],
             Some(Mirror::Encrypted),
-            "does not stand in the URL's uid and token",
+            "is not in the parameters uid and token",
         ),
         (
             &[0x40, 0x00, 0xE0, 0xC1, 0xFF, 0x1F, picc, 0, 0],
@@ -143,7 +143,7 @@ fn a_chip_that_names_two_uids_is_no_chip_of_its_kind() {
     assert_eq!(read.chip, Chip::Inconsistent);
     assert!(read.chip.technology().is_none());
     assert!(
-        read.sentence.starts_with("A chip that contradicts itself"),
+        read.sentence.starts_with("A chip with two UIDs"),
         "{}",
         read.sentence
     );

@@ -14,7 +14,7 @@ use crate::chips::{TAG_URL, bottle};
 const UID: [u8; 7] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66];
 
 /// A virtual chip without a reader in between.
-pub struct Direct<C>(pub C);
+pub(crate) struct Direct<C>(pub C);
 
 impl<C: VirtualCard> Card for Direct<C> {
     fn transmit(&mut self, command: &[u8]) -> Result<Vec<u8>, Fault> {
@@ -166,15 +166,15 @@ fn every_reading_is_one_plain_sentence() {
     for (reading, sentence) in [
         (
             reading(bottle()),
-            "An NTAG 424 DNA that carries a URL; only who has its key can write it.",
+            "An NTAG 424 DNA that contains a URL; it can be written only with its key.",
         ),
         (
             reading(protected),
-            "An NTAG215 that shows its message only to who has its key; only who has its key can write it.",
+            "An NTAG215 that has a message that can only be read with its key; it can be written only with its key.",
         ),
         (
             reading(Stranger),
-            "This card holds no messages that phones read, such as a payment card, a key card or a passport.",
+            "Not a tag: this card has no message that phones can read. It may be a payment card, a key card or a passport.",
         ),
     ] {
         assert_eq!(reading.sentence, sentence);

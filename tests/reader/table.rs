@@ -14,7 +14,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A monitor, and every change of its table in its order.
-pub struct Watch {
+pub(crate) struct Watch {
     runtime: Runtime,
     tables: UnboundedReceiver<Table>,
     patience: Duration,
@@ -23,13 +23,13 @@ pub struct Watch {
 
 impl Watch {
     /// Watches the readers of this process' PC/SC service, once they are there.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let clock = Arc::new(SystemClock::start());
         Self::of(Monitor::start(Pcsc, clock).unwrap())
     }
 
     /// Watches what this monitor sees.
-    pub fn of(monitor: Monitor) -> Self {
+    pub(crate) fn of(monitor: Monitor) -> Self {
         Self {
             runtime: Runtime::new().unwrap(),
             tables: monitor.board().watch(),
@@ -39,7 +39,7 @@ impl Watch {
     }
 
     /// Takes for a hang what lasts longer than this.
-    pub fn at_most(mut self, patience: Duration) -> Self {
+    pub(crate) fn at_most(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
@@ -48,7 +48,7 @@ impl Watch {
     ///
     /// # Panics
     /// When none comes.
-    pub fn table<T>(&mut self, what: &str, mut wanted: impl FnMut(Table) -> Option<T>) -> T {
+    pub(crate) fn table<T>(&mut self, what: &str, mut wanted: impl FnMut(Table) -> Option<T>) -> T {
         let found = async {
             while let Some(table) = self.tables.recv().await {
                 if let Some(found) = wanted(table) {
@@ -67,7 +67,7 @@ impl Watch {
     }
 
     /// Waits until this lies on some reader.
-    pub fn until(&mut self, what: &str, wanted: impl Fn(&Lying) -> bool) -> Lying {
+    pub(crate) fn until(&mut self, what: &str, wanted: impl Fn(&Lying) -> bool) -> Lying {
         self.table(what, |table| {
             let mut places = table.readers.into_iter();
             places.find_map(|place| wanted(&place.on).then_some(place.on))
@@ -75,7 +75,7 @@ impl Watch {
     }
 
     /// Waits for an inlay that was read.
-    pub fn until_inlay(&mut self) -> Laid {
+    pub(crate) fn until_inlay(&mut self) -> Laid {
         match self.until("an inlay", |on| matches!(on, Lying::Inlay(_))) {
             Lying::Inlay(laid) => *laid,
             other => panic!("{other:?}"),
@@ -83,7 +83,7 @@ impl Watch {
     }
 
     /// Waits until there are readers and nothing lies on any.
-    pub fn until_empty(&mut self) {
+    pub(crate) fn until_empty(&mut self) {
         self.table("empty readers", |table| {
             let empty = table.readers.iter().all(|place| place.on == Lying::Nothing);
             (empty && !table.readers.is_empty()).then_some(())

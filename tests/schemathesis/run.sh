@@ -7,11 +7,12 @@ cd "$(dirname "$0")/../.."
 
 if [ "${TAPDESK_TEST_LENGTH:-short}" = soak ]; then examples=1000; else examples=25; fi
 
-cargo build --locked --quiet -p tapdesk-service
+binary=${TAPDESK_SERVICE:-$PWD/target/debug/tapdesk-service}
+if [ -z "${TAPDESK_SERVICE:-}" ]; then cargo build --locked --quiet -p tapdesk-service; fi
 folder=$(mktemp -d)
 export TAPDESK_ADMIN_TOKEN=the-token-of-the-tests-of-the-openapi-document
 export TAPDESK_RATE_LIMIT=off TAPDESK_TEST_CLOCK=1
-target/debug/tapdesk-service serve --database "sqlite:$folder/tapdesk.db" --listen 127.0.0.1:0 \
+"$binary" serve --database "sqlite:$folder/tapdesk.db" --listen 127.0.0.1:0 \
   >"$folder/stdout" 2>"$folder/stderr" &
 service=$!
 trap 'kill "$service" 2>/dev/null; wait "$service" || true; rm -rf "$folder"' EXIT

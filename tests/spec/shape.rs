@@ -7,7 +7,7 @@ use tapdesk_tests::TestService;
 use tokio::sync::OnceCell;
 
 /// A location with every member of section 2.4.
-pub fn location() -> Value {
+pub(super) fn location() -> Value {
     json!({
         "id": 9,
         "street": "1 Rue du Port",
@@ -24,7 +24,7 @@ pub fn location() -> Value {
 }
 
 /// The payload of a verified tap of a tag that says everything, as the text it came in.
-pub async fn full() -> Value {
+pub(super) async fn full() -> Value {
     static PAYLOAD: OnceCell<Value> = OnceCell::const_new();
     let payload = PAYLOAD.get_or_init(|| async {
         let service = TestService::start().await;
@@ -55,7 +55,7 @@ pub async fn full() -> Value {
 }
 
 /// The payload of a tap of a tag that has a name and an experience, nothing else.
-pub async fn bare() -> Value {
+pub(super) async fn bare() -> Value {
     static PAYLOAD: OnceCell<Value> = OnceCell::const_new();
     let payload = PAYLOAD.get_or_init(|| async {
         let service = TestService::start().await;
@@ -67,7 +67,7 @@ pub async fn bare() -> Value {
 }
 
 /// An object's members in their order, each with its type as the specification names it.
-pub fn members(object: &Value) -> Vec<(&str, &'static str)> {
+pub(super) fn members(object: &Value) -> Vec<(&str, &'static str)> {
     let members = object.as_object().expect("an object");
     members
         .iter()

@@ -19,7 +19,7 @@ use tapdesk_service::storage::{Storage, VariableUpdate};
 use tapdesk_service::tag::{PropertyClass, PropertyKey, TagFields};
 
 /// A kind of storage: where one of its databases is, and how it is opened.
-pub trait Backend {
+pub(super) trait Backend {
     /// A place for a database. Nothing is there yet.
     fn new() -> Self;
 
@@ -32,12 +32,12 @@ pub trait Backend {
 }
 
 /// 2026-01-01T00:00:00Z, when every test begins.
-pub const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
-pub const MINUTE: i64 = 60_000;
-pub const DAY: i64 = 24 * 60 * MINUTE;
+pub(super) const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+pub(super) const MINUTE: i64 = 60_000;
+pub(super) const DAY: i64 = 24 * 60 * MINUTE;
 
 /// An open database of a backend, and its clock.
-pub struct Database<B> {
+pub(super) struct Database<B> {
     backend: B,
     pub clock: Arc<ManualClock>,
     entropy: SeededEntropy,
@@ -56,7 +56,7 @@ impl<B> Deref for Database<B> {
 
 impl<B: Backend> Database<B> {
     /// A new one, at [`START`].
-    pub async fn create() -> Self {
+    pub(super) async fn create() -> Self {
         let mut database = Self {
             backend: B::new(),
             clock: Arc::new(ManualClock::new(START)),
@@ -73,7 +73,7 @@ impl<B: Backend> Database<B> {
     }
 
     /// Closes and opens it again, as a restart of the service does.
-    pub async fn reopen(&mut self) {
+    pub(super) async fn reopen(&mut self) {
         if let Some(storage) = self.storage.take() {
             storage.close().await;
         }
@@ -81,32 +81,32 @@ impl<B: Backend> Database<B> {
     }
 
     /// Opens it again without having closed it, as a start after a crash does.
-    pub async fn crash(&mut self) {
+    pub(super) async fn crash(&mut self) {
         self.storage = None;
         self.open().await;
     }
 
     /// Closes it, and opens it with a wall clock that stands at `now`.
-    pub async fn reopen_at(&mut self, now: Timestamp) {
+    pub(super) async fn reopen_at(&mut self, now: Timestamp) {
         self.clock = Arc::new(ManualClock::new(now));
         self.reopen().await;
     }
 
-    pub fn backend(&self) -> &B {
+    pub(super) fn backend(&self) -> &B {
         &self.backend
     }
 
-    pub fn now(&self) -> Timestamp {
+    pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
     /// Stores a tag of the real world from its JSON.
-    pub async fn tag(&self, fields: Value) -> TagId {
+    pub(super) async fn tag(&self, fields: Value) -> TagId {
         self.insert(fields, false).await
     }
 
     /// Stores a tag of the simulated world from its JSON.
-    pub async fn simulated_tag(&self, fields: Value) -> TagId {
+    pub(super) async fn simulated_tag(&self, fields: Value) -> TagId {
         self.insert(fields, true).await
     }
 
@@ -116,13 +116,13 @@ impl<B: Backend> Database<B> {
     }
 
     /// Publishes a redirect to a page of this name.
-    pub async fn experience(&self, page: &str) -> ExperienceId {
+    pub(super) async fn experience(&self, page: &str) -> ExperienceId {
         let fields = redirect(page);
         self.insert_experience(fields, true).await.unwrap().id
     }
 
     /// Stores a tag that leads to an experience and has the variable `registered`.
-    pub async fn registrable(&self, slug: &str, more: Value) -> TagId {
+    pub(super) async fn registrable(&self, slug: &str, more: Value) -> TagId {
         let mut fields = more;
         fields["slug"] = slug.into();
         fields["experience_id"] = self.experience(slug).await.0.into();
@@ -131,13 +131,13 @@ impl<B: Backend> Database<B> {
     }
 
     /// The value of a tag's variable `registered`.
-    pub async fn registered(&self, tag: TagId) -> String {
+    pub(super) async fn registered(&self, tag: TagId) -> String {
         let variables = self.properties(tag, PropertyClass::Variable).await.unwrap();
         variables.get("registered").unwrap().to_owned()
     }
 
     /// Stores an inlay on `tag`, of the tag's world.
-    pub async fn inlay_on(&self, tag: TagId, number: u8) -> InlayId {
+    pub(super) async fn inlay_on(&self, tag: TagId, number: u8) -> InlayId {
         let simulated = self.storage().tag(tag).await.unwrap().unwrap().simulated;
         let inlay = NewInlay {
             simulated,
@@ -147,26 +147,26 @@ impl<B: Backend> Database<B> {
     }
 
     /// Records a tap that is given a key.
-    pub async fn tap(&self, tap: Tap) -> Tapped {
+    pub(super) async fn tap(&self, tap: Tap) -> Tapped {
         let id = self.reserve_interaction_id().await.unwrap();
         self.tap_as(id, tap).await
     }
 
     /// The same, under an id that was reserved before.
-    pub async fn tap_as(&self, id: InteractionId, tap: Tap) -> Tapped {
+    pub(super) async fn tap_as(&self, id: InteractionId, tap: Tap) -> Tapped {
         let hash = KeyHash(entropy::bytes(&self.entropy));
         let recorded = self.record_tap(tap.interaction(id, hash)).await.unwrap();
         Tapped { id, hash, recorded }
     }
 
     /// The storage by its own name, where the fixtures here have the same.
-    pub fn storage(&self) -> &dyn Storage {
+    pub(super) fn storage(&self) -> &dyn Storage {
         self.deref().as_ref()
     }
 }
 
 /// A tag from its JSON; without a name or a slug it gets one.
-pub fn tag_fields(mut fields: Value) -> TagFields {
+pub(super) fn tag_fields(mut fields: Value) -> TagFields {
     let slug = fields["slug"].as_str().unwrap_or("bottle").to_owned();
     fields["slug"] = slug.clone().into();
     if fields["name"].is_null() {
@@ -176,7 +176,7 @@ pub fn tag_fields(mut fields: Value) -> TagFields {
 }
 
 /// An experience that leads to a page of this name.
-pub fn redirect(page: &str) -> ExperienceFields {
+pub(super) fn redirect(page: &str) -> ExperienceFields {
     let json = format!(r#"{{"kind": "redirect", "target_url": "https://owner.example/{page}"}}"#);
     ExperienceFields {
         name: page.to_owned(),
@@ -185,7 +185,7 @@ pub fn redirect(page: &str) -> ExperienceFields {
 }
 
 /// An inlay of the real world, known by a number, which makes codes.
-pub fn inlay(number: u8, tag_id: Option<TagId>) -> NewInlay {
+pub(super) fn inlay(number: u8, tag_id: Option<TagId>) -> NewInlay {
     NewInlay {
         uid: Uid::from_bytes([0x04, 0, 0, 0, 0, 0, number]),
         fields: InlayFields {
@@ -200,7 +200,7 @@ pub fn inlay(number: u8, tag_id: Option<TagId>) -> NewInlay {
 }
 
 /// An inlay's keys, known by a number.
-pub fn keys(number: u8) -> SealedKeys {
+pub(super) fn keys(number: u8) -> SealedKeys {
     SealedKeys::Own {
         meta: Some(sealed(number, 1)),
         file: sealed(number, 2),
@@ -208,7 +208,7 @@ pub fn keys(number: u8) -> SealedKeys {
 }
 
 /// A sealed key. Storage does not look into it.
-pub fn sealed(number: u8, slot: u8) -> SealedKey {
+pub(super) fn sealed(number: u8, slot: u8) -> SealedKey {
     SealedKey {
         wrapped: vec![number, slot, 0xEE],
         fingerprint: KeyFingerprint::from_bytes([number.wrapping_mul(4).wrapping_add(slot); 16]),
@@ -217,7 +217,7 @@ pub fn sealed(number: u8, slot: u8) -> SealedKey {
 
 /// A tap to be recorded.
 #[derive(Clone, Copy, Debug)]
-pub struct Tap {
+pub(super) struct Tap {
     pub tag: TagId,
     pub claim: Claim,
     pub client: u8,
@@ -227,7 +227,7 @@ pub struct Tap {
 
 impl Tap {
     /// A tap without a code.
-    pub fn of(tag: TagId) -> Self {
+    pub(super) fn of(tag: TagId) -> Self {
         Self {
             tag,
             claim: Claim::Decided(Verdict::NotChecked(Unchecked::NoCode)),
@@ -237,11 +237,11 @@ impl Tap {
     }
 
     /// An authentic code of the inlay's first keys.
-    pub fn code(tag: TagId, inlay_id: InlayId, counter: u32) -> Self {
+    pub(super) fn code(tag: TagId, inlay_id: InlayId, counter: u32) -> Self {
         Self::of(tag).with_code(inlay_id, 1, counter)
     }
 
-    pub fn with_code(mut self, inlay_id: InlayId, key_version: u32, counter: u32) -> Self {
+    pub(super) fn with_code(mut self, inlay_id: InlayId, key_version: u32, counter: u32) -> Self {
         self.claim = Claim::Counter {
             inlay_id,
             key_version,
@@ -250,18 +250,18 @@ impl Tap {
         self
     }
 
-    pub fn by(mut self, client: u8) -> Self {
+    pub(super) fn by(mut self, client: u8) -> Self {
         self.client = client;
         self
     }
 
-    pub fn simulated(mut self, offset: i64) -> Self {
+    pub(super) fn simulated(mut self, offset: i64) -> Self {
         self.simulated = Some(offset);
         self
     }
 
     /// The tap as storage takes it.
-    pub fn interaction(self, id: InteractionId, hash: KeyHash) -> NewInteraction {
+    pub(super) fn interaction(self, id: InteractionId, hash: KeyHash) -> NewInteraction {
         NewInteraction {
             id,
             tag_id: self.tag,
@@ -282,7 +282,7 @@ impl Tap {
 
 /// A tap that was recorded, and the key it was given.
 #[derive(Clone, Copy, Debug)]
-pub struct Tapped {
+pub(super) struct Tapped {
     pub id: InteractionId,
     pub hash: KeyHash,
     pub recorded: Recorded,
@@ -290,7 +290,7 @@ pub struct Tapped {
 
 impl Tapped {
     /// An update of the variable `registered` with its key.
-    pub fn update(&self, value: &str) -> VariableUpdate {
+    pub(super) fn update(&self, value: &str) -> VariableUpdate {
         VariableUpdate {
             id: self.id,
             hash: self.hash,
@@ -300,11 +300,11 @@ impl Tapped {
         }
     }
 
-    pub fn verdict(&self) -> Verdict {
+    pub(super) fn verdict(&self) -> Verdict {
         self.recorded.verdict
     }
 
-    pub fn verified(&self) -> bool {
+    pub(super) fn verified(&self) -> bool {
         self.verdict().tag_verified() == Some(true)
     }
 }

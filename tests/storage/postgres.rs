@@ -33,11 +33,11 @@ async fn whatever_the_order_of_things_the_invariants_hold() {
 
 /// A database of its own, whose time stands where the test's clock stands. It
 /// is made when it is opened first.
-pub struct Postgres(OnceCell<TestDatabase>);
+pub(super) struct Postgres(OnceCell<TestDatabase>);
 
 impl Postgres {
     /// A connection to the database that is none of the service's.
-    pub async fn look_into(&self) -> Client {
+    pub(super) async fn look_into(&self) -> Client {
         let database = self.0.get().expect("it was opened");
         database.look_into().await
     }

@@ -22,7 +22,7 @@ use tapdesk_service::storage::{
 use crate::storage::backend::{Backend, Database, MINUTE, Tap, Tapped, keys};
 
 /// Interleavings of a short run. In a soak there are ten times as many.
-pub const SEEDS: u32 = 8;
+pub(super) const SEEDS: u32 = 8;
 const STEPS: u32 = 250;
 /// Keys that are looked at after each step; all of them are at the end.
 const YOUNGEST: usize = 20;
@@ -66,7 +66,7 @@ struct World<B> {
 }
 
 /// One interleaving.
-pub async fn run<B: Backend>(seed: u64) {
+pub(super) async fn run<B: Backend>(seed: u64) {
     println!("seed {seed}");
     let mut world = World::<B>::new(seed).await;
     for step in 0..STEPS {
@@ -295,7 +295,7 @@ impl<B: Backend> World<B> {
     }
 
     async fn sweep(&mut self) {
-        while self.db.sweep(Timestamp::default()).await.unwrap() {}
+        while self.db.sweep(Timestamp::default()).await.unwrap().more {}
         let now = self.db.now();
         for key in &mut self.issued {
             let at = key.tapped.recorded.at;

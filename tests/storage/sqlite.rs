@@ -29,15 +29,15 @@ async fn whatever_the_order_of_things_the_invariants_hold() {
 }
 
 /// A database file in a folder of its own.
-pub struct Sqlite(TempDir);
+pub(super) struct Sqlite(TempDir);
 
 impl Sqlite {
-    pub fn path(&self) -> PathBuf {
+    pub(super) fn path(&self) -> PathBuf {
         self.0.path().join("tapdesk.db")
     }
 
     /// A connection to the file that is none of the service's.
-    pub fn look_into(&self) -> Connection {
+    pub(super) fn look_into(&self) -> Connection {
         Connection::open(self.path()).unwrap()
     }
 }

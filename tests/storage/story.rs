@@ -1,21 +1,21 @@
 //! The conformance story: what every backend must pass. A chapter is one
 //! subject; each of its tests gets an empty database of its own.
 
-pub mod administration;
-pub mod configuration;
-pub mod counters;
-pub mod events;
-pub mod experiences;
-pub mod housekeeping;
-pub mod imports;
-pub mod inlays;
-pub mod panics;
-pub mod reopening;
-pub mod sheets;
-pub mod tags;
-pub mod taps;
-pub mod updates;
-pub mod visitors;
+pub(super) mod administration;
+pub(super) mod configuration;
+pub(super) mod counters;
+pub(super) mod events;
+pub(super) mod experiences;
+pub(super) mod housekeeping;
+pub(super) mod imports;
+pub(super) mod inlays;
+pub(super) mod panics;
+pub(super) mod reopening;
+pub(super) mod sheets;
+pub(super) mod tags;
+pub(super) mod taps;
+pub(super) mod updates;
+pub(super) mod visitors;
 
 /// The whole story as tests of one backend.
 macro_rules! story {

@@ -3,21 +3,21 @@
 use scraper::{ElementRef, Html, Selector};
 
 /// The elements that `selector` finds.
-pub fn all<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
+pub(super) fn all<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
     let selector = Selector::parse(selector).expect("a selector");
     page.select(&selector).collect()
 }
 
 /// The one element that `selector` finds.
 #[track_caller]
-pub fn one<'a>(page: &'a Html, selector: &str) -> ElementRef<'a> {
+pub(super) fn one<'a>(page: &'a Html, selector: &str) -> ElementRef<'a> {
     let found = all(page, selector);
     assert_eq!(found.len(), 1, "{selector} in {}", page.html());
     found[0]
 }
 
 /// The text that `selector` finds, in one line for each element.
-pub fn text(page: &Html, selector: &str) -> Vec<String> {
+pub(super) fn text(page: &Html, selector: &str) -> Vec<String> {
     let texts = all(page, selector).into_iter();
     texts
         .map(|element| element.text().collect::<String>().trim().to_owned())
@@ -26,7 +26,7 @@ pub fn text(page: &Html, selector: &str) -> Vec<String> {
 
 /// The rolling key in a page's first form, as it is sent.
 #[track_caller]
-pub fn key(page: &Html) -> String {
+pub(super) fn key(page: &Html) -> String {
     let fields = all(page, "[name=rolling_key]");
     let field = fields.first().expect("the page has a form");
     field.attr("value").expect("a key").to_owned()

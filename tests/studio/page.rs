@@ -181,7 +181,7 @@ async fn a_page_is_under_30_kb_and_says_what_it_is_called() {
 }
 
 /// Uploads a picture; answers its id.
-pub async fn upload(service: &TestService, path: &str) -> Value {
+pub(super) async fn upload(service: &TestService, path: &str) -> Value {
     let mut png = std::io::Cursor::new(Vec::new());
     let picture = image::RgbImage::new(4, 4);
     picture

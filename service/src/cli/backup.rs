@@ -34,21 +34,21 @@ pub(super) fn run(options: &Options) -> Result<()> {
         .get("tapdesk-inlay-key")
         .is_some_and(|value| value == "included");
     let bytes = download.receive(response.into_body(), |part| {
-        sqlite::examine(part).context("The backup did not arrive whole.")?;
+        sqlite::examine(part).context("The backup is incomplete.")?;
         Ok(())
     })?;
     let mut out = io::stdout().lock();
     let file = options.file.display();
-    writeln!(out, "{file} holds a backup of {bytes} bytes.")?;
+    writeln!(out, "{file} contains a backup of {bytes} bytes.")?;
     if carries_key {
         writeln!(
             out,
-            "It carries the key of the inlays under the passphrase."
+            "It contains the key that unlocks inlay keys, encrypted with the passphrase."
         )?;
     } else {
         writeln!(
             out,
-            "It does not carry the key of the inlays: keep inlay.key, too, or give a passphrase."
+            "It does not contain the key that unlocks inlay keys: keep inlay.key, too, or set a passphrase."
         )?;
     }
     Ok(())

@@ -70,7 +70,7 @@ impl Connection {
             .with_context(|| format!("{named} is no http or https URL."))?;
         if url.scheme() == "http" && !is_loopback(&url) {
             bail!(
-                "The admin token does not travel over a network in clear. Name the service by an https URL."
+                "The admin token is not sent over a network without encryption. Use an https URL."
             );
         }
         let (token, token_from) = self.token()?;

@@ -25,21 +25,21 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let mut out = io::stdout().lock();
     if options.remove {
         let removed = service.delete_for("/demo")?;
-        let said = if removed["tags"] == 0 {
+        let message = if removed["tags"] == 0 {
             "There is no demo data."
         } else {
-            "The demo data is removed."
+            "Demo data removed."
         };
-        writeln!(out, "{said}")?;
+        writeln!(out, "{message}")?;
         return Ok(());
     }
     let demo = service.post("/demo", &json!({}))?;
-    let said = if demo["made"] == true {
-        "Demo data is loaded: simulated tags that lead to \"Register product (demo)\"."
+    let message = if demo["made"] == true {
+        "Demo data loaded: simulated tags with the experience \"Register product (demo)\"."
     } else {
-        "The demo data is there already."
+        "The demo data is already loaded."
     };
-    writeln!(out, "{said}")?;
+    writeln!(out, "{message}")?;
     for tag in &TAGS {
         writeln!(out, "  {:<12} {}", tag.slug, tag.about)?;
     }

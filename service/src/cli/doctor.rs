@@ -68,10 +68,9 @@ pub(super) fn run(options: &Options) -> Result<()> {
             "Inlay key",
             match options.key_file.of(&database) {
                 Some(file) => inlay_key(&file, examination.as_ref()),
-                None => Warning(
-                    "This node is given none. Whatever needs an inlay's key needs TAPDESK_KEY_FILE."
-                        .to_owned(),
-                ),
+                None => {
+                    Warning("This node has none. Set TAPDESK_KEY_FILE to verify codes.".to_owned())
+                }
             },
         ),
     ];
@@ -103,8 +102,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
         .filter(|(_, finding)| matches!(finding, Bad(_)));
     match bad.count() {
         0 => Ok(()),
-        1 => bail!("One thing is in the way."),
-        count => bail!("{count} things are in the way."),
+        1 => bail!("One problem found."),
+        count => bail!("{count} problems found."),
     }
 }
 
@@ -119,7 +118,7 @@ fn clock(now: Timestamp, examination: Option<&Examination>) -> Finding {
     let newest = examination.and_then(|examination| examination.newest_at);
     if now < EARLIEST {
         Bad(format!(
-            "The machine's clock says {now}. Set it, for rolling keys live by it."
+            "The machine's clock says {now}. Set it: rolling keys expire by it."
         ))
     } else if newest.is_some_and(|newest| newest > now) {
         Warning(format!(
@@ -142,7 +141,10 @@ fn postgres_database(address: &Address) -> Result<(Finding, Option<Examination>)
             ));
             (finding, None)
         }
-        Ok(examination) => (Good(format!("{address} is ours, and answers")), examination),
+        Ok(examination) => (
+            Good(format!("{address} is a Tapdesk database and answers")),
+            examination,
+        ),
     })
 }
 
@@ -152,11 +154,11 @@ fn sqlite_database(path: &Path) -> (Finding, Option<Examination>) {
         Ok(true) => {}
         Ok(false) => {
             let finding = Warning(format!(
-                "There is none at {shown} yet. The first start makes it."
+                "No database at {shown} yet. The first start creates it."
             ));
             return (finding, None);
         }
-        Err(error) => return (Bad(format!("{shown} cannot be seen: {error}.")), None),
+        Err(error) => return (Bad(format!("{shown} cannot be read: {error}.")), None),
     }
     match sqlite::examine(path) {
         Err(error) => (bad(error), None),
@@ -164,7 +166,7 @@ fn sqlite_database(path: &Path) -> (Finding, Option<Examination>) {
             let finding = Warning(format!("Others can read {shown}. Run: chmod 600 {shown}"));
             (finding, Some(examination))
         }
-        Ok(examination) => (Good(format!("{shown} is sound")), Some(examination)),
+        Ok(examination) => (Good(format!("{shown} is intact")), Some(examination)),
     }
 }
 
@@ -183,22 +185,22 @@ fn admin_token(connection: &Connection) -> Finding {
         Ok(false) => Good(format!("it is in {shown}")),
         Ok(true) => Bad(format!("Others can read {shown}. Run: chmod 600 {shown}")),
         Err(error) if error.kind() == ErrorKind::NotFound => Warning(format!(
-            "There is none in {shown} yet. The first start makes it."
+            "No token in {shown} yet. The first start creates it."
         )),
-        Err(error) => Bad(format!("{shown} cannot be seen: {error}.")),
+        Err(error) => Bad(format!("{shown} cannot be read: {error}.")),
     }
 }
 
 fn inlay_key(file: &Path, examination: Option<&Examination>) -> Finding {
     let shown = file.display();
     let wrapped = examination.and_then(|examination| examination.wrapped_key.as_deref());
-    let way_out = "Put the right one there, or restore a backup that carries it.";
+    let way_out = "Put the right file there, or restore a backup that contains the key.";
     match keyring::file::read(file) {
         Err(error) => bad(error),
         Ok(None) if wrapped.is_some() => Bad(format!(
-            "{shown} is missing, and the database holds inlays that need it. {way_out}"
+            "{shown} is missing, and inlays in the database need it. {way_out}"
         )),
-        Ok(None) => Good("there is none, and no inlay needs one yet".to_owned()),
+        Ok(None) => Good("none, and no inlay needs one yet".to_owned()),
         Ok(Some(key))
             if Keyring::open(&key)
                 .for_stored(wrapped)
@@ -206,7 +208,7 @@ fn inlay_key(file: &Path, examination: Option<&Examination>) -> Finding {
                 .is_some() =>
         {
             Bad(format!(
-                "The key in {shown} is not the one of the database's inlays. {way_out}"
+                "The key in {shown} is not the key of the inlays in the database. {way_out}"
             ))
         }
         Ok(Some(_)) if private_file::is_open_to_others(file).unwrap_or(false) => {
@@ -226,17 +228,17 @@ fn port(listen: SocketAddr) -> Finding {
 /// The address that is printed and burnt into chips.
 fn tag_address(tag_url: &str) -> Finding {
     let Ok(url) = Url::parse(tag_url) else {
-        return Bad(format!("{tag_url} is no URL."));
+        return Bad(format!("{tag_url} is not a URL."));
     };
     if client::is_loopback(&url) {
         return Warning(format!(
-            "{tag_url} is this machine alone: no phone gets there. Set --tag-url before you print or encode tags."
+            "{tag_url} works only on this machine. Set --tag-url before you print or encode tags."
         ));
     }
     match client::plain_agent(&url).head(tag_url).call() {
-        Ok(_) => Good(format!("{tag_url} is reached from here")),
+        Ok(_) => Good(format!("{tag_url} can be reached from here")),
         Err(error) => Warning(format!(
-            "{tag_url} is not reached from here ({error}). If phones do not reach it either, look at its name and proxy."
+            "{tag_url} cannot be reached from here ({error}). If phones cannot reach it either, check its name and the proxy."
         )),
     }
 }

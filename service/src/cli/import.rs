@@ -138,7 +138,7 @@ fn said(result: &Value) -> Vec<String> {
 /// Names the refused rows while they come, a result a line, and answers what
 /// the service counted in the end.
 fn follow(answer: impl io::BufRead) -> Result<Value> {
-    let unexpected = || "The service's answer is not what it should be. Is it another program?";
+    let unexpected = || "The answer is not from a Tapdesk service. Is it another program?";
     let mut lines = answer.lines();
     let head = lines.next().with_context(unexpected)??;
     // The first line opens the list of results, and the last one closes it.
@@ -162,6 +162,6 @@ fn follow(answer: impl io::BufRead) -> Result<Value> {
         bar.inc(1);
     }
     bail!(
-        "The connection to the service broke before the end. Some rows may be in; import with --mode upsert again."
+        "The connection to the service broke before the end. Some rows may be imported; import again with --mode upsert."
     )
 }

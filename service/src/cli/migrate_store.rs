@@ -8,6 +8,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::migrate_store::{Moved, Observer, Phase, migrate_store};
+use tapdesk_service::plural::counted;
 use tapdesk_service::start::Database;
 
 use crate::config;
@@ -36,29 +37,30 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let mut out = io::stdout().lock();
     let (rows, wrapped_keys) = match moved {
         Moved::Before(at) => {
-            writeln!(out, "This move was complete at {at}. Nothing was done.")?;
+            writeln!(out, "This move was completed at {at}. Nothing was changed.")?;
             return Ok(());
         }
         Moved::Now { rows, wrapped_keys } => (rows, wrapped_keys),
     };
     writeln!(
         out,
-        "Moved {rows} rows. Every table has the same rows on both sides, by count and by checksum."
+        "Moved {}. Every table has the same rows on both sides, by count and by checksum.",
+        counted(rows, "row")
     )?;
     writeln!(
         out,
-        "The old database is marked as moved, and no service starts on it: each would accept a tap that the other has \
-         accepted."
+        "The old database is marked as moved, and no service starts on it: otherwise both would accept the same \
+         code."
     )?;
     if wrapped_keys {
         let key = match to {
             Database::Postgres(_) => {
-                "Inlays' keys are moved as they are, wrapped with the key in inlay.key. Give every node a copy of the \
-                 same file with --key-file; without it codes cannot be verified."
+                "Inlay keys stay wrapped with the key in inlay.key. Give every node a copy of that file with \
+                 --key-file: codes cannot be verified without it."
             }
             Database::Sqlite(_) => {
-                "Inlays' keys are moved as they are, wrapped with the key that the nodes had. Put that file beside the \
-                 database as inlay.key, or name it with --key-file; without it codes cannot be verified."
+                "Inlay keys stay wrapped with the key file of the nodes. Put that file beside the database as \
+                 inlay.key, or name it with --key-file: codes cannot be verified without it."
             }
         };
         writeln!(out, "{key}")?;
@@ -134,7 +136,7 @@ impl Observer for Progress {
             bar.set_prefix(self.phase);
             self.bar = Some(bar);
         } else if done > 0 {
-            self.tell("goes on");
+            self.tell("continues");
         }
     }
 

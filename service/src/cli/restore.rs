@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 use tapdesk_service::clock::{Clock as _, SystemClock};
-use tapdesk_service::keyring::{Keyring, Passphrase, SealedKey, file as key_file};
+use tapdesk_service::keyring::{Keyring, Passphrase, SealedWrappingKey, file as key_file};
+use tapdesk_service::plural::counted;
 use tapdesk_service::private_file;
 use tapdesk_service::start::Database;
 use tapdesk_service::storage::sqlite::Restore;
@@ -39,13 +40,11 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Result<()> {
     let Database::Sqlite(database) = options.installation.database()? else {
-        bail!(
-            "A backup is put in a SQLite file's place. Name that file with --database sqlite:PATH."
-        );
+        bail!("A backup is restored to a SQLite file. Name that file with --database sqlite:PATH.");
     };
     if database.try_exists()? && !options.replace {
         bail!(
-            "There is a database at {} already. With --replace it is moved aside first.",
+            "A database already exists at {}. Use --replace to move it aside first.",
             database.display()
         );
     }
@@ -61,7 +60,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let is_other = key.is_some() && present.is_some() && present != key;
     if is_other && !options.replace {
         bail!(
-            "{} holds another key than the backup. With --replace it is moved aside first.",
+            "{} contains another key than the backup. Use --replace to move it aside first.",
             key_path.display()
         );
     }
@@ -79,17 +78,13 @@ pub(super) fn run(options: &Options) -> Result<()> {
     });
     let needs_key = wrapped.is_some() && !opens;
     if let Some(aside) = restore.finish(now)? {
-        writeln!(
-            out,
-            "The database that was there is now {}.",
-            aside.display()
-        )?;
+        writeln!(out, "The former database is now {}.", aside.display())?;
     }
     if let Some(key) = &key {
         if is_other {
             let suffix = format!(".replaced-at-{}", now.unix_seconds());
             let aside = private_file::move_aside(&key_path, &suffix)?;
-            writeln!(out, "The key that was there is now {}.", aside.display())?;
+            writeln!(out, "The former key is now {}.", aside.display())?;
         }
         if is_other || present.is_none() {
             key_file::create(&key_path, key)?;
@@ -98,13 +93,15 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let made = note.map_or_else(String::new, |note| format!(" of {}", note.at));
     writeln!(
         out,
-        "{} holds the backup{made}: {tags} tags, {interactions} interactions.",
-        database.display()
+        "{} contains the backup{made}: {}, {}.",
+        database.display(),
+        counted(tags, "tag"),
+        counted(interactions, "interaction")
     )?;
     if needs_key {
         writeln!(
             out,
-            "Its inlays verify once {} is the key they were stored under: the backup did not bring it.",
+            "The backup does not contain the key that unlocks inlay keys. Put it at {}, so that taps verify.",
             key_path.display()
         )?;
     }
@@ -112,15 +109,15 @@ pub(super) fn run(options: &Options) -> Result<()> {
 }
 
 /// The key that the backup carries.
-fn open(sealed: &SealedKey, passphrase: &PassphraseFile) -> Result<Zeroizing<[u8; 32]>> {
+fn open(sealed: &SealedWrappingKey, passphrase: &PassphraseFile) -> Result<Zeroizing<[u8; 32]>> {
     let Some(text) = passphrase.read()? else {
         bail!(
-            "The backup carries the key of the inlays under a passphrase. Give it with TAPDESK_PASSPHRASE or \
+            "The backup contains the key that unlocks inlay keys, encrypted with a passphrase. Set TAPDESK_PASSPHRASE or \
              --passphrase-file, or restore --without-key."
         )
     };
     match sealed.open(&Passphrase::parse(&text)?) {
         Some(key) => Ok(key),
-        None => bail!("This is not the passphrase of the backup. Nothing was changed."),
+        None => bail!("Wrong passphrase for this backup. Nothing was changed."),
     }
 }

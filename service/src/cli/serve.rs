@@ -1,7 +1,6 @@
 //! `serve`: runs the service until it is asked to end.
 
 use std::io::{self, Write as _};
-use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow};
 use tapdesk_service::settings::{Layers, Settings};
@@ -23,7 +22,7 @@ async fn serve(options: config::Serve) -> Result<()> {
     // A connection is a descriptor, and shells give 1,024 of them, systems far
     // more to who asks. With fewer the service works; connections wait.
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
-        tracing::debug!("the limit of open files stays as it is: {error}");
+        tracing::debug!("the limit of open files is unchanged: {error}");
     }
     let database = options.installation.database()?;
     let listening = options.listening;
@@ -44,7 +43,7 @@ async fn serve(options: config::Serve) -> Result<()> {
         fixed: options.settings,
     };
     layers.check_fixed()?;
-    let Started { service, .. } = start(Start {
+    let Started { service, state, .. } = start(Start {
         wrapping_key: options.key_file.wrapping_key(&database),
         database,
         admin_token,
@@ -53,19 +52,19 @@ async fn serve(options: config::Serve) -> Result<()> {
         test: options.test.mode()?,
     })
     .await?;
-    service.set_listening(address);
+    state.set_listening(address);
 
     let exposure = if address.ip().is_loopback() || listening.expose_admin {
         Exposure::WithAdmin
     } else {
         tracing::info!(
-            "{address} is no loopback address: the admin API is off; --expose-admin turns it on"
+            "{address} is not a loopback address: the admin API is off; --expose-admin turns it on"
         );
         Exposure::PublicOnly
     };
     let shutdown = asked_to_end()?;
     writeln!(io::stdout(), "listening on http://{address}")?;
-    let router = router(Arc::clone(&service), exposure);
+    let router = router(state, exposure);
     tokio::select! {
         served = tapdesk_service::serve(listener, router, shutdown) => served?,
         never = housekeeping::run(&service) => match never {},

@@ -28,9 +28,16 @@ const CHOICES_MAX: usize = 100;
 /// Most steps of a progress.
 const STEPS_MAX: u8 = 30;
 
+object::tagged_by_name!(Block, "type");
+
 /// A block of a studio page. Macros may stand in every text but keys, and in a button's URL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    deny_unknown_fields,
+    remote = "Self"
+)]
 pub enum Block {
     /// A heading.
     Heading {
@@ -296,7 +303,7 @@ fn read_nested<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Block>,
     read(Vec::deserialize(deserializer)?).map_err(serde::de::Error::custom)
 }
 
-/// How many blocks there are, those within conditions included.
+/// How many blocks there are, including those in conditions.
 pub(super) fn count(blocks: &[Block]) -> usize {
     blocks
         .iter()
@@ -312,7 +319,7 @@ pub(super) fn depth(blocks: &[Block]) -> usize {
     depths.max().unwrap_or(0)
 }
 
-/// The images they show, those within conditions included.
+/// The images they show, including those in conditions.
 pub(super) fn images(blocks: &[Block]) -> Vec<ImageId> {
     let shown = blocks.iter().flat_map(|block| match block {
         Block::Image { image_id, .. } => vec![*image_id],

@@ -6,7 +6,8 @@ use utoipa::ToSchema;
 use super::block::BlockProblem;
 use crate::clock::Timestamp;
 use crate::inlay::text::text_schema;
-use crate::interaction::Verification;
+use crate::interaction::VerificationState;
+use crate::object;
 use crate::tag::{Properties, PropertyKey, check_value};
 use crate::visitor::OperatingSystem;
 
@@ -15,9 +16,16 @@ pub(super) const LANGUAGES_MAX: usize = 50;
 /// Most countries of a condition: there are about as many.
 pub(super) const COUNTRIES_MAX: usize = 300;
 
+object::tagged_by_name!(When, "type");
+
 /// A condition: of the tag's state, of the tap, or of the visitor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    deny_unknown_fields,
+    remote = "Self"
+)]
 pub enum When {
     /// The tag's variable has this value.
     VariableEquals {
@@ -49,7 +57,7 @@ pub enum When {
     Verification {
         /// The outcomes. At least one.
         #[schema(min_items = 1)]
-        any_of: Vec<Verification>,
+        any_of: Vec<VerificationState>,
     },
     /// The tag's scan count, this tap included, is within bounds. At least one is given.
     ScanCount {
@@ -103,9 +111,9 @@ text_schema!(CountryCode, "^[A-Za-z0-9]{2}$");
 
 /// What conditions ask about: a tap, its tag as it is now, and its visitor.
 #[derive(Clone, Debug)]
-pub struct Circumstances<'a> {
+pub struct Context<'a> {
     /// What verification came to.
-    pub verification: Verification,
+    pub verification: VerificationState,
     /// The tag's variables.
     pub variables: &'a Properties,
     /// The tag's taps, this one included.
@@ -122,8 +130,8 @@ pub struct Circumstances<'a> {
 
 impl When {
     /// Whether it holds.
-    pub fn is_met(&self, circumstances: &Circumstances<'_>) -> bool {
-        let value = |key: &PropertyKey| circumstances.variables.get(key.as_str());
+    pub fn is_met(&self, context: &Context<'_>) -> bool {
+        let value = |key: &PropertyKey| context.variables.get(key.as_str());
         match self {
             Self::VariableEquals {
                 variable,
@@ -135,21 +143,21 @@ impl When {
             } => value(variable) != Some(unwanted),
             Self::VariableEmpty { variable } => value(variable).unwrap_or_default().is_empty(),
             Self::VariableFilled { variable } => !value(variable).unwrap_or_default().is_empty(),
-            Self::Verification { any_of } => any_of.contains(&circumstances.verification),
+            Self::Verification { any_of } => any_of.contains(&context.verification),
             Self::ScanCount { at_least, at_most } => {
-                at_least.is_none_or(|least| circumstances.scan_count >= least)
-                    && at_most.is_none_or(|most| circumstances.scan_count <= most)
+                at_least.is_none_or(|least| context.scan_count >= least)
+                    && at_most.is_none_or(|most| context.scan_count <= most)
             }
             Self::Language { any_of } => any_of
                 .iter()
-                .any(|language| is_within(circumstances.language, language)),
+                .any(|language| is_within(context.language, language)),
             Self::Country { any_of } => any_of
                 .iter()
-                .any(|country| country.eq_ignore_ascii_case(circumstances.country)),
-            Self::OperatingSystem { any_of } => any_of.contains(&circumstances.operating_system),
+                .any(|country| country.eq_ignore_ascii_case(context.country)),
+            Self::OperatingSystem { any_of } => any_of.contains(&context.operating_system),
             Self::Time { from, until } => {
-                from.is_none_or(|from| circumstances.at >= from)
-                    && until.is_none_or(|until| circumstances.at < until)
+                from.is_none_or(|from| context.at >= from)
+                    && until.is_none_or(|until| context.at < until)
             }
         }
     }

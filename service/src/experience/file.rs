@@ -40,7 +40,7 @@ pub struct ExperienceFile {
 /// An image in a file.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct FileImage {
+pub(super) struct FileImage {
     /// How the content names it.
     id: ImageId,
     /// The image itself, Base64-encoded.

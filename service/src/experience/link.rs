@@ -29,7 +29,7 @@ pub enum LinkError {
     /// Mail or telephone, with characters that do not belong there.
     #[error(
         "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. \
-         Macros can stand behind its ?, in a subject for one."
+         Macros are allowed only after its ?, for example in a subject."
     )]
     Contact,
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::condition::{Circumstances, When};
+use super::condition::{Context, When};
 use crate::macros::Target;
 use crate::object;
 
@@ -44,8 +44,8 @@ pub enum RuleError {
 
 impl Rule {
     /// Whether it leads.
-    pub fn is_met(&self, circumstances: &Circumstances<'_>) -> bool {
-        self.when.iter().all(|when| when.is_met(circumstances))
+    pub fn is_met(&self, context: &Context<'_>) -> bool {
+        self.when.iter().all(|when| when.is_met(context))
     }
 
     fn check(&self) -> Result<(), String> {

@@ -1,12 +1,15 @@
 //! Experiences as they are kept: a draft that its owner edits, and published
 //! versions that never change.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Content;
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, ImageId};
+use crate::interaction::VersionRef;
 use crate::tag::{NAME_MAX, text_fits};
 
 /// What the owner of an experience decides about it.
@@ -154,4 +157,15 @@ mod tests {
             assert_eq!(ImageType::from_name(kind.as_str()), Some(kind));
         }
     }
+}
+
+/// A published version of an experience.
+#[derive(Clone, Debug)]
+pub struct PublishedExperience {
+    /// Which version of which experience.
+    pub version: VersionRef,
+    /// The experience's name.
+    pub name: String,
+    /// What it shows or where it leads.
+    pub content: Arc<Content>,
 }

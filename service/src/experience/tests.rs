@@ -100,7 +100,7 @@ fn a_kind_has_its_own_members() {
         ),
         (
             json!({"kind": "studio"}),
-            "A studio experience needs blocks, if only an empty list.",
+            "A studio experience needs blocks; an empty list is allowed.",
         ),
         (
             json!({"kind": "redirect", "target_url": "https://example.com", "blocks": []}),
@@ -418,7 +418,7 @@ fn a_button_leads_to_a_web_page_mail_or_telephone() {
         ),
         (
             "https://a@b/",
-            "A target URL cannot hold a user name or password before the host.",
+            "A target URL cannot contain a user name or password before the host.",
         ),
         (
             "{{tag:variable:url}}",
@@ -426,23 +426,23 @@ fn a_button_leads_to_a_web_page_mail_or_telephone() {
         ),
         (
             "mailto:",
-            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. Macros can stand behind its ?, in a subject for one.",
+            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. Macros are allowed only after its ?, for example in a subject.",
         ),
         (
             "tel:{{tag:variable:x}}",
-            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. Macros can stand behind its ?, in a subject for one.",
+            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. Macros are allowed only after its ?, for example in a subject.",
         ),
         (
             "mailto:a@b?body=\"x\"",
-            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. Macros can stand behind its ?, in a subject for one.",
+            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. Macros are allowed only after its ?, for example in a subject.",
         ),
         (
             "tel:+49 30",
-            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. Macros can stand behind its ?, in a subject for one.",
+            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. Macros are allowed only after its ?, for example in a subject.",
         ),
         (
             "mailto:a@b\r\nBcc: c",
-            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. Macros can stand behind its ?, in a subject for one.",
+            "A mailto: or tel: link has an address without spaces, quotes, brackets or macros. Macros are allowed only after its ?, for example in a subject.",
         ),
     ] {
         assert_eq!(Link::parse(url).unwrap_err().to_string(), sentence, "{url}");
@@ -566,8 +566,8 @@ fn conditions_are_met_or_not() {
         let key = crate::tag::PropertyKey::parse(key).unwrap();
         variables.0.insert(key, value.to_owned());
     }
-    let circumstances = Circumstances {
-        verification: crate::interaction::Verification::NotChecked,
+    let context = Context {
+        verification: crate::interaction::VerificationState::NotChecked,
         variables: &variables,
         scan_count: 3,
         language: "de-AT",
@@ -652,6 +652,6 @@ fn conditions_are_met_or_not() {
         ),
     ] {
         let read: When = serde_json::from_value(when.clone()).unwrap();
-        assert_eq!(read.is_met(&circumstances), met, "{when}");
+        assert_eq!(read.is_met(&context), met, "{when}");
     }
 }

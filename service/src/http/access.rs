@@ -1,9 +1,7 @@
 //! Who may call a route. One list names those that need no token; every other
 //! one needs it, wherever and however it is added to the router.
 
-use std::sync::Arc;
-
-use axum::extract::{FromRequestParts as _, Request};
+use axum::extract::Request;
 use axum::http::Version;
 use axum::http::header::{AUTHORIZATION, HOST};
 use axum::http::uri::Authority;
@@ -11,12 +9,12 @@ use axum::response::{IntoResponse as _, Response};
 use url::Host;
 
 use super::Exposure;
+use super::admins::Grant;
 use super::error::{self, ApiError};
-use super::origin::Address;
-use crate::admin_token::{Grant, TokenHash};
-use crate::host;
-use crate::refusals::Operation;
-use crate::service::Service;
+use super::rate_limiter::{Operation, refused};
+use super::state::AppState;
+use crate::admin_token::TokenHash;
+use crate::settings::host;
 
 /// Who may call a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +54,7 @@ impl Audience {
 /// Lets a request pass that is well addressed and may call its route: with the
 /// token it came with, where it needed one.
 pub(super) async fn admit(
-    service: &Arc<Service>,
+    state: &AppState,
     exposure: Exposure,
     audience: Audience,
     request: Request,
@@ -74,25 +72,22 @@ pub(super) async fn admit(
         return Err(error::by_part(path, &ApiError::NotFound("route")));
     }
     let host = host.and_then(host::of_authority);
-    if !host.is_some_and(|host| is_ours(service, &host)) {
+    if !host.is_some_and(|host| is_ours(state, &host)) {
         return Err(ApiError::Misdirected.into_response());
     }
     if audience == Audience::Readers {
         return Ok((request, None));
     }
     let token = TokenHash::of(bearer(&request).unwrap_or_default());
-    match service.admins.accept(token, &*service.storage).await {
-        Ok(Some(grant)) => return Ok((request, Some(grant))),
-        Ok(None) => {}
-        Err(error) => return Err(ApiError::from(error).into_response()),
+    let storage = &*state.service.storage;
+    match state.edge.admins.accept(token, storage).await {
+        Ok(Some(grant)) => Ok((request, Some(grant))),
+        Ok(None) => Err(refused(
+            Operation::Admin,
+            ApiError::Unauthorized.into_response(),
+        )),
+        Err(error) => Err(ApiError::from(error).into_response()),
     }
-    let (mut parts, _) = request.into_parts();
-    let Ok(Address(address)) = Address::from_request_parts(&mut parts, service).await;
-    let error = match service.refused(Operation::Admin, address) {
-        Some(seconds) => ApiError::TooMany(seconds),
-        None => ApiError::Unauthorized,
-    };
-    Err(error.into_response())
 }
 
 /// What a request is addressed to. The target's own authority counts where it
@@ -116,16 +111,16 @@ fn bearer(request: &Request) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-fn is_ours(service: &Service, host: &Host) -> bool {
+fn is_ours(state: &AppState, host: &Host) -> bool {
     let on_loopback = match host {
         Host::Domain(name) => name == "localhost" || name.ends_with(".localhost"),
         Host::Ipv4(address) => address.is_loopback(),
         Host::Ipv6(address) => address.is_loopback(),
     };
-    if on_loopback || host::address(host).is_some_and(|address| service.listens_on(address)) {
+    if on_loopback || host::address(host).is_some_and(|address| state.listens_on(address)) {
         return true;
     }
-    let settings = service.settings();
+    let settings = state.service.settings();
     host::of_url(&settings.tag_url).as_ref() == Some(host)
         || settings.hosts.contains(&host.to_string())
 }

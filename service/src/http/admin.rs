@@ -23,18 +23,16 @@ mod tags;
 mod tokens;
 mod verification;
 
-use std::sync::Arc;
-
 use axum::Router;
 use utoipa::openapi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::document;
-use crate::service::Service;
+use crate::http::state::AppState;
 
 /// The routes of the admin API, and the document made from the same list.
-fn api() -> (Router<Arc<Service>>, openapi::OpenApi) {
+fn api() -> (Router<AppState>, openapi::OpenApi) {
     let api = OpenApiRouter::with_openapi(document::of_public_routes()).nest(
         "/admin/v1",
         OpenApiRouter::new()
@@ -128,7 +126,7 @@ pub fn openapi() -> openapi::OpenApi {
 }
 
 /// The admin API as a router.
-pub(super) fn router() -> Router<Arc<Service>> {
+pub(super) fn router() -> Router<AppState> {
     api().0
 }
 

@@ -2,10 +2,8 @@
 
 mod documented;
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -16,18 +14,18 @@ pub(super) use documented::{
     Addressed, BadBody, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written,
 };
 
+use super::body::BodyError;
 use super::pages;
 use super::public::{Envelope, public_answer};
 use crate::demo::DemoError;
 use crate::keyring::KeyringError;
 use crate::revision::{Changed, Revision};
-use crate::service::Service;
 use crate::storage::{Conflict, StorageError};
 use crate::tap::TapError;
 
 /// An error of the admin API.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ApiError {
+pub(crate) enum ApiError {
     /// The request does not say what it must, or not well. A sentence for people.
     Invalid(String),
     /// The request does not name exactly one host.
@@ -69,7 +67,7 @@ pub enum ApiError {
 
 /// A resource as it is, for who saw it otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Current {
+pub(crate) struct Current {
     /// Its revision.
     pub revision: Revision,
     /// The resource as get shows it.
@@ -78,7 +76,7 @@ pub struct Current {
 
 /// An error of the admin API, as `application/problem+json` (RFC 9457).
 #[derive(Serialize, ToSchema)]
-pub struct Problem {
+pub(crate) struct Problem {
     /// The status' own name.
     title: &'static str,
     /// The status.
@@ -130,7 +128,7 @@ impl ApiError {
     pub(super) fn detail(&self) -> String {
         match self {
             Self::Invalid(why) | Self::Conflict(why) => why.clone(),
-            Self::BadlyAddressed => "A request names its host once, in a Host header.".into(),
+            Self::BadlyAddressed => "A request needs exactly one Host header.".into(),
             Self::Unauthorized => {
                 "The admin API needs \"Authorization: Bearer TOKEN\" with a valid token.".into()
             }
@@ -152,7 +150,7 @@ impl ApiError {
             Self::TooMany(_) => "Too many refused requests; wait before the next one.".into(),
             Self::Full => "The disk is full. Nothing was written; make room and try again.".into(),
             Self::Unavailable => "The database is not available at the moment; try again.".into(),
-            Self::Internal => "Something went wrong here; the service's log says what.".into(),
+            Self::Internal => "The service failed; its log contains the reason.".into(),
         }
     }
 }
@@ -210,7 +208,7 @@ impl From<StorageError> for ApiError {
             StorageError::Conflict(Conflict::Invalid(why)) => Self::Invalid(why.to_string()),
             StorageError::Conflict(Conflict::Changed(_)) => Self::Changed(None),
             StorageError::Conflict(conflict) => Self::Conflict(conflict.to_string()),
-            StorageError::Elsewhere(where_to) => Self::Conflict(where_to.to_owned()),
+            StorageError::Unsupported(why) => Self::Conflict(why.to_owned()),
             StorageError::Full => Self::Full,
             StorageError::Unavailable(why) => {
                 tracing::warn!("the database is not available: {why}");
@@ -224,6 +222,16 @@ impl From<StorageError> for ApiError {
                 tracing::error!("the database failed: {why}");
                 Self::Internal
             }
+        }
+    }
+}
+
+impl From<BodyError> for ApiError {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge => Self::TooLarge,
+            BodyError::Incomplete => Self::Invalid("The body ended early.".to_owned()),
+            BodyError::TimedOut => Self::TimedOut,
         }
     }
 }
@@ -294,12 +302,12 @@ pub(super) fn say_when_to_try_again(answer: &mut Response) {
 }
 
 /// The answer to a path that is no route, in the envelope of its part of the service.
-pub(super) async fn no_such_route(State(_): State<Arc<Service>>, request: Request) -> Response {
+pub(super) async fn no_such_route(request: Request) -> Response {
     by_part(request.uri().path(), &ApiError::NotFound("route"))
 }
 
 /// The answer to a method that its route does not have.
-pub(super) async fn no_such_method(State(_): State<Arc<Service>>, request: Request) -> Response {
+pub(super) async fn no_such_method(request: Request) -> Response {
     let error = ApiError::NoSuchMethod(request.method().clone());
     by_part(request.uri().path(), &error)
 }

@@ -2,15 +2,14 @@
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 
-use axum::extract::FromRequestParts;
-use axum::http::HeaderMap;
+use axum::extract::{FromRequestParts, Request};
 use axum::http::header::{ACCEPT_LANGUAGE, USER_AGENT};
 use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap};
 
+use super::state::AppState;
 use crate::interaction::ClientId;
-use crate::service::Service;
 use crate::settings::Settings;
 use crate::visitor::{UserAgent, Visitor, accepted_languages};
 
@@ -19,22 +18,17 @@ use crate::visitor::{UserAgent, Visitor, accepted_languages};
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
 
-/// The client's address: the peer's, or what a trusted proxy forwarded.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Address(pub(super) IpAddr);
+/// The address of the client that sent a request: the peer's, or what a trusted proxy
+/// forwarded.
+pub(super) fn client_address(request: &Request, state: &AppState) -> IpAddr {
+    let settings = state.service.settings();
+    client(request.extensions(), request.headers(), &settings)
+}
 
-impl FromRequestParts<Arc<Service>> for Address {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(
-        parts: &mut Parts,
-        service: &Arc<Service>,
-    ) -> Result<Self, Infallible> {
-        let settings = service.settings();
-        let peer = peer(parts);
-        let forwarded = is_trusted(&settings, peer).then(|| forwarded(&settings, &parts.headers));
-        Ok(Self(forwarded.flatten().unwrap_or(peer)))
-    }
+fn client(extensions: &Extensions, headers: &HeaderMap, settings: &Settings) -> IpAddr {
+    let peer = peer(extensions);
+    let forwarded = is_trusted(settings, peer).then(|| forwarded(settings, headers));
+    forwarded.flatten().unwrap_or(peer)
 }
 
 /// Who taps.
@@ -46,25 +40,22 @@ pub(super) struct Origin {
     pub(super) client: ClientId,
 }
 
-impl FromRequestParts<Arc<Service>> for Origin {
+impl FromRequestParts<AppState> for Origin {
     type Rejection = Infallible;
 
-    async fn from_request_parts(
-        parts: &mut Parts,
-        service: &Arc<Service>,
-    ) -> Result<Self, Infallible> {
-        let Address(address) = Address::from_request_parts(parts, service).await?;
-        let settings = service.settings();
-        let named = is_trusted(&settings, peer(parts))
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
+        let settings = state.service.settings();
+        let address = client(&parts.extensions, &parts.headers, &settings);
+        let named = is_trusted(&settings, peer(&parts.extensions))
             .then(|| country_header(&settings, &parts.headers))
             .flatten();
         let country = named
-            .or_else(|| service.countries.of(address))
+            .or_else(|| state.edge.countries.of(address))
             .unwrap_or_else(|| settings.default_country.clone());
         let user_agent = user_agent_bytes(&parts.headers);
         Ok(Self {
             country,
-            client: service.clients.identify(address, user_agent),
+            client: state.edge.clients.identify(address, user_agent),
         })
     }
 }
@@ -91,8 +82,8 @@ fn user_agent_bytes(headers: &HeaderMap) -> &[u8] {
 }
 
 /// A call in-process counts as one from the machine itself.
-fn peer(parts: &Parts) -> IpAddr {
-    let peer = parts.extensions.get::<Peer>();
+fn peer(extensions: &Extensions) -> IpAddr {
+    let peer = extensions.get::<Peer>();
     peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |Peer(address)| {
         address.ip()
     })

@@ -8,10 +8,9 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use crate::experience::{Content, Theme};
-use crate::service::Service;
+use crate::service::{CachedTag, Service};
 use crate::studio::{Shell, Words, own_language, plain, words};
 use crate::tag::Tag;
-use crate::tap::CachedTag;
 pub(super) use crate::tap::nonce;
 use crate::visitor::Visitor;
 

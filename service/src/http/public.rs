@@ -8,6 +8,8 @@ pub(super) mod probes;
 pub(super) mod stand_in;
 pub(super) mod tap;
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
@@ -22,6 +24,8 @@ pub(super) use tap::{respond, tap};
 
 /// Largest body of a public call, in bytes.
 const BODY_MAX: usize = 64 * 1024;
+/// How long a client may take to send it: many times what 64 KiB take on a slow line.
+const BODY_TIME: Duration = Duration::from_secs(10);
 
 /// The envelope of the update operation (specification 4.2).
 #[derive(ToSchema)]
@@ -120,13 +124,5 @@ fn wrong_method(method: &Method, allowed: &'static str) -> Response {
     response
         .headers_mut()
         .insert(header::ALLOW, HeaderValue::from_static(allowed));
-    response
-}
-
-fn too_many(mut response: Response, seconds: u64) -> Response {
-    *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
-    response
-        .headers_mut()
-        .insert(header::RETRY_AFTER, seconds.into());
     response
 }

@@ -2,7 +2,6 @@
 //! answer that is still on its way.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,9 +10,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
+use super::admins::Grant;
 use super::error::ApiError;
-use crate::admin_token::Grant;
-use crate::service::Service;
+use super::state::AppState;
 
 /// Between two looks at whether configuration was changed: several in the second
 /// within which a token's end is to show.
@@ -26,15 +25,16 @@ type Ended = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// A token ends by a change of configuration, so the database is asked only
 /// after one, or where it is not known whether there was one. While it does not
 /// answer nothing is decided.
-async fn ended(service: Arc<Service>, grant: Grant) {
+async fn ended(state: AppState, grant: Grant) {
+    let storage = &*state.service.storage;
     let mut known = grant.as_of();
     loop {
         tokio::time::sleep(LOOK).await;
-        let epoch = service.storage.configuration_epoch();
+        let epoch = storage.configuration_epoch();
         if epoch.is_some() && epoch == known {
             continue;
         }
-        match service.admins.still(&grant, &*service.storage).await {
+        match state.edge.admins.still(&grant, storage).await {
             Ok(true) => known = epoch,
             Ok(false) => return,
             Err(error) => tracing::debug!("a token could not be looked up: {error}"),
@@ -45,14 +45,14 @@ async fn ended(service: Arc<Service>, grant: Grant) {
 /// The answer to a request that came with the token of `grant`. If the token ends
 /// before there is one, nobody works on any more.
 pub(super) async fn answered(
-    service: &Arc<Service>,
+    state: &AppState,
     grant: Grant,
     answer: impl Future<Output = Response>,
 ) -> Response {
     if !grant.can_end() {
         return answer.await;
     }
-    let mut ended: Ended = Box::pin(ended(Arc::clone(service), grant));
+    let mut ended: Ended = Box::pin(ended(state.clone(), grant));
     let answer = tokio::select! {
         biased;
         answer = answer => answer,

@@ -129,7 +129,7 @@ fn derive(master: &AesKey, input: &[u8]) -> AesKey {
 }
 
 /// Doubling in GF(2^128), as NIST SP 800-38B derives its subkeys.
-fn double(block: u128) -> u128 {
+pub(crate) fn double(block: u128) -> u128 {
     (block << 1) ^ ((block >> 127) * 0x87)
 }
 

@@ -170,6 +170,57 @@ impl Keys {
     }
 }
 
+/// The 80-bit key of a SIC43NT. Compared in constant time; `Debug` shows nothing of it.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct RollingKey([u8; 10]);
+
+impl RollingKey {
+    /// From the key's bytes.
+    pub const fn from_bytes(bytes: [u8; 10]) -> Self {
+        Self(bytes)
+    }
+
+    /// From 20 hex digits in either case.
+    pub fn from_hex(text: &str) -> Result<Self, RollingKeyError> {
+        hex(text).map(Self).ok_or(RollingKeyError)
+    }
+
+    /// The key's bytes, for a cipher or for wrapping them.
+    pub const fn expose(&self) -> &[u8; 10] {
+        &self.0
+    }
+}
+
+impl PartialEq for RollingKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl Eq for RollingKey {}
+
+impl fmt::Debug for RollingKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RollingKey(redacted)")
+    }
+}
+
+/// A text that is no [`RollingKey`]; it says nothing of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a key of a SIC43NT is 20 hex digits")]
+pub struct RollingKeyError;
+
+/// The keys of an inlay of any technology.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InlayKeys {
+    /// A chip that makes no MAC.
+    None,
+    /// AES keys. Chips with one key have it as the file key.
+    Aes(Keys),
+    /// The key of a SIC43NT.
+    Rolling(RollingKey),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

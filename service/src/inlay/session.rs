@@ -9,6 +9,7 @@ use cmac::{Cmac, Mac};
 
 use crate::inlay::Uid;
 use crate::inlay::key::AesKey;
+use crate::inlay::technology::ntag424::Mirrored;
 
 /// The AES-CMAC of `input` (NIST SP 800-38B), 16 bytes.
 pub fn cmac(key: &AesKey, input: &[u8]) -> [u8; 16] {
@@ -19,33 +20,81 @@ pub fn cmac(key: &AesKey, input: &[u8]) -> [u8; 16] {
         .into()
 }
 
-/// `KSesSDMFileReadENC`, the session key that encrypts file data (data sheet section 9.3.9.1).
-pub fn encryption_session_key(file_key: &AesKey, uid: Uid, counter: u32) -> AesKey {
-    let sv1 = session_vector([0xC3, 0x3C], uid, counter);
-    AesKey::from_bytes(cmac(file_key, &sv1))
+/// What a session key is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// `KSesSDMFileReadENC`: encrypts file data.
+    Encryption,
+    /// `KSesSDMFileReadMAC`: makes the SDMMAC.
+    Mac,
 }
 
-/// `KSesSDMFileReadMAC`, the session key of the SDMMAC (data sheet section 9.3.9.1).
-pub fn mac_session_key(file_key: &AesKey, uid: Uid, counter: u32) -> AesKey {
-    let sv2 = session_vector([0x3C, 0xC3], uid, counter);
-    AesKey::from_bytes(cmac(file_key, &sv2))
-}
-
-/// SV1 or SV2 with UID and counter mirrored: label, 0001h, 0080h (128 bits), UID, counter.
-fn session_vector(label: [u8; 2], uid: Uid, counter: u32) -> [u8; 16] {
+/// The session key of one read (data sheet section 9.3.9.1): the CMAC of SV1 or SV2, which is a
+/// label, 0001h, 0080h (128 bits), and what the chip mirrors of UID and counter.
+pub fn session_key(file_key: &AesKey, purpose: Purpose, mirrored: Mirrored) -> AesKey {
     let mut vector = [0; 16];
-    vector[..2].copy_from_slice(&label);
+    vector[..2].copy_from_slice(match purpose {
+        Purpose::Encryption => &[0xC3, 0x3C],
+        Purpose::Mac => &[0x3C, 0xC3],
+    });
     vector[2..6].copy_from_slice(&[0x00, 0x01, 0x00, 0x80]);
-    vector[6..13].copy_from_slice(&uid.bytes());
-    vector[13..].copy_from_slice(&counter.to_le_bytes()[..3]);
-    vector
+    mirrored.write_to(&mut vector[6..]);
+    AesKey::from_bytes(cmac(file_key, &vector))
+}
+
+/// `KSesSDMFileReadENC` with UID and counter mirrored.
+pub fn encryption_session_key(file_key: &AesKey, uid: Uid, counter: u32) -> AesKey {
+    session_key(file_key, Purpose::Encryption, Mirrored::both(uid, counter))
+}
+
+/// `KSesSDMFileReadMAC` with UID and counter mirrored.
+pub fn mac_session_key(file_key: &AesKey, uid: Uid, counter: u32) -> AesKey {
+    session_key(file_key, Purpose::Mac, Mirrored::both(uid, counter))
 }
 
 /// The SDMMAC of `input`: the bytes at the odd indices of its CMAC under the
 /// session key (data sheet section 9.3.8).
 pub fn sdmmac(session_key: &AesKey, input: &[u8]) -> [u8; 8] {
-    let full = cmac(session_key, input);
+    odd_bytes(cmac(session_key, input))
+}
+
+/// The bytes at the odd indices, by which NXP's chips shorten a CMAC.
+pub(crate) fn odd_bytes(full: [u8; 16]) -> [u8; 8] {
     std::array::from_fn(|i| full[2 * i + 1])
+}
+
+/// Decrypts file data in place, whole blocks, without padding (data sheet section 9.3.6).
+pub(crate) fn decrypt_file(session_key: &AesKey, mirrored: Mirrored, data: &mut [u8]) {
+    let cipher = Aes128Dec::new(session_key.expose().into());
+    let mut previous = file_iv(session_key, mirrored);
+    for block in data.as_chunks_mut::<16>().0 {
+        let encrypted = *block;
+        let mut plain = Array::from(encrypted);
+        cipher.decrypt_block(&mut plain);
+        *block = (u128::from_be_bytes(plain.into()) ^ previous).to_be_bytes();
+        previous = u128::from_be_bytes(encrypted);
+    }
+}
+
+/// Encrypts file data in place as the chip does, whole blocks.
+pub(crate) fn encrypt_file(session_key: &AesKey, mirrored: Mirrored, data: &mut [u8]) {
+    let cipher = Aes128Enc::new(session_key.expose().into());
+    let mut previous = file_iv(session_key, mirrored);
+    for block in data.as_chunks_mut::<16>().0 {
+        let mut mixed = Array::from((u128::from_be_bytes(*block) ^ previous).to_be_bytes());
+        cipher.encrypt_block(&mut mixed);
+        *block = mixed.into();
+        previous = u128::from_be_bytes(*block);
+    }
+}
+
+/// The IV of file data: the read counter (LSB first) and zeros, encrypted. AN12196 names the meta
+/// key for it in one place; it is the session key.
+fn file_iv(session_key: &AesKey, mirrored: Mirrored) -> u128 {
+    let mut iv = Array::from([0; 16]);
+    iv[..3].copy_from_slice(&mirrored.counter.unwrap_or(0).to_le_bytes()[..3]);
+    Aes128Enc::new(session_key.expose().into()).encrypt_block(&mut iv);
+    u128::from_be_bytes(iv.into())
 }
 
 /// What `PICCENCData` carries when UID and counter are mirrored (data sheet section 9.3.4).
@@ -58,17 +107,12 @@ pub struct PiccData {
 }
 
 impl PiccData {
-    /// `PICCDataTag` of UID and counter mirrored, with a UID of 7 bytes.
-    const TAG: u8 = 0xC7;
-
     /// `PICCENCData` under the meta key; `padding` is the chip's own randomness.
     pub fn encrypt(self, meta_key: &AesKey, padding: [u8; 5]) -> [u8; 16] {
-        let mut block = [Self::TAG; 16];
-        block[1..8].copy_from_slice(&self.uid.bytes());
-        block[8..11].copy_from_slice(&self.counter.to_le_bytes()[..3]);
-        block[11..].copy_from_slice(&padding);
+        let mut random = [0; 16];
+        random[11..].copy_from_slice(&padding);
         // One block of CBC with a zero IV is the bare cipher.
-        let mut block = Array::from(block);
+        let mut block = Array::from(Mirrored::both(self.uid, self.counter).block(random));
         Aes128Enc::new(meta_key.expose().into()).encrypt_block(&mut block);
         block.into()
     }
@@ -78,10 +122,12 @@ impl PiccData {
     pub fn decrypt(meta_key: &AesKey, encrypted: [u8; 16]) -> Option<Self> {
         let mut block = Array::from(encrypted);
         Aes128Dec::new(meta_key.expose().into()).decrypt_block(&mut block);
-        let [tag, u0, u1, u2, u3, u4, u5, u6, c0, c1, c2, ..] = block.0;
-        (tag == Self::TAG).then_some(Self {
-            uid: Uid::from_bytes([u0, u1, u2, u3, u4, u5, u6]),
-            counter: u32::from_le_bytes([c0, c1, c2, 0]),
-        })
+        match Mirrored::from_block(block.into())? {
+            Mirrored {
+                uid: Some(uid),
+                counter: Some(counter),
+            } => Some(Self { uid, counter }),
+            _ => None,
+        }
     }
 }

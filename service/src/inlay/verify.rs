@@ -52,7 +52,7 @@ pub enum CodeError {
     },
     /// The code names a candidate, but its MAC is not of that candidate's keys.
     #[error(
-        "the code's MAC is not authentic: it was tampered with, or the inlay's keys or MAC window are not as configured"
+        "the code's MAC is not authentic: the code was altered, or the inlay's keys or MAC input differ from the settings"
     )]
     WrongMac {
         /// Which of the candidates.
@@ -71,12 +71,12 @@ static NOBODY: Keys = Keys {
 /// Which of the `candidates` made the code in `uid` and `token`, and at which counter.
 pub fn verify(uid: &str, token: &str, candidates: &[Candidate]) -> Result<Authentic, CodeError> {
     let code = Code::parse(uid, token)?;
-    let Claim { index, said } = match code.mirrored {
+    let Origin { index, said } = match code.mirrored {
         Mirrored::Plain { uid, counter } => {
             let of_claim = |c: &Candidate| c.mirror == Mirror::Plain && c.uid == uid;
             let said = Some(PiccData { uid, counter });
             let index = candidates.iter().position(of_claim);
-            Claim { index, said }
+            Origin { index, said }
         }
         Mirrored::Encrypted { picc } => decrypt(picc, candidates),
     };
@@ -104,7 +104,7 @@ pub fn verify(uid: &str, token: &str, candidates: &[Candidate]) -> Result<Authen
 }
 
 /// Who made a code, by its own account.
-struct Claim {
+struct Origin {
     /// Which of the candidates.
     index: Option<usize>,
     /// The UID and counter it states, where they can be read.
@@ -112,8 +112,8 @@ struct Claim {
 }
 
 /// Tries every candidate's key, however early one fits; without candidates, one that fits nobody.
-fn decrypt(picc: [u8; 16], candidates: &[Candidate]) -> Claim {
-    let mut claim = Claim {
+fn decrypt(picc: [u8; 16], candidates: &[Candidate]) -> Origin {
+    let mut origin = Origin {
         index: None,
         said: None,
     };
@@ -126,15 +126,15 @@ fn decrypt(picc: [u8; 16], candidates: &[Candidate]) -> Claim {
         let Some(said) = PiccData::decrypt(candidate.keys.for_picc_data(), picc) else {
             continue;
         };
-        if said.uid == candidate.uid && claim.index.is_none() {
-            claim.index = Some(index);
-            claim.said = Some(said);
-        } else if claim.index.is_none() && said.uid.is_nxp() {
-            claim.said = Some(said);
+        if said.uid == candidate.uid && origin.index.is_none() {
+            origin.index = Some(index);
+            origin.said = Some(said);
+        } else if origin.index.is_none() && said.uid.is_nxp() {
+            origin.said = Some(said);
         }
     }
     if !tried {
         std::hint::black_box(PiccData::decrypt(&NOBODY.file, picc));
     }
-    claim
+    origin
 }

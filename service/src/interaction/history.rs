@@ -6,8 +6,6 @@ use utoipa::ToSchema;
 use super::{Change, Returning, Tech, Verdict, VersionRef};
 use crate::clock::Timestamp;
 use crate::id::{InlayId, InteractionId, TagId};
-use crate::storage::PublishedExperience;
-use crate::trace::CodeInlay;
 
 /// A recorded interaction.
 #[derive(Clone, Debug)]
@@ -47,39 +45,6 @@ pub struct TagName {
     pub slug: String,
     /// What its owner calls it.
     pub tag_name: String,
-}
-
-/// An interaction with everything that is kept of it.
-#[derive(Clone, Debug)]
-pub struct TracedInteraction {
-    /// The interaction.
-    pub interaction: Interaction,
-    /// Its tag.
-    pub tag: TagName,
-    /// The inlay that made an authentic code, as it is now.
-    pub inlay: Option<CodeInlay>,
-    /// Whose inlay it is that the code names, where it is none of this tag.
-    pub named: Option<NamedInlay>,
-    /// Where the tap led.
-    pub experience: Option<PublishedExperience>,
-    /// The update made with its key.
-    pub update: Option<RecordedUpdate>,
-    /// The last update with its key that was refused though the key was good.
-    pub refused_update: Option<RecordedRefusal>,
-    /// The reads of its payload.
-    pub payload_reads: Option<RecordedReads>,
-    /// The macros without whose values it was answered: there was no room for them in
-    /// the URL, or, where no key was issued, they gave none.
-    pub left_out: Vec<String>,
-}
-
-/// An inlay that a code names, found when the interaction is looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NamedInlay {
-    /// It is on this tag.
-    OfTag(TagName),
-    /// It is on no tag.
-    Unbound,
 }
 
 /// An update of variables.

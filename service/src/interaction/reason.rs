@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = VerificationState)]
-pub enum Verification {
+pub enum VerificationState {
     /// `true`.
     Verified,
     /// `false`.
@@ -16,7 +16,7 @@ pub enum Verification {
     NotChecked,
 }
 
-impl Verification {
+impl VerificationState {
     /// Of the value of `tag_verified`.
     pub const fn of(tag_verified: Option<bool>) -> Self {
         match tag_verified {
@@ -89,17 +89,17 @@ impl Reason {
     }
 
     /// What verification came to.
-    pub const fn verification(self) -> Verification {
+    pub const fn verification(self) -> VerificationState {
         match self {
-            Self::Verified => Verification::Verified,
+            Self::Verified => VerificationState::Verified,
             Self::NoCode
             | Self::Malformed
             | Self::UnknownInlay
             | Self::WrongMac
             | Self::Replayed
             | Self::OutOfOrder
-            | Self::KeysReplaced => Verification::NotVerified,
-            Self::VerifierOff | Self::Static => Verification::NotChecked,
+            | Self::KeysReplaced => VerificationState::NotVerified,
+            Self::VerifierOff | Self::Static => VerificationState::NotChecked,
         }
     }
 }

@@ -4,8 +4,8 @@ use crate::clock::Timestamp;
 use crate::id::MasterKeyId;
 use crate::inlay::diversify::DiversificationInput;
 use crate::inventory::SealedKey;
+use crate::keyring::WrappedKeys;
 use crate::revision::{Revised, Revision};
-use crate::storage::WrappedKeys;
 
 /// A master key. All but its name is as it was created.
 #[derive(Clone, Debug)]

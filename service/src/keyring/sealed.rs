@@ -52,7 +52,7 @@ impl fmt::Debug for Passphrase {
 
 /// The wrapping key, to be opened with the passphrase it was sealed under.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SealedKey {
+pub struct SealedWrappingKey {
     memory_kib: u32,
     passes: u32,
     lanes: u32,
@@ -61,7 +61,7 @@ pub struct SealedKey {
     sealed: Bytes,
 }
 
-impl SealedKey {
+impl SealedWrappingKey {
     pub(super) fn seal(key: &[u8; 32], passphrase: &Passphrase, entropy: &dyn Entropy) -> Self {
         let salt = entropy::bytes::<16>(entropy);
         let nonce = entropy::bytes::<NONCE>(entropy);
@@ -153,9 +153,9 @@ mod tests {
     #[test]
     fn a_sealed_key_opens_with_its_passphrase_alone() {
         let passphrase = |text| Passphrase::parse(text).unwrap();
-        let sealed = SealedKey::seal(&[7; 32], &passphrase("correct horse\n"), &OsEntropy);
+        let sealed = SealedWrappingKey::seal(&[7; 32], &passphrase("correct horse\n"), &OsEntropy);
         let json = serde_json::to_string(&sealed).unwrap();
-        let stored: SealedKey = serde_json::from_str(&json).unwrap();
+        let stored: SealedWrappingKey = serde_json::from_str(&json).unwrap();
         let opened = stored.open(&passphrase("correct horse"));
         assert_eq!(opened.as_deref(), Some(&[7; 32]));
         assert!(stored.open(&passphrase("battery staple")).is_none());

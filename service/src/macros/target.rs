@@ -85,19 +85,19 @@ pub enum TargetError {
     #[error("A target URL cannot begin or end with a space.")]
     SurroundingSpace,
     /// It holds a control character, a line break for one.
-    #[error("A target URL cannot hold line breaks, tabs or other control characters.")]
+    #[error("A target URL cannot contain line breaks, tabs or other control characters.")]
     ControlCharacter,
     /// It holds a backslash, which browsers take for a slash and others do not.
-    #[error("A target URL cannot hold a backslash. Write / in the path, or %5C in a parameter.")]
+    #[error("A target URL cannot contain a backslash. Write / in the path, or %5C in a parameter.")]
     Backslash,
     /// Its scheme is another, or it has none.
     #[error("A target URL begins with http:// or https:// and the name of a host.")]
     NotHttp,
     /// Its host does not exist in any network, or its port is no number.
-    #[error("The host of the target URL is not one: {0}.")]
+    #[error("The target URL has an invalid host: {0}.")]
     Host(url::ParseError),
     /// It has a user name before its host, which looks like a host itself.
-    #[error("A target URL cannot hold a user name or password before the host.")]
+    #[error("A target URL cannot contain a user name or password before the host.")]
     UserInfo,
     /// A macro stands in, or touches, its scheme, host or port.
     #[error(

@@ -113,8 +113,10 @@ impl Settings {
             ))?;
         }
         if let Some(name) = &over.country_header {
-            let name = parse::header(name)
-                .ok_or_else(invalid("country_header", "This is no name of a header."))?;
+            let name = parse::header(name).ok_or_else(invalid(
+                "country_header",
+                "This is not a valid header name.",
+            ))?;
             settings.country_header = Some(name);
         }
         if let Some(networks) = &over.trusted_proxies {

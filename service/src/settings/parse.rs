@@ -10,8 +10,8 @@ use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::Url;
 
-use crate::host;
 use crate::inlay::text::text_schema;
+use crate::settings::host;
 
 /// An address block, as in `10.0.0.0/8`, or a single address.
 pub fn parse_network(text: &str) -> Result<IpNet, InvalidNetwork> {

@@ -8,7 +8,7 @@ use super::{Conflict, StorageError};
 use crate::admin_token::{StoredToken, TokenHash};
 use crate::clock::Timestamp;
 use crate::id::TokenId;
-use crate::keyring::SealedKey;
+use crate::keyring::SealedWrappingKey;
 use crate::settings::Overrides;
 
 /// An edit of the stored settings, applied inside the operation that stores
@@ -73,7 +73,7 @@ pub struct BackupNote {
     /// When it was made.
     pub at: Timestamp,
     /// The key that wraps the inlay keys; `None` where the backup does not carry it.
-    pub inlay_key: Option<SealedKey>,
+    pub inlay_key: Option<SealedWrappingKey>,
 }
 
 /// Secrets that all nodes share. They are in no export.

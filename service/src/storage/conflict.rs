@@ -7,6 +7,11 @@ use crate::settings::InvalidSetting;
 use crate::sheet::ROWS_MAX;
 use crate::tag::InvalidProperty;
 
+/// Most former slugs of a tag. Each is reserved for good and listed with its tag wherever tags
+/// are; a tag that is encoded or printed again has two or three in its life, and a program that
+/// renames tags every day must not fill the database.
+pub(super) const FORMER_SLUGS_MAX: u64 = 100;
+
 /// A rule of the data that a write would break. Each is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
@@ -23,6 +28,11 @@ pub enum Conflict {
         /// The tag that had it.
         tag: TagId,
     },
+    /// The tag has had as many slugs before as it may have.
+    #[error(
+        "The tag has {FORMER_SLUGS_MAX} former slugs, and can have no more. First release one that is neither encoded nor printed."
+    )]
+    TooManyFormerSlugs,
     /// An import that is not finished needs the slug.
     #[error("The slug \"{0}\" is taken by an import that is not finished yet.")]
     SlugInImport(String),

@@ -9,7 +9,8 @@ use async_trait::async_trait;
 use super::StorageError;
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
-use crate::interaction::{Interaction, Reason, TagName, TracedInteraction, Verification};
+use crate::interaction::{Interaction, Reason, TagName, VerificationState};
+use crate::trace::TracedInteraction;
 use crate::world::World;
 
 /// Most interactions that one operation on the history looks at.
@@ -27,7 +28,7 @@ pub struct InteractionFilter {
     /// Those with an authentic code of this inlay.
     pub inlay_id: Option<InlayId>,
     /// Those whose verification came to this.
-    pub verification: Option<Verification>,
+    pub verification: Option<VerificationState>,
     /// Those with this reason.
     pub reason: Option<Reason>,
     /// Those before which reads of their inlay never reached the service, or the others.

@@ -45,13 +45,14 @@ pub use migrate::{OpenError, examine};
 pub use time::Time;
 pub use transfer::PostgresEnd;
 
-use super::{BackupNote, Storage, StorageError, Updated, VariableUpdate};
+use super::{
+    BackupNote, Queue, Storage, StorageError, StorageMetrics, Swept, Updated, VariableUpdate,
+};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
-use crate::event::Told;
 use crate::interaction::{NewInteraction, Recorded};
-use crate::metrics::Counter;
 use crate::panics;
+use crate::storage::Told;
 use lanes::{Lanes, Make};
 use node::Node;
 use row::column;
@@ -93,11 +94,16 @@ impl PostgresStorage {
         let (heard, messages) = mpsc::channel(HEARD);
         let messages = Arc::new(AsyncMutex::new(messages));
         let (teller, hearer, watcher) = (Arc::clone(&node), Arc::clone(&node), Arc::clone(&node));
-        let telling = panics::restarted(move || events::tell_others(Arc::clone(&teller)));
-        let hearing = panics::restarted(move || {
+        let panicked = || {
+            let metrics = node.metrics.clone();
+            move || metrics.panicked()
+        };
+        let telling =
+            panics::restarted(panicked(), move || events::tell_others(Arc::clone(&teller)));
+        let hearing = panics::restarted(panicked(), move || {
             events::tell_from_others(Arc::clone(&hearer), Arc::clone(&messages))
         });
-        let watching = panics::restarted(move || {
+        let watching = panics::restarted(panicked(), move || {
             watch::watch(address.clone(), Arc::clone(&watcher), heard.clone())
         });
         let tasks = vec![
@@ -116,8 +122,8 @@ impl PostgresStorage {
             Box::pin(async move { taps::update::variables(&node, updates).await })
         });
         Ok(Self {
-            taps: Lanes::start(node.number, &node.panics, &record),
-            updates: Lanes::start(node.number, &node.panics, &update),
+            taps: Lanes::start(node.number, &node.metrics, &record),
+            updates: Lanes::start(node.number, &node.metrics, &update),
             node,
             tasks,
         })
@@ -133,10 +139,12 @@ impl PostgresStorage {
 
 #[async_trait]
 impl Storage for PostgresStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn now(&self) -> Result<Timestamp, StorageError> {
         self.present().await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn advance(&self, millis: u64) -> Result<Option<Timestamp>, StorageError> {
         let millis = i64::try_from(millis).unwrap_or(i64::MAX);
         self.node.advance(millis).await
@@ -146,6 +154,7 @@ impl Storage for PostgresStorage {
         self.configuration.simulated_offset()
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError> {
         self.node.advance_simulated(i64::from(millis)).await
     }
@@ -158,20 +167,30 @@ impl Storage for PostgresStorage {
         self.configuration.epoch()
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn ready(&self) -> Result<(), StorageError> {
+        self.taps.check()?;
+        self.updates.check()?;
         let session = self.session().await?;
         let taken = "SELECT current_setting('transaction_read_only')";
         let taken = session.one(taken, &[]).await?;
         match column::<&str>(&taken, 0)? {
             "off" => Ok(()),
-            _ => Err(StorageError::Unavailable("it takes no writes".to_owned())),
+            _ => Err(StorageError::Unavailable(
+                "it is read-only, and takes no writes".to_owned(),
+            )),
         }
     }
 
-    fn panics(&self) -> Counter {
-        self.node.panics.clone()
+    fn metrics(&self) -> &StorageMetrics {
+        &self.node.metrics
     }
 
+    fn queues(&self) -> Vec<Queue> {
+        vec![self.taps.queue("taps"), self.updates.queue("updates")]
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn check_writable(&self) -> Result<(), StorageError> {
         // No two nodes do it at once: a write of configuration is one at a time.
         let write = self.begin().await?;
@@ -184,12 +203,13 @@ impl Storage for PostgresStorage {
         self.end(write, written).await
     }
 
-    async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
         self.sweep_once(keep_since).await
     }
 
     async fn backup(&self, _: BackupNote) -> Result<File, StorageError> {
-        Err(StorageError::Elsewhere(
+        Err(StorageError::Unsupported(
             "This service keeps its data in PostgreSQL, which has tools of its own for backups: \
              pg_dump copies the database, pg_basebackup and the archived log the whole server. \
              Keep the file inlay.key beside the copy.",

@@ -40,12 +40,11 @@ pub use transfer::SqliteEnd;
 use super::payload_reads::PayloadReads;
 use super::plane::administration::ANY_WRAPPED_KEY;
 use super::refused_updates::RefusedUpdates;
-use super::{BackupNote, Storage, StorageError};
+use super::{BackupNote, Queue, Storage, StorageError, StorageMetrics, Swept};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
-use crate::event::Told;
-use crate::metrics::Counter;
 use crate::panics;
+use crate::storage::Told;
 use lock::Lock;
 use readers::Readers;
 use writer::{Write, Writer};
@@ -138,7 +137,7 @@ impl SqliteStorage {
     fn counted<T>(&self, outcome: Result<T, StorageError>) -> Result<T, StorageError> {
         outcome.inspect_err(|error| {
             if matches!(error, StorageError::Panicked) {
-                self.writer.panics().inc();
+                self.writer.metrics().panicked();
             }
         })
     }
@@ -206,10 +205,12 @@ fn expire_keys_of_a_later_clock(
 
 #[async_trait]
 impl Storage for SqliteStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn now(&self) -> Result<Timestamp, StorageError> {
         Ok(self.clock.now())
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn advance(&self, millis: u64) -> Result<Option<Timestamp>, StorageError> {
         Ok(self.clock.try_advance(millis))
     }
@@ -218,6 +219,7 @@ impl Storage for SqliteStorage {
         self.simulated_offset.load(Ordering::Relaxed)
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError> {
         let millis = i64::from(millis);
         let offset = self
@@ -236,6 +238,7 @@ impl Storage for SqliteStorage {
         Some(self.writer.configuration_epoch())
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn ready(&self) -> Result<(), StorageError> {
         if self.closed.load(Ordering::Acquire) {
             return Err(StorageError::Unavailable("it is being closed".to_owned()));
@@ -250,10 +253,15 @@ impl Storage for SqliteStorage {
         }
     }
 
-    fn panics(&self) -> Counter {
-        self.writer.panics()
+    fn metrics(&self) -> &StorageMetrics {
+        self.writer.metrics()
     }
 
+    fn queues(&self) -> Vec<Queue> {
+        vec![self.writer.queue()]
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn check_writable(&self) -> Result<(), StorageError> {
         self.write(|write| {
             // A page that was touched is written, even if it is as it was.
@@ -266,7 +274,8 @@ impl Storage for SqliteStorage {
         .await
     }
 
-    async fn sweep(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
         let reads = self.payload_reads.take();
         let refused = self.refused_updates.take();
         let position = Arc::clone(&self.sweep_position);

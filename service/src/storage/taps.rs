@@ -1,16 +1,14 @@
 //! The path of a tap: configuration, record, key, payload, update.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 use super::StorageError;
 use crate::clock::Timestamp;
-use crate::experience::Content;
-use crate::id::{InlayId, InteractionId, MasterKeyId, TagId};
-use crate::inlay::diversify::DiversificationInput;
+use crate::experience::PublishedExperience;
+use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::{MacFrom, Mirror, Uid};
 use crate::interaction::{Change, KeyedInteraction, NewInteraction, Recorded, VersionRef};
+use crate::keyring::WrappedKeys;
 use crate::rolling_key::{IssuedKey, KeyHash};
 use crate::tag::{Properties, PropertyClass, PropertyKey, Tag};
 
@@ -88,17 +86,6 @@ pub struct TagTap {
     pub has_static_inlay: bool,
 }
 
-/// A published version of an experience.
-#[derive(Clone, Debug)]
-pub struct PublishedExperience {
-    /// Which version of which experience.
-    pub version: VersionRef,
-    /// The experience's name.
-    pub name: String,
-    /// What it shows or where it leads.
-    pub content: Arc<Content>,
-}
-
 /// A rolling-code inlay of a tag, its keys still wrapped.
 #[derive(Clone, Debug)]
 pub struct BoundInlay {
@@ -114,29 +101,6 @@ pub struct BoundInlay {
     pub key_version: u32,
     /// Its keys.
     pub keys: WrappedKeys,
-}
-
-/// Where an inlay's keys come from. Key bytes are wrapped by `keyring`.
-#[derive(Clone, Debug)]
-pub enum WrappedKeys {
-    /// The inlay's own keys.
-    Own {
-        /// The meta read key; a plain mirror needs none.
-        meta: Option<Vec<u8>>,
-        /// The file read key.
-        file: Vec<u8>,
-    },
-    /// Diversified from a master key (AN10922).
-    Master {
-        /// Which.
-        id: MasterKeyId,
-        /// The master key.
-        key: Vec<u8>,
-        /// What it is diversified with.
-        input: DiversificationInput,
-        /// Whether the meta key is diversified, too.
-        diversify_meta: bool,
-    },
 }
 
 /// A request to update variables (specification 4.2), well formed.

@@ -1,8 +1,8 @@
 //! The public addresses of images. They cannot be guessed: an image of a draft
 //! is seen by those who were shown its address, and by nobody else.
 
+use super::Proofs;
 use crate::id::{ExperienceId, ImageId};
-use crate::proof::Proofs;
 
 /// Makes and reads the addresses.
 pub struct MediaNames(Proofs);

@@ -8,7 +8,7 @@ use crate::visitor::is_right_to_left;
 
 /// Around what a page says.
 #[derive(Clone, Copy)]
-pub struct Shell<'a> {
+pub(crate) struct Shell<'a> {
     /// A language tag such as `pt-BR`.
     pub language: &'a str,
     /// Its title.
@@ -27,7 +27,7 @@ impl Shell<'_> {
     }
 
     /// What stands in its style element.
-    pub fn style(&self) -> String {
+    pub(crate) fn style(&self) -> String {
         style::css(self.theme)
     }
 
@@ -44,6 +44,6 @@ struct Plain<'a> {
 }
 
 /// A page with a title and some texts, no more.
-pub fn plain(shell: Shell<'_>, texts: &[&str]) -> Result<String, askama::Error> {
+pub(crate) fn plain(shell: Shell<'_>, texts: &[&str]) -> Result<String, askama::Error> {
     Plain { shell, texts }.render()
 }

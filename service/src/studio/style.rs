@@ -14,7 +14,7 @@ const GOOD: Colour = Colour::rgb(0x13, 0x7A, 0x48);
 const CAUTION: Colour = Colour::rgb(0xB4, 0x3A, 0x12);
 
 /// The style of a page of this theme.
-pub fn css(theme: &Theme) -> String {
+pub(super) fn css(theme: &Theme) -> String {
     let light = theme.background.unwrap_or(PAPER);
     let dark = theme.background_dark.unwrap_or(PAPER_DARK);
     let mut css = match theme.scheme {
@@ -48,7 +48,7 @@ pub fn css(theme: &Theme) -> String {
 }
 
 /// The colour of the browser's own frame around a page, light and dark.
-pub fn frame(theme: &Theme) -> (Colour, Colour) {
+pub(super) fn frame(theme: &Theme) -> (Colour, Colour) {
     let light = theme.background.unwrap_or(PAPER);
     let dark = theme.background_dark.unwrap_or(PAPER_DARK);
     match theme.scheme {

@@ -7,18 +7,18 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::{MediaNames, Page, PageKey};
+use super::{MediaNames, PageKey, StudioPage};
 use crate::clock::Timestamp;
-use crate::experience::{Circumstances, Content, ContentFields, ExperienceFields, Scheme, Theme};
+use crate::experience::{Content, ContentFields, Context, ExperienceFields, Scheme, Theme};
 use crate::id::ExperienceId;
-use crate::interaction::Verification;
+use crate::interaction::VerificationState;
 use crate::macros::{Macro, Scope};
 use crate::tag::{Properties, PropertyKey};
 use crate::visitor::OperatingSystem;
 
 /// A page to begin with.
 #[derive(Debug)]
-pub struct StudioTemplate {
+pub(crate) struct StudioTemplate {
     /// Its name: it never changes.
     pub name: String,
     /// What people call it.
@@ -81,7 +81,7 @@ static TEMPLATES: LazyLock<Vec<StudioTemplate>> = LazyLock::new(|| {
 });
 
 /// All templates, in the order of a gallery.
-pub fn templates() -> &'static [StudioTemplate] {
+pub(crate) fn templates() -> &'static [StudioTemplate] {
     &TEMPLATES
 }
 
@@ -105,7 +105,7 @@ fn read(json: &str) -> Result<StudioTemplate, String> {
 
 impl StudioTemplate {
     /// The page as the visitor of its sample tag would get it, light or dark.
-    pub fn to_html(
+    pub(crate) fn to_html(
         &self,
         scheme: Scheme,
         media: &MediaNames,
@@ -121,14 +121,14 @@ impl StudioTemplate {
             },
             ..theme.clone()
         };
-        let page = Page {
+        let page = StudioPage {
             blocks,
             theme: &theme,
             // A template has no images, so none is asked for.
             experience: ExperienceId(0),
             title: &self.sample.title,
-            circumstances: &Circumstances {
-                verification: Verification::Verified,
+            context: &Context {
+                verification: VerificationState::Verified,
                 variables: &self.sample.variables,
                 scan_count: 1,
                 language: "en",

@@ -10,7 +10,7 @@ use crate::visitor::{negotiate, primary};
 /// The service's own words in one language. Each is a sentence, or as much of one as its place has room for.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Words {
+pub(crate) struct Words {
     /// What was sent is saved.
     pub saved: String,
     /// A form that waits for another tap.
@@ -51,14 +51,14 @@ static WORDS: LazyLock<BTreeMap<String, Words>> = LazyLock::new(|| {
 });
 
 /// The words in a language such as `de-AT`; English where there are none.
-pub fn words(language: &str) -> &'static Words {
+pub(crate) fn words(language: &str) -> &'static Words {
     WORDS
         .get(&primary(language).to_ascii_lowercase())
         .unwrap_or_else(|| &WORDS["en"])
 }
 
 /// The language of a page that is the service's own: the best one for its visitor.
-pub fn own_language(wanted: &[String]) -> Option<&'static str> {
+pub(crate) fn own_language(wanted: &[String]) -> Option<&'static str> {
     let offered: Vec<_> = WORDS.keys().map(String::as_str).collect();
     negotiate(wanted, &offered)
 }

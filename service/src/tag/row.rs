@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{InvalidCell, PropertyClass, Slug, TagColumn, TagFields};
-use crate::spreadsheet::Cell;
+use crate::tag::cell::Cell;
 
 /// A row: a cell for each of its columns.
 #[derive(Clone, Debug, PartialEq, Eq)]

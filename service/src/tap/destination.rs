@@ -1,11 +1,11 @@
 //! Where a tap leads. It is decided before the tap is recorded, so that no key is
 //! issued that no answer carries.
 
-use super::{CachedTag, Scope};
-use crate::experience::{Block, Content, Rule, Theme};
+use super::MacroValues;
+use crate::experience::{Block, Content, PublishedExperience, Rule, Theme};
 use crate::macros::{Macro, Settled, Target};
-use crate::service::Service;
-use crate::storage::{PublishedExperience, StorageError};
+use crate::service::{CachedTag, Service};
+use crate::storage::StorageError;
 use crate::tag::Status;
 
 /// Where a tap leads.
@@ -72,6 +72,6 @@ pub(super) async fn settled<'a>(
 ) -> Result<Option<Settled<'a>>, StorageError> {
     let uses = |f: &dyn Fn(&Macro) -> bool| target.is_whole() && target.uses(f);
     // Only what the URL itself depends on is read here: for most targets nothing.
-    let scope = Scope::with(service, tag, uses, None, None).await?;
+    let scope = MacroValues::with(service, tag, uses, None, None).await?;
     Ok(target.settled(&scope))
 }

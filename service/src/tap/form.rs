@@ -4,10 +4,12 @@
 
 use std::sync::Arc;
 
-use super::{CachedTag, TapAnswer, TapError, Visit, held, repeat};
+use super::answer::{Given, repeat};
+use super::{TapAnswer, TapError};
 use crate::experience::Content;
-use crate::rolling_key::RollingKey;
-use crate::service::Service;
+use crate::interaction::KeyedInteraction;
+use crate::rolling_key::{IssuedKey, RollingKey};
+use crate::service::{CachedTag, Service};
 use crate::storage::{StorageError, TagKey, UpdateRefusal, Updated, VariableUpdate};
 use crate::studio::Outcome;
 use crate::tag::{InvalidProperty, PropertyKey, check_value};
@@ -15,7 +17,7 @@ use crate::visitor::Visitor;
 
 /// What a page's form sends.
 #[derive(Debug)]
-pub struct Submission<'a> {
+pub(crate) struct Submission<'a> {
     /// The last part of the tag's URL.
     pub slug: &'a str,
     /// The rolling key, Base64-encoded.
@@ -32,7 +34,7 @@ pub struct Submission<'a> {
 
 /// What a form is answered with.
 #[derive(Debug)]
-pub enum FormAnswer {
+pub(crate) enum FormAnswer {
     /// No tag has this slug.
     NoSuchTag,
     /// The tag leads to no page with forms.
@@ -43,14 +45,14 @@ pub enum FormAnswer {
     Page {
         /// The page.
         page: TapAnswer,
-        /// Whether what was sent was refused.
-        refused: bool,
+        /// Whether what was sent is saved, or nothing was sent.
+        saved: bool,
     },
 }
 
 /// Whether the tag at `slug` leads to a page, which is what forms are sent to.
-pub async fn takes_forms(service: &Service, slug: &str) -> Result<bool, StorageError> {
-    let tag = service.tags.get(service, TagKey::Slug(slug)).await?;
+pub(crate) async fn takes_forms(service: &Service, slug: &str) -> Result<bool, StorageError> {
+    let tag = service.tags.get(TagKey::Slug(slug)).await?;
     Ok(tag.is_some_and(|tag| leads_to_a_page(&tag)))
 }
 
@@ -63,9 +65,12 @@ fn leads_to_a_page(tag: &CachedTag) -> bool {
 ///
 /// Whether the key may be used is decided by the one operation that uses it;
 /// what is read before and behind it is for the words of the answer.
-pub async fn submit(service: &Service, submission: Submission<'_>) -> Result<FormAnswer, TapError> {
+pub(crate) async fn submit(
+    service: &Service,
+    submission: Submission<'_>,
+) -> Result<FormAnswer, TapError> {
     let slug = TagKey::Slug(submission.slug);
-    let Some(tag) = service.tags.get(service, slug).await? else {
+    let Some(tag) = service.tags.get(slug).await? else {
         return Ok(FormAnswer::NoSuchTag);
     };
     if !leads_to_a_page(&tag) {
@@ -74,28 +79,38 @@ pub async fn submit(service: &Service, submission: Submission<'_>) -> Result<For
     let Some(key) = RollingKey::from_base64(submission.rolling_key) else {
         return Ok(FormAnswer::TapAgain(tag));
     };
-    if held(service, &tag, &key).await?.is_none() {
+    if live_key_of(service, &tag, &key).await?.is_none() {
         return Ok(FormAnswer::TapAgain(tag));
     }
-    let mut visit = Visit::new(&submission.visitor, None, None);
-    let mut refused = false;
+    let mut given = Given::new(&submission.visitor, None, None);
+    let mut saved = true;
     if !submission.data.is_empty() {
         let outcome = save(service, &key, &submission).await?;
-        refused = outcome != Outcome::Saved;
-        visit.outcome = Some(outcome);
-        if refused {
-            visit.entered = submission.data;
+        saved = outcome == Outcome::Saved;
+        given.outcome = Some(outcome);
+        if !saved {
+            given.entered = submission.data;
         }
     }
-    let Some((issued, interaction)) = held(service, &tag, &key).await? else {
+    let Some((issued, interaction)) = live_key_of(service, &tag, &key).await? else {
         return Ok(FormAnswer::TapAgain(tag));
     };
-    visit.consumed = issued.consumed.is_some();
-    if submission.saved && visit.consumed && visit.outcome.is_none() {
-        visit.outcome = Some(Outcome::Saved);
+    given.consumed = issued.consumed.is_some();
+    if submission.saved && given.consumed && given.outcome.is_none() {
+        given.outcome = Some(Outcome::Saved);
     }
-    let page = repeat(service, tag, submission.slug, interaction, key, visit).await?;
-    Ok(FormAnswer::Page { page, refused })
+    let page = repeat(service, tag, submission.slug, interaction, key, given).await?;
+    Ok(FormAnswer::Page { page, saved })
+}
+
+/// What [`Service::live_key`] finds, if it is of a tap of `tag`.
+async fn live_key_of(
+    service: &Service,
+    tag: &CachedTag,
+    key: &RollingKey,
+) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
+    let found = service.live_key(key).await?;
+    Ok(found.filter(|(_, interaction)| interaction.tag_id == tag.id()))
 }
 
 async fn save(

@@ -2,8 +2,7 @@
 //! the owner asks otherwise. Its page is for them alone: an address that no
 //! simulated tap was sent to leads nowhere.
 
-use super::CachedTag;
-use crate::service::Service;
+use crate::service::{CachedTag, Service};
 use crate::settings::SimulatedTargets;
 
 /// Most of the owner's URL that the page names, in bytes. It is ASCII.
@@ -33,7 +32,7 @@ pub(super) fn address(
 }
 
 /// Whether a simulated tap was sent to the stand-in with this query.
-pub fn is_stand_in(service: &Service, query: &str) -> bool {
+pub(crate) fn is_stand_in(service: &Service, query: &str) -> bool {
     let value = |wanted| {
         let mut pairs = form_urlencoded::parse(query.as_bytes());
         pairs.find_map(|(name, value)| (name == wanted).then_some(value))

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::CachedTag;
 use crate::inlay::verify::{CodeError, verify};
-use crate::interaction::{Claim, Refusal, Unchecked, Verdict};
+use crate::interaction::{Claim, Refusal, Tech, Unchecked, Verdict};
 use crate::keyring::KeyringError;
+use crate::service::CachedTag;
 
 /// What a tag URL's query says of `uid` and `token`.
 #[derive(Clone, Debug)]
-pub enum Presented<'a> {
+pub(super) enum UrlCode<'a> {
     /// Neither was sent.
     Nothing,
     /// One of them is missing or repeated.
@@ -23,14 +23,24 @@ pub enum Presented<'a> {
     },
 }
 
-impl<'a> Presented<'a> {
+impl<'a> UrlCode<'a> {
     /// Whether it is a static URL, the same one at every scan.
-    pub const fn is_static(&self) -> bool {
+    pub(super) const fn is_static(&self) -> bool {
         matches!(self, Self::Nothing)
     }
 
+    /// How a visitor of `tag` came who brought this.
+    pub(super) fn tech(&self, tag: &CachedTag) -> Tech {
+        match self {
+            Self::Nothing if tag.tag().fields.has_qr_code => Tech::Qr,
+            Self::Nothing if tag.has_static_inlay() => Tech::Nfc,
+            Self::Nothing => Tech::Url,
+            Self::Malformed | Self::Code { .. } => Tech::Nfc,
+        }
+    }
+
     /// Reads a query. Names are case sensitive; other parameters do not matter.
-    pub fn in_query(query: &'a str) -> Self {
+    pub(super) fn in_query(query: &'a str) -> Self {
         let (mut uid, mut token) = (None, None);
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             let slot = match &*name {
@@ -51,19 +61,19 @@ impl<'a> Presented<'a> {
 }
 
 /// What can be said of a tap before its counter is looked at.
-pub fn classify(tag: &CachedTag, presented: &Presented<'_>) -> Result<Claim, KeyringError> {
+pub(super) fn classify(tag: &CachedTag, code: &UrlCode<'_>) -> Result<Claim, KeyringError> {
     let fields = &tag.tag().fields;
     let decided = |verdict| Ok(Claim::Decided(verdict));
     if !fields.verifier_enabled {
         return decided(Verdict::NotChecked(Unchecked::VerifierOff));
     }
-    let (uid, token) = match presented {
-        Presented::Nothing if !tag.rolls() || fields.has_qr_code => {
+    let (uid, token) = match code {
+        UrlCode::Nothing if !tag.rolls() || fields.has_qr_code => {
             return decided(Verdict::NotChecked(Unchecked::NoCode));
         }
-        Presented::Nothing => return decided(Verdict::NotVerified(Refusal::NoCode)),
-        Presented::Malformed => return decided(Verdict::NotVerified(Refusal::Malformed)),
-        Presented::Code { uid, token } => (uid, token),
+        UrlCode::Nothing => return decided(Verdict::NotVerified(Refusal::NoCode)),
+        UrlCode::Malformed => return decided(Verdict::NotVerified(Refusal::Malformed)),
+        UrlCode::Code { uid, token } => (uid, token),
     };
     match verify(uid, token, tag.candidates()?) {
         Ok(authentic) => {
@@ -89,10 +99,10 @@ mod tests {
     use super::*;
 
     fn kind(query: &str) -> &'static str {
-        match Presented::in_query(query) {
-            Presented::Nothing => "nothing",
-            Presented::Malformed => "malformed",
-            Presented::Code { .. } => "code",
+        match UrlCode::in_query(query) {
+            UrlCode::Nothing => "nothing",
+            UrlCode::Malformed => "malformed",
+            UrlCode::Code { .. } => "code",
         }
     }
 

@@ -1,10 +1,9 @@
 //! The steps of a tap that was recorded, and of what came after it.
 
-use super::{Step, StepName, StepVerdict, verdict_steps};
+use super::{NamedInlay, Step, StepName, StepVerdict, TracedInteraction, verdict_steps};
 use crate::experience::Content;
 use crate::interaction::{
-    Change, Interaction, NamedInlay, RecordedReads, RecordedRefusal, RecordedUpdate,
-    TracedInteraction, UpdateFault,
+    Change, Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, UpdateFault,
 };
 use crate::macros::LOCATION_MAX;
 use crate::rolling_key::KeyState;
@@ -13,7 +12,7 @@ use crate::rolling_key::KeyState;
 const VALUE_SHOWN: usize = 60;
 
 /// Every step of a recorded tap, in their order. `key` is its key's state now.
-pub fn of(traced: &TracedInteraction, key: KeyState) -> Vec<Step> {
+pub(crate) fn of(traced: &TracedInteraction, key: KeyState) -> Vec<Step> {
     let interaction = &traced.interaction;
     let slug = &traced.tag.slug;
     let [url, mut mac, counter] = verdict_steps(slug, interaction.verdict, traced.inlay);
@@ -45,7 +44,7 @@ fn whose(named: &NamedInlay) -> String {
                 tag.tag_name, tag.slug
             )
         }
-        NamedInlay::Unbound => ": it is an inlay that is on no tag".to_owned(),
+        NamedInlay::Unbound => ": it is an inlay without a tag".to_owned(),
     }
 }
 
@@ -77,14 +76,14 @@ fn redirect_step(traced: &TracedInteraction) -> Step {
         Some(experience) if traced.interaction.key_issued => {
             let to = match &*experience.content {
                 Content::Redirect { target, rules } if rules.is_empty() => target.source(),
-                Content::Redirect { .. } => "the target of the first rule that is met",
+                Content::Redirect { .. } => "the target of the first matching rule",
                 Content::Studio { .. } => "a page of the service",
             };
             let (name, version) = (&experience.name, experience.version.version);
             let left_out = match &*traced.left_out {
                 [] => String::new(),
                 macros => format!(
-                    " · the URL has room for {LOCATION_MAX} bytes; left out: {}",
+                    " · the URL is limited to {LOCATION_MAX} bytes; left out: {}",
                     macros.join(", ")
                 ),
             };
@@ -100,11 +99,11 @@ fn redirect_step(traced: &TracedInteraction) -> Step {
 fn leads_nowhere(traced: &TracedInteraction) -> String {
     if !traced.left_out.is_empty() {
         let macros = traced.left_out.join(", ");
-        format!("the target URL is {macros}, which is no URL for this tag")
+        format!("the target URL is {macros}, which is not a URL for this tag")
     } else if traced.interaction.experience.is_some() {
         "the tag is archived".to_owned()
     } else {
-        "the tag leads to no experience that is published".to_owned()
+        "the tag has no published experience".to_owned()
     }
 }
 
@@ -119,10 +118,7 @@ fn payload_step(reads: Option<RecordedReads>, key: KeyState, interaction: &Inter
             };
             (StepVerdict::Ok, detail)
         }
-        (None, KeyState::None) => (
-            StepVerdict::NotChecked,
-            "there is no key to read it with".to_owned(),
-        ),
+        (None, KeyState::None) => (StepVerdict::NotChecked, "no key to read it with".to_owned()),
         (None, KeyState::Valid { .. }) => (StepVerdict::Pending, "not read yet".to_owned()),
         (None, _) => (StepVerdict::NotChecked, "never read".to_owned()),
     };
@@ -140,18 +136,14 @@ fn update_step(
         return Step::new(StepName::Update, StepVerdict::Failed, why_refused(refused));
     }
     let (step, detail) = match (update, key) {
-        (Some(update), _) if update.changes.is_empty() => (
-            StepVerdict::Ok,
-            "made; what it changed was erased".to_owned(),
-        ),
+        (Some(update), _) if update.changes.is_empty() => {
+            (StepVerdict::Ok, "done; its values were erased".to_owned())
+        }
         (Some(update), _) => {
             let changes: Vec<_> = update.changes.iter().map(change).collect();
             (StepVerdict::Ok, changes.join(", "))
         }
-        (None, KeyState::None) => (
-            StepVerdict::NotChecked,
-            "there is no key to update with".to_owned(),
-        ),
+        (None, KeyState::None) => (StepVerdict::NotChecked, "no key to update with".to_owned()),
         (None, KeyState::Valid { .. }) => (StepVerdict::Pending, "none yet".to_owned()),
         (None, _) => (StepVerdict::NotChecked, "none".to_owned()),
     };
@@ -167,9 +159,11 @@ fn why_refused(
         (UpdateFault::UnknownVariable, Some(variable)) => {
             format!("refused: the tag has no variable {variable}. Add it to the tag's properties")
         }
-        (UpdateFault::UnknownVariable, None) => "refused: the tag lacks a variable".to_owned(),
+        (UpdateFault::UnknownVariable, None) => {
+            "refused: the tag does not have a variable".to_owned()
+        }
         (UpdateFault::NotAssigned, _) => {
-            "refused: the tag is deleted, or leads to no experience any more".to_owned()
+            "refused: the tag is deleted, or has no experience".to_owned()
         }
         (UpdateFault::NotVerified, _) => {
             "refused: only verified taps may update this tag's variables".to_owned()
@@ -204,11 +198,11 @@ mod tests {
 
     use super::*;
     use crate::clock::Timestamp;
+    use crate::experience::PublishedExperience;
     use crate::id::{ExperienceId, InteractionId, TagId};
     use crate::inlay::Uid;
     use crate::interaction::{Refusal, Returning, TagName, Tech, Verdict, VersionRef};
     use crate::macros::Target;
-    use crate::storage::PublishedExperience;
     use crate::tag::PropertyKey;
 
     const AT: Timestamp = Timestamp::from_millis(1_000_000);
@@ -339,7 +333,7 @@ mod tests {
     #[test]
     fn a_tap_without_a_key_says_why() {
         for (experience, why) in [
-            (None, "the tag leads to no experience that is published"),
+            (None, "the tag has no published experience"),
             (verified().interaction.experience, "the tag is archived"),
         ] {
             let mut traced = verified();
@@ -362,12 +356,12 @@ mod tests {
         assert_eq!(
             steps[2].1,
             "https://owner.example/nfc · Register, version 2 · \
-             the URL has room for 3584 bytes; left out: tag:variable:note, tag:data:x"
+             the URL is limited to 3584 bytes; left out: tag:variable:note, tag:data:x"
         );
         traced.left_out.truncate(1);
         traced.interaction.key_issued = false;
         let steps = after_counter(&traced, KeyState::None);
-        let why = "the target URL is tag:variable:note, which is no URL for this tag";
+        let why = "the target URL is tag:variable:note, which is not a URL for this tag";
         assert_eq!(steps[1].1, format!("none: {why}"));
         assert_eq!(steps[2], (StepVerdict::NotChecked, why.to_owned()));
     }
@@ -384,14 +378,14 @@ mod tests {
         let uid = Some(Uid::from_bytes([4, 1, 2, 3, 4, 5, 6]));
         let mut traced = traced(Verdict::NotVerified(Refusal::UnknownInlay { uid }));
         for (named, words) in [
-            (None, "this tag has no such inlay"),
+            (None, "the inlay is not of this tag"),
             (
                 Some(NamedInlay::OfTag(tag())),
-                "this tag has no such inlay: it is the inlay of the tag Bottle 41 (k3v9qa)",
+                "the inlay is not of this tag: it is the inlay of the tag Bottle 41 (k3v9qa)",
             ),
             (
                 Some(NamedInlay::Unbound),
-                "this tag has no such inlay: it is an inlay that is on no tag",
+                "the inlay is not of this tag: it is an inlay without a tag",
             ),
         ] {
             traced.named = named;

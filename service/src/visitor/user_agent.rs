@@ -8,7 +8,7 @@ use super::OperatingSystem;
 
 /// What a program says of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UserAgent {
+pub(crate) struct UserAgent {
     /// The system it runs on.
     pub operating_system: OperatingSystem,
     /// Whether it opens links to show or index them, with nobody waiting for the page.
@@ -34,7 +34,7 @@ static SIGNS: LazyLock<Signs> =
 
 impl UserAgent {
     /// Reads a header's value.
-    pub fn of(header: &[u8]) -> Self {
+    pub(crate) fn of(header: &[u8]) -> Self {
         SIGNS.read(header)
     }
 }

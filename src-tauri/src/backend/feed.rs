@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use serde_json::Value;
-use tapdesk_service::event::Told;
+use tapdesk_service::storage::Told;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::mpsc;
 
@@ -54,10 +54,10 @@ pub(super) fn of_remote(remote: &Arc<RemoteService>) -> mpsc::Receiver<Value> {
         let reader = thread::Builder::new().name("events".to_owned());
         let started = reader.spawn(move || match remote.events(simulated) {
             Ok(stream) => forward(stream, &sender),
-            Err(error) => tracing::warn!("a remote service tells no events: {error}"),
+            Err(error) => tracing::warn!("a remote service sends no events: {error}"),
         });
         if let Err(error) = started {
-            tracing::warn!("events cannot be listened to: {error}");
+            tracing::warn!("events cannot be received: {error}");
         }
     }
     receiver

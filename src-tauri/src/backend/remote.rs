@@ -75,7 +75,7 @@ impl RemoteService {
             )),
             StatusCode::BAD_GATEWAY => Err(format!("The service at {base} does not answer.")),
             status => Err(format!(
-                "At {base} is no Tapdesk service with an admin API: it answers {}.",
+                "{base} is not a Tapdesk service with an admin API: it answers {}.",
                 status.as_u16()
             )),
         }
@@ -167,7 +167,7 @@ fn whole(response: Response<Body>) -> Response<Vec<u8>> {
     let limit = u64::try_from(ANSWER_MAX).unwrap_or(u64::MAX);
     match body.into_with_config().limit(limit).read_to_vec() {
         Ok(body) => Response::from_parts(parts, body),
-        Err(_) => problem(StatusCode::BAD_GATEWAY, "The answer did not arrive whole."),
+        Err(_) => problem(StatusCode::BAD_GATEWAY, "The response was incomplete."),
     }
 }
 
@@ -180,7 +180,7 @@ fn unreachable(base: &str, error: &ureq::Error) -> Response<Vec<u8>> {
 /// computer, without a slash at its end. An `Err` is a sentence for people.
 pub fn address(text: &str) -> Result<String, String> {
     let url = Url::parse(text.trim())
-        .map_err(|_| "An address is written as https://tags.example.com.".to_owned())?;
+        .map_err(|_| "Enter a server URL such as https://tags.example.com.".to_owned())?;
     let is_here = match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -195,11 +195,11 @@ pub fn address(text: &str) -> Result<String, String> {
                         its token would travel in clear otherwise."
                 .to_owned());
         }
-        _ => return Err("An address begins with https://.".to_owned()),
+        _ => return Err("A server URL begins with https://.".to_owned()),
     }
     let is_bare = url.query().is_none() && url.fragment().is_none();
     if !is_bare || !url.username().is_empty() || url.password().is_some() {
-        return Err("An address has no name, password, query or fragment in it.".to_owned());
+        return Err("A server URL has no user name, password, query or fragment.".to_owned());
     }
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }

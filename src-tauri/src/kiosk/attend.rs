@@ -14,7 +14,7 @@ use super::{Event, Kiosk, Notice, Visit, lock};
 use crate::reader::board::{Lying, Table};
 
 /// What the loop has shown, wherever that is.
-pub trait Display: Send + 'static {
+pub(super) trait Display: Send + 'static {
     /// Begins a visit at an address, in place of one that goes on.
     fn begin(&self, url: Url, places: Places);
     /// Ends the visit and forgets everything of it.
@@ -22,7 +22,7 @@ pub trait Display: Send + 'static {
 }
 
 /// One kiosk's work until it is left.
-pub struct Attendant<D> {
+pub(super) struct Attendant<D> {
     /// Its state.
     pub kiosk: Arc<Kiosk>,
     /// Where pages are shown.
@@ -35,7 +35,7 @@ pub struct Attendant<D> {
 
 impl<D: Display> Attendant<D> {
     /// Attends until the task is ended.
-    pub async fn run(
+    pub(super) async fn run(
         self,
         mut tables: Option<mpsc::UnboundedReceiver<Table>>,
         mut events: mpsc::UnboundedReceiver<Event>,

@@ -11,8 +11,8 @@ fn entry() -> Option<PathBuf> {
 }
 
 /// Makes the kiosk start with the session, or no longer. An `Err` is a sentence for people.
-pub fn set(wanted: bool) -> Result<(), String> {
-    let entry = entry().ok_or("There is no home folder to note the start of the kiosk in.")?;
+pub(super) fn set(wanted: bool) -> Result<(), String> {
+    let entry = entry().ok_or("Autostart needs a home folder, and there is none.")?;
     let done = if wanted {
         env::current_exe().and_then(|program| write(&entry, &program))
     } else {

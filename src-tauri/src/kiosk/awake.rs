@@ -10,7 +10,7 @@ const NAME: &str = "Tapdesk";
 const REASON: &str = "The kiosk is shown";
 
 /// The screen stays on until this is dropped.
-pub struct Awake {
+pub(super) struct Awake {
     screen: Option<ScreenSaver>,
     /// Closed, it lets the machine sleep again.
     _machine: Option<OwnedFd>,
@@ -23,15 +23,17 @@ struct ScreenSaver {
 }
 
 /// Asks whoever is there. Blocks.
-pub fn stay() -> Awake {
+pub(super) fn stay() -> Awake {
     Awake {
         screen: session::has_bus().then(screen).and_then(|held| {
-            held.inspect_err(|error| tracing::info!("no screen saver was kept away: {error}"))
-                .ok()
+            held.inspect_err(|error| {
+                tracing::info!("the screen saver cannot be inhibited: {error}")
+            })
+            .ok()
         }),
         _machine: machine()
             .inspect_err(|error| {
-                tracing::info!("no login manager keeps the machine awake: {error}");
+                tracing::info!("the login manager cannot keep the computer awake: {error}");
             })
             .ok(),
     }

@@ -24,7 +24,7 @@ type SharedShell<'a> = State<'a, Arc<Shell>>;
 
 /// What the attract page shows of the owner's choices.
 #[derive(Serialize)]
-pub struct Attract {
+pub(crate) struct Attract {
     heading: String,
     text: String,
     pictures: Vec<String>,
@@ -37,7 +37,7 @@ pub struct Attract {
 /// What came of a PIN.
 #[derive(Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Unlocked {
+pub(crate) enum Unlocked {
     /// It is right: the kiosk is being left.
     Right,
     /// It is wrong.
@@ -51,7 +51,7 @@ pub enum Unlocked {
 
 /// What the owner's screen shows.
 #[derive(Serialize)]
-pub struct Overview {
+pub(crate) struct Overview {
     chosen: Chosen,
     has_pin: bool,
     pictures: Vec<Picture>,
@@ -61,14 +61,14 @@ pub struct Overview {
 
 /// A picture of the attract page.
 #[derive(Serialize)]
-pub struct Picture {
+pub(crate) struct Picture {
     name: String,
     url: Option<String>,
 }
 
 /// What the attract page is to show.
 #[tauri::command]
-pub async fn kiosk_attract(
+pub(crate) async fn kiosk_attract(
     shell: SharedShell<'_>,
     kiosk: State<'_, SharedKiosk>,
 ) -> Result<Attract, ()> {
@@ -91,7 +91,7 @@ pub async fn kiosk_attract(
 
 /// Tells where the kiosk stands, now and after every change.
 #[tauri::command]
-pub fn kiosk_watch(kiosk: State<'_, SharedKiosk>, channel: Channel<View>) {
+pub(crate) fn kiosk_watch(kiosk: State<'_, SharedKiosk>, channel: Channel<View>) {
     let mut views = kiosk.view.subscribe();
     tauri::async_runtime::spawn(async move {
         loop {
@@ -105,13 +105,13 @@ pub fn kiosk_watch(kiosk: State<'_, SharedKiosk>, channel: Channel<View>) {
 
 /// The visitor is done.
 #[tauri::command]
-pub fn kiosk_done(kiosk: State<'_, SharedKiosk>) {
+pub(crate) fn kiosk_done(kiosk: State<'_, SharedKiosk>) {
     kiosk.tell(Event::Done);
 }
 
 /// Leaves the kiosk, if this is the PIN.
 #[tauri::command]
-pub async fn kiosk_unlock(
+pub(crate) async fn kiosk_unlock(
     app: AppHandle,
     shell: SharedShell<'_>,
     kiosk: State<'_, SharedKiosk>,
@@ -136,7 +136,7 @@ pub async fn kiosk_unlock(
 
 /// Ends the program, if the kiosk says that it may: it could not start, and has no PIN.
 #[tauri::command]
-pub fn kiosk_close(app: AppHandle, kiosk: State<'_, SharedKiosk>) {
+pub(crate) fn kiosk_close(app: AppHandle, kiosk: State<'_, SharedKiosk>) {
     let view = kiosk.view.borrow().clone();
     if view.problem.is_some_and(|problem| problem.can_close) {
         app.exit(0);
@@ -145,7 +145,7 @@ pub fn kiosk_close(app: AppHandle, kiosk: State<'_, SharedKiosk>) {
 
 /// What the owner's screen shows.
 #[tauri::command]
-pub async fn kiosk_settings(
+pub(crate) async fn kiosk_settings(
     app: AppHandle,
     shell: SharedShell<'_>,
     kiosk: State<'_, SharedKiosk>,
@@ -168,7 +168,7 @@ pub async fn kiosk_settings(
 
 /// Keeps the owner's choices; answers them as they are kept.
 #[tauri::command]
-pub async fn kiosk_choose(shell: SharedShell<'_>, chosen: Chosen) -> Result<Chosen, String> {
+pub(crate) async fn kiosk_choose(shell: SharedShell<'_>, chosen: Chosen) -> Result<Chosen, String> {
     let chosen = chosen.checked()?;
     if chosen.autostart != shell.kiosk().chosen.autostart {
         autostart::set(chosen.autostart)?;
@@ -179,7 +179,7 @@ pub async fn kiosk_choose(shell: SharedShell<'_>, chosen: Chosen) -> Result<Chos
 
 /// Sets the PIN.
 #[tauri::command]
-pub async fn kiosk_set_pin(shell: SharedShell<'_>, pin: String) -> Result<(), String> {
+pub(crate) async fn kiosk_set_pin(shell: SharedShell<'_>, pin: String) -> Result<(), String> {
     let hash = tokio::task::spawn_blocking(move || PinHash::of(&pin, &OsEntropy)).await;
     let hash = hash.map_err(|error| error.to_string())??;
     shell.choose_kiosk(|kiosk| kiosk.pin = Some(hash));
@@ -188,13 +188,13 @@ pub async fn kiosk_set_pin(shell: SharedShell<'_>, pin: String) -> Result<(), St
 
 /// Adds the picture that the request's body is.
 #[tauri::command]
-pub async fn kiosk_add_picture(
+pub(crate) async fn kiosk_add_picture(
     shell: SharedShell<'_>,
     kiosk: State<'_, SharedKiosk>,
     request: tauri::ipc::Request<'_>,
 ) -> Result<(), String> {
     let InvokeBody::Raw(bytes) = request.body() else {
-        return Err("A picture is made of bytes.".to_owned());
+        return Err("A picture must be sent as bytes.".to_owned());
     };
     let folder = pictures::folder(&kiosk.folders.database);
     let count = shell.kiosk().pictures.len();
@@ -205,7 +205,7 @@ pub async fn kiosk_add_picture(
 
 /// Removes a picture.
 #[tauri::command]
-pub async fn kiosk_remove_picture(
+pub(crate) async fn kiosk_remove_picture(
     shell: SharedShell<'_>,
     kiosk: State<'_, SharedKiosk>,
     name: String,
@@ -217,7 +217,7 @@ pub async fn kiosk_remove_picture(
 
 /// Shows the kiosk in place of the owner's window.
 #[tauri::command]
-pub async fn kiosk_start(app: AppHandle) -> Result<(), String> {
+pub(crate) async fn kiosk_start(app: AppHandle) -> Result<(), String> {
     let started = super::start(&app).await;
     started.map_err(|why| format!("{} {}", why.title, why.text))
 }

@@ -30,7 +30,7 @@ const STRIP: i32 = 72;
 type Events = mpsc::UnboundedSender<Event>;
 
 /// What the kiosk's window shows: the attract page, and above it a visitor's page.
-pub struct Stage {
+pub(super) struct Stage {
     column: gtk::Box,
     attract: WebView,
     page: Option<WebView>,
@@ -39,11 +39,15 @@ pub struct Stage {
 
 impl Stage {
     /// The stage in `window`, whose web view is `attract`.
-    pub fn new(window: &WebviewWindow, attract: WebView, events: Events) -> tauri::Result<Self> {
+    pub(super) fn new(
+        window: &WebviewWindow,
+        attract: WebView,
+        events: Events,
+    ) -> tauri::Result<Self> {
         close(&attract, &events);
         let gone = events.clone();
         attract.connect_web_process_terminated(move |attract, _| {
-            tracing::warn!("the attract page broke; it is loaded again");
+            tracing::warn!("the welcome page crashed; it is loaded again");
             attract.reload();
             tell(&gone, Event::AttractBroke);
         });
@@ -60,7 +64,7 @@ impl Stage {
     }
 
     /// Begins a visit at `url`. One that goes on is ended first.
-    pub fn begin(&mut self, url: &Url, places: Places) {
+    pub(super) fn begin(&mut self, url: &Url, places: Places) {
         self.end();
         let context = WebContext::new_ephemeral();
         context.connect_download_started(|_, download| {
@@ -89,7 +93,7 @@ impl Stage {
     }
 
     /// Ends the visit, if there is one, and forgets everything of it.
-    pub fn end(&mut self) {
+    pub(super) fn end(&mut self) {
         let Some(page) = self.page.take() else {
             return;
         };

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use tapdesk_service::entropy::{self, Entropy};
 use tapdesk_service::experience::ImageType;
-use tapdesk_service::picture::{self, PictureError};
+use tapdesk_service::experience::picture::{self, PictureError};
 
 /// Largest picture, in bytes.
 const LARGEST: usize = 16 * 1024 * 1024;
@@ -23,43 +23,41 @@ const ENDINGS: [(ImageType, &str); 4] = [
 ];
 
 /// Where the pictures of the installation with this database are.
-pub fn folder(database: &Path) -> PathBuf {
+pub(super) fn folder(database: &Path) -> PathBuf {
     database.with_file_name("kiosk")
 }
 
 /// Keeps a copy of a picture beside `count` others; answers its name. An `Err`
 /// is a sentence for people.
-pub fn add(
+pub(super) fn add(
     folder: &Path,
     bytes: &[u8],
     count: usize,
     entropy: &impl Entropy,
 ) -> Result<String, String> {
     if count >= MOST {
-        return Err(format!("The attract page shows at most {MOST} pictures."));
+        return Err(format!("The welcome page shows at most {MOST} pictures."));
     }
     if bytes.len() > LARGEST {
         return Err("A picture has at most 16 MiB.".to_owned());
     }
     // The page reads all of its pixels, however few bytes they are packed in.
     let media_type = picture::check(bytes).map_err(|error| match error {
-        PictureError::UnknownType => {
-            "A picture is a PNG, JPEG, GIF or WebP file. This is none of them.".to_owned()
-        }
+        PictureError::UnknownType => "The file is not a PNG, JPEG, GIF or WebP picture.".to_owned(),
         error => error.to_string(),
     })?;
     let ending = ENDINGS.iter().find(|(known, _)| *known == media_type);
-    let (_, ending) = ending.ok_or("The picture is of a type that is not shown.")?;
+    let (_, ending) = ending.ok_or("This type of picture is not supported.")?;
     let name = entropy::text(entropy, b"abcdefghijklmnopqrstuvwxyz0123456789", 12);
     let name = format!("{name}.{ending}");
-    let refused = |error| format!("The picture cannot be kept: {error}.");
+    let refused = |error| format!("The picture cannot be stored: {error}.");
     fs::create_dir_all(folder).map_err(refused)?;
     fs::write(folder.join(&name), bytes).map_err(refused)?;
     Ok(name)
 }
 
 /// Removes a picture. One that is gone already is no error.
-pub fn remove(folder: &Path, name: &str) {
+pub(super) fn remove(folder: &Path, name: &str) {
     if is_name(name)
         && let Err(error) = fs::remove_file(folder.join(name))
     {
@@ -68,7 +66,7 @@ pub fn remove(folder: &Path, name: &str) {
 }
 
 /// A picture as the page shows it; `None` where it cannot be read.
-pub fn data_url(folder: &Path, name: &str) -> Option<String> {
+pub(super) fn data_url(folder: &Path, name: &str) -> Option<String> {
     let ending = name.rsplit('.').next()?;
     let (media_type, _) = ENDINGS.iter().find(|(_, known)| *known == ending)?;
     let media = media_type.as_str();

@@ -68,7 +68,7 @@ fn hash(pin: &str, salt: &[u8]) -> [u8; 32] {
 
 /// Tries with a wrong PIN, which are slowed down. They are on disk: a restart,
 /// which a visitor can bring about by the plug, forgets none.
-pub struct Tries {
+pub(super) struct Tries {
     file: PathBuf,
     counted: Counted,
 }
@@ -84,7 +84,7 @@ struct Counted {
 
 impl Tries {
     /// The tries in the folder of the kiosk. A file that cannot be understood counts as none.
-    pub fn load(folder: &Path) -> Self {
+    pub(super) fn load(folder: &Path) -> Self {
         let file = folder.join("tries.json");
         let text = fs::read_to_string(&file).unwrap_or_default();
         let counted = serde_json::from_str(&text).unwrap_or_default();
@@ -94,7 +94,7 @@ impl Tries {
     /// Begins a try at `now`: it counts as wrong until it turns out to be right,
     /// so that neither tries at the same time nor a restart in its middle are
     /// free. An `Err` is the number of seconds for which nothing is tried.
-    pub fn begin(&mut self, now: Timestamp) -> Result<(), u64> {
+    pub(super) fn begin(&mut self, now: Timestamp) -> Result<(), u64> {
         if let Some(seconds) = self.wait(now) {
             return Err(seconds);
         }
@@ -108,13 +108,13 @@ impl Tries {
     }
 
     /// The PIN was right.
-    pub fn was_right(&mut self) {
+    pub(super) fn was_right(&mut self) {
         self.counted = Counted::default();
         self.keep();
     }
 
     /// How long the next try has to wait at `now`, in seconds; `None` if it may be made.
-    pub fn wait(&self, now: Timestamp) -> Option<u64> {
+    pub(super) fn wait(&self, now: Timestamp) -> Option<u64> {
         let left = self.counted.until - now.millis();
         // A clock that was set back makes nobody wait for longer than the longest wait.
         (1..=LONGEST_WAIT)

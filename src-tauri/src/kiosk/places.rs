@@ -9,7 +9,7 @@ const PUBLIC: [&str; 4] = ["/t/", "/v2/", "/media/", "/stand-in"];
 
 /// The places of one kiosk.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub(super) struct Places {
     /// Where the embedded service is reached on this machine.
     pub address: Url,
     /// Base of the tags' URLs, as it is burnt into chips.
@@ -22,7 +22,7 @@ impl Places {
     /// Where the visit begins that a tag's URL asks for, if it may. Tags of the
     /// service are read from the service on this machine, so that their
     /// experiences open without a network.
-    pub fn of_tag(&self, url: &str) -> Option<Url> {
+    pub(super) fn of_tag(&self, url: &str) -> Option<Url> {
         let url = Url::parse(url).ok()?;
         let base = self
             .tag_url
@@ -39,7 +39,7 @@ impl Places {
     }
 
     /// Whether a page may be shown.
-    pub fn allows(&self, url: &Url) -> bool {
+    pub(super) fn allows(&self, url: &Url) -> bool {
         if url.origin() == self.address.origin() {
             return PUBLIC.iter().any(|path| url.path().starts_with(path))
                 && url.username().is_empty();
@@ -68,14 +68,14 @@ fn host(url: &Url) -> Option<String> {
 
 /// A host as the owner writes it: `example.com`, `example.com:8080`, or a whole
 /// address. An `Err` is a sentence for people.
-pub fn parse_host(text: &str) -> Result<String, String> {
+pub(super) fn parse_host(text: &str) -> Result<String, String> {
     let text = text.trim();
     let url = if text.contains("://") {
         Url::parse(text)
     } else {
         Url::parse(&format!("https://{text}"))
     };
-    let refused = || format!("“{text}” is no host, such as shop.example.com.");
+    let refused = || format!("“{text}” is not a host. Enter one such as shop.example.com.");
     let url = url.map_err(|_| refused())?;
     match url.host() {
         Some(Host::Domain(name)) if name.contains('*') => Err(refused()),

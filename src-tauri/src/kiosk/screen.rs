@@ -16,7 +16,7 @@ thread_local! {
 }
 
 /// The stage, from any thread.
-pub struct Screen(pub AppHandle);
+pub(super) struct Screen(pub AppHandle);
 
 impl Display for Screen {
     fn begin(&self, url: Url, places: Places) {
@@ -40,7 +40,10 @@ impl Screen {
 }
 
 /// Sets the stage up in the kiosk's window.
-pub fn set_up(window: &WebviewWindow, events: mpsc::UnboundedSender<Event>) -> tauri::Result<()> {
+pub(super) fn set_up(
+    window: &WebviewWindow,
+    events: mpsc::UnboundedSender<Event>,
+) -> tauri::Result<()> {
     let here = window.clone();
     window.with_webview(move |view| match Stage::new(&here, view.inner(), events) {
         Ok(stage) => STAGE.set(Some(stage)),
@@ -49,7 +52,7 @@ pub fn set_up(window: &WebviewWindow, events: mpsc::UnboundedSender<Event>) -> t
 }
 
 /// Takes the stage down, and a visit with it.
-pub fn take_down(app: &AppHandle) -> tauri::Result<()> {
+pub(super) fn take_down(app: &AppHandle) -> tauri::Result<()> {
     app.run_on_main_thread(|| {
         if let Some(mut stage) = STAGE.take() {
             stage.end();

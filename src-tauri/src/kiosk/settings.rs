@@ -49,8 +49,8 @@ impl Default for Chosen {
     fn default() -> Self {
         Self {
             display: None,
-            heading: "Lay your tag here".to_owned(),
-            text: "Put it on the reader, and see what it has to tell.".to_owned(),
+            heading: "Place your tag here".to_owned(),
+            text: "Put it on the reader to see its story.".to_owned(),
             idle_seconds: 60,
             picture_seconds: 8,
             hosts: Vec::new(),
@@ -67,7 +67,7 @@ impl Chosen {
     /// An `Err` is a sentence for people.
     pub fn checked(mut self) -> Result<Self, String> {
         if self.heading.trim().is_empty() {
-            return Err("The attract page needs a heading.".to_owned());
+            return Err("The welcome page needs a heading.".to_owned());
         }
         if self.heading.chars().count() > 120 || self.text.chars().count() > 400 {
             return Err("A heading has at most 120 characters, the text 400.".to_owned());
@@ -89,7 +89,7 @@ impl Chosen {
         if let Some(code) = &self.code
             && !url::Url::parse(code).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
         {
-            return Err("The QR code leads to a web address.".to_owned());
+            return Err("The QR code needs an http or https URL.".to_owned());
         }
         Ok(self)
     }

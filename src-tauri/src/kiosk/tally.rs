@@ -12,7 +12,7 @@ const DAY: i64 = 24 * 60 * 60 * 1000;
 /// The counts of one day.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Day {
+pub(super) struct Day {
     /// Which day, counted from the Unix epoch.
     pub number: i64,
     /// Tags that opened an experience.
@@ -28,14 +28,14 @@ pub struct Day {
 }
 
 /// The counts, and where they are kept over a restart.
-pub struct Tally {
+pub(super) struct Tally {
     file: PathBuf,
     day: Day,
 }
 
 impl Tally {
     /// The counts in the folder of the kiosk. A file that cannot be understood counts as none.
-    pub fn load(folder: &Path) -> Self {
+    pub(super) fn load(folder: &Path) -> Self {
         let file = folder.join("today.json");
         let text = fs::read_to_string(&file).unwrap_or_default();
         let day = serde_json::from_str(&text).unwrap_or_default();
@@ -43,7 +43,7 @@ impl Tally {
     }
 
     /// The counts of the day that it is at `now`.
-    pub fn today(&mut self, now: Timestamp) -> &Day {
+    pub(super) fn today(&mut self, now: Timestamp) -> &Day {
         let today = now.millis().div_euclid(DAY);
         if self.day.number != today {
             self.day = Day {
@@ -55,7 +55,7 @@ impl Tally {
     }
 
     /// Counts. That it cannot be written down is no reason not to serve visitors.
-    pub fn count(&mut self, now: Timestamp, count: impl FnOnce(&mut Day)) {
+    pub(super) fn count(&mut self, now: Timestamp, count: impl FnOnce(&mut Day)) {
         self.today(now);
         count(&mut self.day);
         let text = serde_json::to_string(&self.day).unwrap_or_default();

@@ -9,10 +9,10 @@ use super::settings::Chosen;
 use crate::window::is_ours;
 
 /// The label of the window, as its capability names it.
-pub const LABEL: &str = "kiosk";
+pub(super) const LABEL: &str = "kiosk";
 
 /// The names of the displays, in their order.
-pub fn displays(app: &AppHandle) -> Vec<String> {
+pub(super) fn displays(app: &AppHandle) -> Vec<String> {
     let monitors = app.available_monitors().unwrap_or_default();
     let named = monitors.iter().enumerate().map(|(number, monitor)| {
         let size = monitor.size();
@@ -26,7 +26,7 @@ pub fn displays(app: &AppHandle) -> Vec<String> {
 }
 
 /// Opens the window, hidden, where the owner wants it.
-pub fn open(app: &AppHandle, chosen: &Chosen) -> tauri::Result<WebviewWindow> {
+pub(super) fn open(app: &AppHandle, chosen: &Chosen) -> tauri::Result<WebviewWindow> {
     let names = displays(app);
     let number = chosen
         .display
@@ -67,7 +67,7 @@ pub fn open(app: &AppHandle, chosen: &Chosen) -> tauri::Result<WebviewWindow> {
 }
 
 /// Closes the window for good.
-pub fn close(app: &AppHandle) {
+pub(super) fn close(app: &AppHandle) {
     if let Some(window) = app.get_webview_window(LABEL)
         && let Err(error) = window.destroy()
     {

@@ -65,28 +65,28 @@ pub enum Occupant {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// The PC/SC service does not run.
-    #[error("The system's smart card service does not run.")]
+    #[error("The system's smart card service is not running.")]
     NoService,
     /// The system does not let this user speak to it.
     #[error("You are not allowed to use the system's smart card service.")]
     Denied,
     /// The card was taken away.
-    #[error("The inlay was taken away while it was read. Lay it down again, and leave it.")]
+    #[error("The inlay was removed too early. Place it on the reader again, and leave it there.")]
     Removed,
     /// Another program uses the card and lets nobody else.
-    #[error("Another program uses the reader and lets nobody else.")]
+    #[error("Another program has exclusive use of the reader.")]
     Sharing,
     /// Another card lies there than the one that was read, and nobody saw it come.
-    #[error("Another inlay may lie there now. Take it away, and lay it down again.")]
+    #[error("The inlay may have been swapped. Remove it, then place it on the reader again.")]
     Swapped,
     /// Another program reset the card in between.
-    #[error("Another program came in between. Lay the inlay down again.")]
+    #[error("Another program interrupted the read. Place the inlay on the reader again.")]
     Reset,
     /// The card does not answer.
-    #[error("The inlay does not answer. Lay it down again, flat and in the middle.")]
+    #[error("The inlay does not answer. Place it flat on the middle of the reader.")]
     Mute,
     /// The reader was unplugged.
-    #[error("The reader is gone.")]
+    #[error("The reader was disconnected.")]
     ReaderGone,
     /// The reader, or its driver, cannot speak to such a card.
     #[error("The reader cannot read this kind of card.")]

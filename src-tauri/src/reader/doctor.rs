@@ -158,45 +158,45 @@ fn finding(sight: &Sight, machine: Machine) -> Finding {
         Sight::Closed(Fault::Denied) => new(
             Kind::Permission,
             "You are not allowed to use the smart card service.".to_owned(),
-            "The system lets only some users speak to readers. This rule lets the members of the group plugdev; \
-             sign out and in again afterwards.",
+            "Only some users may use readers. This rule allows the members of the group plugdev. \
+             Sign out and in again afterwards.",
             Some(machine::POLKIT_RULE),
         ),
         Sight::Closed(_) => new(
             Kind::NoService,
-            "The system's smart card service does not run.".to_owned(),
+            "The system's smart card service is not running.".to_owned(),
             machine.service_text(),
             machine.service_command(),
         ),
         Sight::Reader(name) => new(
             Kind::Ready,
             format!("{name} is ready."),
-            "Lay an inlay on it.",
+            "Place an inlay on it.",
             None,
         ),
         Sight::Module(name) => new(
             Kind::Module,
-            format!("{name} is the slot of a security module."),
-            "Some readers list it beside their own slot. Nothing can be laid on it, and nothing needs to be done.",
+            format!("{name} is a slot for a security module."),
+            "Some readers list it beside the slot for inlays. You need to do nothing.",
             None,
         ),
         Sight::Unavailable(name) => new(
             Kind::Unavailable,
             format!("{name} does not answer."),
-            "Unplug it, wait for a moment, and plug it in again, without a hub in between.",
+            "Unplug it, wait a moment, and plug it in again without a hub.",
             machine.restart_command(),
         ),
         Sight::Card(name, Fault::Sharing) => new(
             Kind::Sharing,
-            format!("Another program has the card on {name} for itself."),
-            "Often it is GnuPG, which takes every card for one of its own. End it, or close the other program \
-             that uses cards; the inlay is then read by itself.",
+            format!("Another program has exclusive use of the card on {name}."),
+            "Often it is GnuPG, which opens every card. End it, or close the other program that uses cards. \
+             Tapdesk then reads the inlay by itself.",
             machine.sharing_command(),
         ),
         Sight::Card(name, Fault::Mute) => new(
             Kind::Mute,
             format!("The card on {name} does not answer."),
-            "Lay it flat on the middle of the reader, alone, and away from metal. If no inlay is read, the chip may be broken.",
+            "Place only this card flat on the middle of the reader, away from metal. If no inlay can be read, the chip may be broken.",
             None,
         ),
         Sight::Card(name, fault) => new(
@@ -207,9 +207,9 @@ fn finding(sight: &Sight, machine: Machine) -> Finding {
         ),
         Sight::Foreign(name) => new(
             Kind::UnsupportedCard,
-            format!("The card on {name} is no tag."),
-            "It holds no message that phones read. NTAG 424 DNA, NTAG213, NTAG215, NTAG216 and MIFARE Ultralight \
-             are read; payment cards, key cards and MIFARE Classic are not.",
+            format!("The card on {name} is not a tag."),
+            "It has no message that phones can read. Tapdesk reads NTAG 424 DNA, NTAG213, NTAG215, NTAG216 and \
+             MIFARE Ultralight, but no payment cards, key cards or MIFARE Classic.",
             None,
         ),
     }
@@ -218,9 +218,9 @@ fn finding(sight: &Sight, machine: Machine) -> Finding {
 fn no_reader() -> Finding {
     new(
         Kind::NoReader,
-        "No reader is plugged in.".to_owned(),
-        "Plug a USB reader for contactless cards in, such as an ACR122U, an ACR1252U or a uTrust 3700 F. One that is \
-         plugged in and not seen needs its driver: libccid is for most, libacsccid1 for those of ACS.",
+        "No reader is connected.".to_owned(),
+        "Connect a USB reader for contactless cards, such as an ACR122U, an ACR1252U or a uTrust 3700 F. If it is \
+         connected, install its driver: libccid for most readers, libacsccid1 for those of ACS.",
         cfg!(target_os = "linux").then_some("sudo apt-get install libccid libacsccid1"),
     )
 }
@@ -228,9 +228,9 @@ fn no_reader() -> Finding {
 fn driver_taken() -> Finding {
     new(
         Kind::DriverTaken,
-        "The kernel took the reader for itself.".to_owned(),
-        "Its module pn533_usb drives readers with a PN533 chip, such as the ACR122U, so that the smart card service \
-         does not see them. Keep it from being loaded, then unplug the reader and plug it in again.",
+        "A kernel driver uses the reader.".to_owned(),
+        "The module pn533_usb uses readers with a PN533 chip, such as the ACR122U, so the smart card service \
+         cannot. Block the module, then unplug the reader and plug it in again.",
         Some(machine::FREE_THE_READER),
     )
 }

@@ -78,7 +78,7 @@ impl Chip {
             Self::Ntag215 => "NTAG215",
             Self::Ntag216 => "NTAG216",
             Self::Ultralight => "MIFARE Ultralight",
-            Self::Inconsistent => "chip that contradicts itself",
+            Self::Inconsistent => "chip with two UIDs",
             Self::OtherType2 => "Type 2 tag",
             Self::OtherType4 => "Type 4 tag",
             Self::Unknown => "card of another kind",
@@ -120,11 +120,11 @@ impl Lock {
     fn words(self) -> &'static str {
         match self {
             Self::Open => "anyone can write it",
-            Self::Key => "only who has its key can write it",
+            Self::Key => "it can be written only with its key",
             Self::Partly => "parts of it are locked",
             Self::Marked => "it is marked read-only but not locked",
-            Self::Locked => "it is locked for good",
-            Self::Unknown => "it does not tell who can write it",
+            Self::Locked => "it is locked permanently",
+            Self::Unknown => "its write access is unknown",
         }
     }
 }
@@ -283,18 +283,18 @@ fn sentence(contents: &Contents, url: Option<&str>) -> String {
     let Contents { chip, lock, .. } = contents;
     let says = match (&contents.message, url) {
         (Message::None, _) => {
-            return "This card holds no messages that phones read, such as a payment card, a key card or a passport."
+            return "Not a tag: this card has no message that phones can read. It may be a payment card, a key card or a passport."
                 .to_owned();
         }
-        (_, Some(_)) => "carries a URL".to_owned(),
-        (Message::Records { .. }, None) => "carries a message without a URL".to_owned(),
-        (Message::Blank, _) => "is formatted and blank".to_owned(),
+        (_, Some(_)) => "contains a URL".to_owned(),
+        (Message::Records { .. }, None) => "contains a message without a URL".to_owned(),
+        (Message::Blank, _) => "is formatted and empty".to_owned(),
         (Message::Unformatted, _) => "was never formatted".to_owned(),
-        (Message::Protected, _) => "shows its message only to who has its key".to_owned(),
+        (Message::Protected, _) => "has a message that can only be read with its key".to_owned(),
         (Message::Broken { reason }, _) => {
             let reason = reason.trim_end_matches('.');
             format!(
-                "carries something broken: {}{}",
+                "contains a damaged message: {}{}",
                 reason[..1].to_lowercase(),
                 &reason[1..]
             )

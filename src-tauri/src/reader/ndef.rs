@@ -86,19 +86,19 @@ pub enum NdefError {
     #[error("The message ends in the middle of a record.")]
     CutOff,
     /// The first record does not begin a message, or a later one does.
-    #[error("The message does not begin where it should.")]
+    #[error("The first record is not marked as the first.")]
     NoBeginning,
     /// No record ends the message.
     #[error("The message does not end: its last record says that more follow.")]
     NoEnd,
     /// A record comes in pieces.
-    #[error("A record comes in pieces, which no chip that is read here needs.")]
+    #[error("A record is split into chunks, which is not supported.")]
     Chunked,
     /// A record has a type where it must have none, or a type that is reserved.
-    #[error("A record is of a kind that does not exist.")]
+    #[error("A record has an unknown type.")]
     Kind,
     /// A URI or a text is none.
-    #[error("A record's text is not text.")]
+    #[error("A text record contains no valid text.")]
     Text,
     /// There are too many records.
     #[error("The message has more than 64 records.")]
@@ -201,7 +201,7 @@ impl<'a> RawRecord<'a> {
                 uri: utf8(self.kind)?,
             },
             (4, _) => other(format!("urn:nfc:ext:{name}")),
-            (5, []) => other("bytes of no stated kind".to_owned()),
+            (5, []) => other("bytes of an unstated type".to_owned()),
             _ => return Err(NdefError::Kind),
         })
     }

@@ -155,7 +155,11 @@ async fn a_spreadsheet_can_open_the_file() {
 #[tokio::test]
 async fn an_export_has_what_its_filter_selects_and_nothing_simulated_or_deleted() {
     let service = TestService::start().await;
-    for (name, status) in [("lantern", "active"), ("vase", "archived"), ("gone", "active")] {
+    for (name, status) in [
+        ("lantern", "active"),
+        ("vase", "archived"),
+        ("gone", "active"),
+    ] {
         service
             .tag(json!({"name": name, "status": status, "data": {"only": name}}))
             .await;

@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_tests::TestService;
+use tapdesk_tests::{Answer, TestService};
 
 use super::all;
 
@@ -144,4 +144,63 @@ async fn a_member_that_cannot_be_empty_refuses_null() {
             .admin_patch("/settings", json!({setting: null}))
             .await;
     }
+}
+
+/// A page whose form writes more variables than a warning names.
+async fn page(service: &TestService) -> i64 {
+    let fields: Vec<_> = (1..=7)
+        .map(|number| json!({"variable": format!("answer_{number}"), "label": "Answer", "kind": "text"}))
+        .collect();
+    let form = json!({"type": "form", "fields": fields, "submit_label": "Send"});
+    let page = json!({"name": "Page", "kind": "studio", "blocks": [form]});
+    service.experience(page).await
+}
+
+#[tokio::test]
+async fn a_tag_that_is_assigned_without_what_the_page_writes_is_saved_with_a_warning() {
+    let service = TestService::start().await;
+    let page = page(&service).await;
+    let warning = |answer: &Answer| answer.header("tapdesk-warning").map(str::to_owned);
+    let assign = json!({"experience_id": page});
+    let tag = service.tag(json!({"name": "Bottle 41"})).await;
+    let answer = service
+        .admin(Method::PATCH, &tag.admin_path(), assign.clone())
+        .await;
+    answer.expect(200);
+    let said = warning(&answer).expect("a warning");
+    let way_out = format!("/admin/v1/experiences/{page}/missing-variables");
+    for part in ["the tag lacks", "answer_1", "answer_5 and 2 more", &way_out] {
+        assert!(said.contains(part), "{said}");
+    }
+    assert!(!said.contains("answer_6"), "{said}");
+    // Nothing was assigned now.
+    let renamed = json!({"name": "Bottle 42"});
+    let answer = service
+        .admin(Method::PATCH, &tag.admin_path(), renamed)
+        .await;
+    assert_eq!(warning(&answer), None);
+
+    let created = json!({"name": "Bottle 43", "experience_id": page});
+    let created = service.admin(Method::POST, "/tags", created).await;
+    created.expect(201);
+    assert!(warning(&created).is_some_and(|said| said.contains("answer_1")));
+    let bulk = json!({"action": "assign", "select": {"filter": {}}, "experience_id": page});
+    let answer = service
+        .admin(Method::POST, "/tags/bulk", bulk.clone())
+        .await;
+    answer.expect(200);
+    let said = warning(&answer).expect("a warning");
+    assert!(said.contains("2 of its tags lack: answer_1"), "{said}");
+
+    let path = format!("/experiences/{page}/missing-variables");
+    service
+        .admin(Method::POST, &path, Value::Null)
+        .await
+        .expect(200);
+    let answer = service.admin(Method::POST, "/tags/bulk", bulk).await;
+    assert_eq!(warning(&answer), None);
+    let answer = service
+        .admin(Method::PATCH, &tag.admin_path(), assign)
+        .await;
+    assert_eq!(warning(&answer), None);
 }

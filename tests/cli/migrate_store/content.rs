@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 const SEARCHED: &str = "'\"äö \" AND \"ttl\" AND \"le-\"'";
 
 /// Fills the database at `path`, which no service uses; `now` is in milliseconds since the Unix epoch.
-pub fn fill(path: &Path, tags: u32, interactions: u32, now: i64) {
+pub(super) fn fill(path: &Path, tags: u32, interactions: u32, now: i64) {
     let sql = include_str!("fill.sql")
         .replace(":tags", &tags.to_string())
         .replace(":interactions", &interactions.to_string())
@@ -24,7 +24,7 @@ pub fn fill(path: &Path, tags: u32, interactions: u32, now: i64) {
 }
 
 /// Tables of the database at `path`, without those that belong to the index of tags and the note of the schema.
-pub fn tables(database: &Connection) -> Vec<String> {
+pub(super) fn tables(database: &Connection) -> Vec<String> {
     let mut tables = database
         .prepare(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'tags_search_%'
@@ -36,7 +36,7 @@ pub fn tables(database: &Connection) -> Vec<String> {
 }
 
 /// How many rows each table has, and a digest of all of their values.
-pub fn content(path: &Path) -> BTreeMap<String, (u64, String)> {
+pub(super) fn content(path: &Path) -> BTreeMap<String, (u64, String)> {
     let database = Connection::open(path).unwrap();
     let mut content = BTreeMap::new();
     for table in tables(&database) {
@@ -77,7 +77,7 @@ pub fn content(path: &Path) -> BTreeMap<String, (u64, String)> {
 }
 
 /// How many rows each table has.
-pub fn counts(path: &Path) -> BTreeMap<String, u64> {
+pub(super) fn counts(path: &Path) -> BTreeMap<String, u64> {
     let database = Connection::open(path).unwrap();
     let counts = tables(&database).into_iter().map(|table| {
         let count = database.query_row(&counted(&table), [], |row| row.get(0));
@@ -96,7 +96,7 @@ fn counted(table: &str) -> String {
 
 /// Asserts what [`content`] tells of two databases, sooner where they are large:
 /// as many rows on both sides, and none that the other one has not.
-pub fn assert_same(one: &Path, other: &Path) {
+pub(super) fn assert_same(one: &Path, other: &Path) {
     assert_eq!(counts(one), counts(other));
     let database = Connection::open(one).unwrap();
     database

@@ -186,5 +186,5 @@ async fn a_difference_is_found_and_what_differs_is_not_served() {
     let tap = "UPDATE visits SET last_interaction = last_interaction + 1000; DELETE FROM interactions WHERE id = 100";
     looking.batch_execute(tap).await.unwrap();
     let said = migrate(&database.url(), &home).await.refused();
-    assert!(said.contains("was in use since the move began"), "{said}");
+    assert!(said.contains("was used after the move began"), "{said}");
 }

@@ -28,7 +28,7 @@ async fn a_running_service_is_found_in_order() {
         assert!(report.contains(line), "{line}: {report}");
     }
     assert!(
-        report.contains("warn  Tag URL") && report.contains("no phone gets there"),
+        report.contains("warn  Tag URL") && report.contains("works only on this machine"),
         "{report}"
     );
 }
@@ -66,7 +66,7 @@ async fn what_is_in_the_way_is_named_with_its_way_out() {
         "{}",
         report.stdout
     );
-    assert_eq!(report.stderr, "tapdesk-service: 3 things are in the way.\n");
+    assert_eq!(report.stderr, "tapdesk-service: 3 problems found.\n");
 }
 
 #[tokio::test]
@@ -82,7 +82,7 @@ async fn a_missing_inlay_key_is_bad_once_an_inlay_needs_it() {
     fs::write(&key, "ab".repeat(32)).unwrap();
     let report = run_at(&service, &["doctor"]).await;
     assert!(
-        report.stdout.contains("is not the one"),
+        report.stdout.contains("is not the key of"),
         "{}",
         report.stdout
     );

@@ -25,7 +25,7 @@ struct Told {
 }
 
 /// The page's server.
-pub struct Exhibit {
+pub(super) struct Exhibit {
     port: u16,
     heard: Mutex<(mpsc::UnboundedReceiver<Value>, Vec<String>)>,
     pictures: Arc<AtomicU32>,
@@ -33,7 +33,7 @@ pub struct Exhibit {
 }
 
 impl Exhibit {
-    pub async fn open() -> Self {
+    pub(super) async fn open() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (visits, heard) = mpsc::unbounded_channel();
@@ -56,16 +56,16 @@ impl Exhibit {
         }
     }
 
-    pub fn host(&self) -> String {
+    pub(super) fn host(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    pub fn base(&self) -> String {
+    pub(super) fn base(&self) -> String {
         format!("http://{}", self.host())
     }
 
     /// What the page of the next visit finds.
-    pub async fn next_visit(&self) -> Value {
+    pub(super) async fn next_visit(&self) -> Value {
         let mut heard = self.heard.lock().await;
         let next = tokio::time::timeout(std::time::Duration::from_secs(30), heard.0.recv());
         let told = next
@@ -79,19 +79,19 @@ impl Exhibit {
     }
 
     /// How often the picture was fetched.
-    pub fn pictures(&self) -> u32 {
+    pub(super) fn pictures(&self) -> u32 {
         self.pictures.load(Ordering::Relaxed)
     }
 
     /// Closes the server; answers where it was.
-    pub async fn close(self) -> String {
+    pub(super) async fn close(self) -> String {
         self.server.abort();
         let _ = (&mut { self.server }).await;
         format!("http://127.0.0.1:{}", self.port)
     }
 
     /// How many of the visits' rolling keys tell of a verified tap, at this service.
-    pub async fn verified(&self, service: &str) -> usize {
+    pub(super) async fn verified(&self, service: &str) -> usize {
         let visitor = Client::new(service.to_owned(), "");
         let mut verified = 0;
         for rk in &self.heard.lock().await.1 {

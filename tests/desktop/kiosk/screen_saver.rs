@@ -9,7 +9,7 @@ use zbus::connection::Builder;
 const NAME: &str = "org.freedesktop.ScreenSaver";
 
 /// A screen saver on a session bus.
-pub struct ScreenSaver {
+pub(super) struct ScreenSaver {
     waits: Arc<AtomicU32>,
     _connection: Connection,
 }
@@ -31,7 +31,7 @@ impl Service {
 }
 
 impl ScreenSaver {
-    pub async fn on(bus: &str) -> Self {
+    pub(super) async fn on(bus: &str) -> Self {
         let waits = Arc::new(AtomicU32::new(0));
         let served = Builder::address(bus)
             .and_then(|bus| bus.name(NAME))
@@ -46,7 +46,7 @@ impl ScreenSaver {
     }
 
     /// How many it waits for.
-    pub fn waits(&self) -> u32 {
+    pub(super) fn waits(&self) -> u32 {
         self.waits.load(Ordering::Relaxed)
     }
 }

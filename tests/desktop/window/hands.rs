@@ -22,7 +22,7 @@ const BUTTON_RELEASE: u8 = 5;
 const MOTION: u8 = 6;
 
 /// A connection to a display.
-pub struct Hands {
+pub(crate) struct Hands {
     x: RustConnection,
     root: Window,
     /// Width and height in pixels.
@@ -31,7 +31,7 @@ pub struct Hands {
 
 impl Hands {
     /// Hands on `display`.
-    pub fn on(display: &str) -> Self {
+    pub(crate) fn on(display: &str) -> Self {
         let (x, screen) = x11rb::connect(Some(display)).expect("the display can be reached");
         let screen = &x.setup().roots[screen];
         let (root, size) = (
@@ -50,7 +50,7 @@ impl Hands {
 
     /// Gives the keyboard to the window below all others that fills the screen,
     /// as a window manager does.
-    pub fn focus(&self) {
+    pub(crate) fn focus(&self) {
         if let Some(window) = self.windows().first() {
             self.x
                 .set_input_focus(InputFocus::PARENT, *window, CURRENT_TIME)
@@ -61,7 +61,7 @@ impl Hands {
     }
 
     /// Presses keys, by the display's numbers for them, and releases them again.
-    pub fn keys(&self, keys: &[u8]) {
+    pub(crate) fn keys(&self, keys: &[u8]) {
         for key in keys {
             self.input(KEY_PRESS, *key, 0, 0);
         }
@@ -72,19 +72,19 @@ impl Hands {
     }
 
     /// Holds a key down until it is released.
-    pub fn hold(&self, key: u8) {
+    pub(crate) fn hold(&self, key: u8) {
         self.input(KEY_PRESS, key, 0, 0);
         self.sync();
     }
 
     /// Releases a key that is held.
-    pub fn release(&self, key: u8) {
+    pub(crate) fn release(&self, key: u8) {
         self.input(KEY_RELEASE, key, 0, 0);
         self.sync();
     }
 
     /// Clicks a place with this button.
-    pub fn click(&self, x: i16, y: i16, button: u8) {
+    pub(crate) fn click(&self, x: i16, y: i16, button: u8) {
         self.input(MOTION, 0, x, y);
         self.input(BUTTON_PRESS, button, 0, 0);
         self.input(BUTTON_RELEASE, button, 0, 0);
@@ -92,7 +92,7 @@ impl Hands {
     }
 
     /// Drags from one place to another.
-    pub fn drag(&self, from: (i16, i16), to: (i16, i16)) {
+    pub(crate) fn drag(&self, from: (i16, i16), to: (i16, i16)) {
         self.input(MOTION, 0, from.0, from.1);
         self.input(BUTTON_PRESS, 1, 0, 0);
         self.input(MOTION, 0, to.0, to.1);
@@ -107,7 +107,7 @@ impl Hands {
     }
 
     /// Windows that are shown and managed: menus and tips are none.
-    pub fn windows(&self) -> Vec<Window> {
+    pub(crate) fn windows(&self) -> Vec<Window> {
         let tree = self
             .x
             .query_tree(self.root)
@@ -125,7 +125,7 @@ impl Hands {
     }
 
     /// Asks every window of this title to close, as a window manager does; how many there are.
-    pub fn close(&self, title: &str) -> usize {
+    pub(crate) fn close(&self, title: &str) -> usize {
         let (protocols, delete) = (self.atom("WM_PROTOCOLS"), self.atom("WM_DELETE_WINDOW"));
         let windows = self.of_title(title);
         for window in &windows {
@@ -140,7 +140,7 @@ impl Hands {
     }
 
     /// How many windows of this title are shown.
-    pub fn titled(&self, title: &str) -> usize {
+    pub(crate) fn titled(&self, title: &str) -> usize {
         self.of_title(title).len()
     }
 
@@ -166,7 +166,7 @@ impl Hands {
     }
 
     /// Where a window is and how large.
-    pub fn place(&self, window: Window) -> (i16, i16, u16, u16) {
+    pub(crate) fn place(&self, window: Window) -> (i16, i16, u16, u16) {
         let geometry = self
             .x
             .get_geometry(window)
@@ -176,7 +176,7 @@ impl Hands {
     }
 
     /// Whether this colour is on the display: red, green, blue.
-    pub fn see_colour(&self, colour: [u8; 3]) -> bool {
+    pub(crate) fn see_colour(&self, colour: [u8; 3]) -> bool {
         self.look().as_chunks().0.contains(&colour)
     }
 
@@ -197,7 +197,7 @@ impl Hands {
     }
 
     /// Leaves a picture of all that is shown in `target/screenshots`.
-    pub fn leave_picture(&self, name: &str) {
+    pub(crate) fn leave_picture(&self, name: &str) {
         let (width, height) = self.size;
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/target/screenshots");
         fs::create_dir_all(folder).expect("the target folder can be written");

@@ -11,7 +11,7 @@ const REACH: usize = 80;
 
 impl Window {
     /// Presses and releases a key.
-    pub async fn key(&self, value: impl Into<char>) {
+    pub(crate) async fn key(&self, value: impl Into<char>) {
         let value = value.into();
         let press = KeyActions::new("keyboard".to_owned())
             .then(KeyAction::Down { value })
@@ -22,14 +22,14 @@ impl Window {
     }
 
     /// Presses the keys of a text, one after the other.
-    pub async fn keys(&self, text: &str) {
+    pub(crate) async fn keys(&self, text: &str) {
         for value in text.chars() {
             self.key(value).await;
         }
     }
 
     /// Holds the Escape key for longer than three seconds.
-    pub async fn hold_escape(&self) {
+    pub(crate) async fn hold_escape(&self) {
         let value = Key::Escape.into();
         let hold = KeyActions::new("keyboard".to_owned())
             .then(KeyAction::Down { value })
@@ -41,7 +41,7 @@ impl Window {
     }
 
     /// Moves the focus with the Tab key until it is on what is at this `XPath`.
-    pub async fn tab_to(&self, xpath: &str) {
+    pub(crate) async fn tab_to(&self, xpath: &str) {
         self.see(xpath).await;
         let focused = "const found = document.evaluate(arguments[0], document, null, 9).singleNodeValue; \
                        return found !== null && found === document.activeElement";

@@ -33,7 +33,7 @@ async fn a_week_of_the_history_is_dropped_when_all_of_it_is_due() {
 
     db.sweep(START.plus_millis(5 * DAY)).await.unwrap();
     assert_eq!(texts(&db, PARTITIONS).await, weeks);
-    while db.sweep(START.plus_millis(7 * DAY)).await.unwrap() {}
+    while db.sweep(START.plus_millis(7 * DAY)).await.unwrap().more {}
     assert_eq!(texts(&db, PARTITIONS).await, weeks[1..]);
     assert!(db.interaction(first.id).await.unwrap().is_none());
     assert!(db.interaction(second.id).await.unwrap().is_some());
@@ -108,7 +108,7 @@ async fn a_moved_history_is_found_by_time_and_goes_when_it_is_due() {
     );
 
     let due = 12_345;
-    while db.sweep(at(due)).await.unwrap() {}
+    while db.sweep(at(due)).await.unwrap().more {}
     let left = "SELECT min(id)::TEXT FROM interactions_moved WHERE NOT simulated";
     let left: i64 = texts(&db, left).await[0].parse().unwrap();
     assert!((due..=due + 1).contains(&left), "{left}");
@@ -138,7 +138,7 @@ async fn a_moved_row_dated_ahead_holds_up_neither_rows_nor_traces() {
     );
     client.batch_execute(&moved).await.unwrap();
     let due = 4_001;
-    while db.sweep(at(due)).await.unwrap() {}
+    while db.sweep(at(due)).await.unwrap().more {}
     for (table, id) in [
         ("interactions", "id"),
         ("updates", "interaction_id"),
@@ -192,7 +192,7 @@ async fn expired_keys_go_in_batches_and_wait_for_nobody() {
         .unwrap();
     let keys = "SELECT interaction_id::TEXT FROM rolling_keys ORDER BY interaction_id";
     let mut rounds = 1;
-    while db.sweep(START.plus_millis(-DAY)).await.unwrap() {
+    while db.sweep(START.plus_millis(-DAY)).await.unwrap().more {
         rounds += 1;
     }
     let left = texts(&db, keys).await;
@@ -200,7 +200,7 @@ async fn expired_keys_go_in_batches_and_wait_for_nobody() {
     assert!(left.contains(&alive.id.to_string()));
     assert!(left.contains(&"1000".to_owned()));
     client.batch_execute("COMMIT").await.unwrap();
-    while db.sweep(START.plus_millis(-DAY)).await.unwrap() {}
+    while db.sweep(START.plus_millis(-DAY)).await.unwrap().more {}
     db.sweep(START.plus_millis(-DAY)).await.unwrap();
     assert_eq!(texts(&db, keys).await, [alive.id.to_string()]);
     assert!(db.issued_key(alive.id).await.unwrap().is_some());

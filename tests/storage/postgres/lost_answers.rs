@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tapdesk_service::entropy::OsEntropy;
-use tapdesk_service::event::Event;
 use tapdesk_service::id::{InlayId, TagId};
 use tapdesk_service::interaction::{NewInteraction, Verdict};
 use tapdesk_service::rolling_key::KeyHash;
+use tapdesk_service::storage::Event;
 use tapdesk_service::storage::postgres::{Address, PostgresStorage, Time};
 use tapdesk_service::storage::{Storage as _, StorageError, Tags as _, Taps as _, Updated};
 use tapdesk_tests::postgres::Cluster;

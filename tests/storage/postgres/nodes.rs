@@ -5,10 +5,10 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde_json::json;
 use tapdesk_service::entropy::{OsEntropy, bytes};
-use tapdesk_service::event::{Event, Told};
 use tapdesk_service::id::TagId;
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::postgres::{PostgresStorage, Time};
+use tapdesk_service::storage::{Event, Told};
 use tapdesk_service::storage::{
     Interactions as _, Storage, TagChange, Tags as _, Taps as _, Updated,
 };

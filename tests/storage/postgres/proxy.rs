@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// What is lost on the way. A connection that loses something is closed.
 #[derive(Clone, Debug, Default)]
-pub enum Loses {
+pub(super) enum Loses {
     #[default]
     Nothing,
     /// A question with these bytes in it, on its way to the server.
@@ -23,13 +23,13 @@ pub enum Loses {
 type Loss = Mutex<Loses>;
 
 /// A way to one server. It goes with the runtime.
-pub struct Proxy {
+pub(super) struct Proxy {
     port: u16,
     loss: Arc<Loss>,
 }
 
 impl Proxy {
-    pub async fn to(server: u16) -> Self {
+    pub(super) async fn to(server: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let loss = Arc::new(Loss::default());
@@ -44,12 +44,12 @@ impl Proxy {
         Self { port, loss }
     }
 
-    pub fn port(&self) -> u16 {
+    pub(super) fn port(&self) -> u16 {
         self.port
     }
 
     /// Loses this from now on.
-    pub fn lose(&self, what: Loses) {
+    pub(super) fn lose(&self, what: Loses) {
         *self.loss.lock().unwrap() = what;
     }
 }

@@ -71,7 +71,7 @@ async fn keys_and_traces_that_are_due_go_whatever_stands_in_front_of_them() {
     db.update_variables(tapped.update("yes")).await.unwrap();
     db.note_payload_read(tapped.id, db.now());
     db.clock.advance(400 * DAY);
-    while db.sweep(db.now()).await.unwrap() {}
+    while db.sweep(db.now()).await.unwrap().more {}
     for (table, left) in [
         ("interactions", 2_100),
         ("rolling_keys", 2_100),
@@ -111,7 +111,7 @@ async fn a_round_removes_a_bounded_number_of_rows() {
     db.clock.advance(400 * DAY);
     let (mut left, mut more) = (5_000, true);
     while more {
-        more = db.sweep(db.now()).await.unwrap();
+        more = db.sweep(db.now()).await.unwrap().more;
         for table in ["interactions", "rolling_keys"] {
             assert_eq!(rows(&db, table), (left - MOST).max(0), "{table}");
         }

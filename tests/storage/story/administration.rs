@@ -13,7 +13,7 @@ fn app(id: i64) -> SettingsEdit {
     })
 }
 
-pub async fn secrets_and_settings_are_kept<B: Backend>(mut db: Database<B>) {
+pub(crate) async fn secrets_and_settings_are_kept<B: Backend>(mut db: Database<B>) {
     let secrets = db.secrets().await.unwrap();
     assert_ne!(secrets.key_mask, [0; 32]);
     assert_ne!(secrets.key_mask, secrets.client);
@@ -36,7 +36,7 @@ pub async fn secrets_and_settings_are_kept<B: Backend>(mut db: Database<B>) {
     );
 }
 
-pub async fn a_token_is_known_until_it_is_removed<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_token_is_known_until_it_is_removed<B: Backend>(db: Database<B>) {
     let [first, second] = [TokenHash([1; 32]), TokenHash([2; 32])];
     let studio = db.insert_token("Studio".to_owned(), first).await.unwrap();
     assert_eq!(studio.created_at, db.now());

@@ -7,7 +7,7 @@ use tapdesk_service::tag::{PropertyClass, PropertyKey, Status, TagFields};
 
 use crate::storage::backend::{Backend, Database, Tap, inlay, keys, redirect, tag_fields};
 
-pub async fn the_epoch_grows_before_a_change_is_acknowledged<B: Backend>(db: Database<B>) {
+pub(crate) async fn the_epoch_grows_before_a_change_is_acknowledged<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let mut epoch = db.configuration_epoch();
     let mut grown = |what: &str| {
@@ -63,7 +63,7 @@ pub async fn the_epoch_grows_before_a_change_is_acknowledged<B: Backend>(db: Dat
     grown("an experience's end");
 }
 
-pub async fn what_is_no_configuration_leaves_the_epoch<B: Backend>(db: Database<B>) {
+pub(crate) async fn what_is_no_configuration_leaves_the_epoch<B: Backend>(db: Database<B>) {
     let tag = db.registrable("bottle", json!({})).await;
     let inlay = db.inlay_on(tag, 1).await;
     let epoch = db.configuration_epoch();

@@ -21,7 +21,9 @@ async fn replace_keys(storage: &dyn Storage, inlay: InlayId, number: u8) {
     storage.edit_inlay(inlay, Box::new(edit)).await.unwrap();
 }
 
-pub async fn a_code_is_accepted_once_and_only_after_those_before_it<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_code_is_accepted_once_and_only_after_those_before_it<B: Backend>(
+    db: Database<B>,
+) {
     let tag = db.tag(json!({})).await;
     let inlay = db.inlay_on(tag, 1).await;
     for (counter, verdict) in [
@@ -67,7 +69,7 @@ pub async fn a_code_is_accepted_once_and_only_after_those_before_it<B: Backend>(
     assert_eq!(stored.last_counter, 0x00FF_FFFF);
 }
 
-pub async fn of_many_at_once_with_one_code_one_is_accepted<B: Backend>(db: Database<B>) {
+pub(crate) async fn of_many_at_once_with_one_code_one_is_accepted<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let inlay = db.inlay_on(tag, 1).await;
     let racers = (0..200).map(|_| db.tap(Tap::code(tag, inlay, 7)));
@@ -75,7 +77,9 @@ pub async fn of_many_at_once_with_one_code_one_is_accepted<B: Backend>(db: Datab
     assert_eq!(taps.iter().filter(|tap| tap.verified()).count(), 1);
 }
 
-pub async fn other_keys_start_anew_and_former_ones_come_back_with_their_counter<B: Backend>(
+pub(crate) async fn other_keys_start_anew_and_former_ones_come_back_with_their_counter<
+    B: Backend,
+>(
     db: Database<B>,
 ) {
     let tag = db.tag(json!({})).await;
@@ -105,7 +109,9 @@ pub async fn other_keys_start_anew_and_former_ones_come_back_with_their_counter<
     );
 }
 
-pub async fn keys_that_change_under_taps_make_no_code_good_again<B: Backend>(db: Database<B>) {
+pub(crate) async fn keys_that_change_under_taps_make_no_code_good_again<B: Backend>(
+    db: Database<B>,
+) {
     const ROUNDS: u32 = 10;
     const TAPS: u32 = 15;
     let tag = db.tag(json!({})).await;
@@ -131,7 +137,7 @@ pub async fn keys_that_change_under_taps_make_no_code_good_again<B: Backend>(db:
     }
 }
 
-pub async fn a_counter_outlives_its_inlay<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_counter_outlives_its_inlay<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let first = db.inlay_on(tag, 1).await;
     db.tap(Tap::code(tag, first, 10)).await;
@@ -147,7 +153,9 @@ pub async fn a_counter_outlives_its_inlay<B: Backend>(db: Database<B>) {
 
 /// The database decides by rules of its own (`record_taps` in PostgreSQL), and foresees by
 /// those of `inlay::counter`: they are the same.
-pub async fn what_is_foreseen_is_what_is_decided_and_moves_nothing<B: Backend>(db: Database<B>) {
+pub(crate) async fn what_is_foreseen_is_what_is_decided_and_moves_nothing<B: Backend>(
+    db: Database<B>,
+) {
     let tag = db.tag(json!({})).await;
     let inlay = db.inlay_on(tag, 1).await;
     let cases = [

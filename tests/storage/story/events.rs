@@ -1,11 +1,11 @@
 //! What is told, and when.
 
 use serde_json::json;
-use tapdesk_service::event::Event;
+use tapdesk_service::storage::Event;
 
 use crate::storage::backend::{Backend, Database, Tap};
 
-pub async fn a_tap_is_told_after_its_commit<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_tap_is_told_after_its_commit<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let twin = db.simulated_tag(json!({"slug": "my-twin"})).await;
     let inlay = db.inlay_on(tag, 1).await;
@@ -38,7 +38,9 @@ pub async fn a_tap_is_told_after_its_commit<B: Backend>(db: Database<B>) {
     assert!(events.try_recv().is_err(), "configuration is no event");
 }
 
-pub async fn an_update_is_told_with_its_changes_and_a_refusal_is_not<B: Backend>(db: Database<B>) {
+pub(crate) async fn an_update_is_told_with_its_changes_and_a_refusal_is_not<B: Backend>(
+    db: Database<B>,
+) {
     let tag = db.registrable("bottle", json!({})).await;
     let tapped = db.tap(Tap::of(tag)).await;
     let mut events = db.events();

@@ -14,7 +14,9 @@ fn to(page: &'static str) -> ExperienceEdit {
     Box::new(move |_| Ok(redirect(page)))
 }
 
-pub async fn a_tag_leads_to_what_is_published_and_not_to_a_draft<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_tag_leads_to_what_is_published_and_not_to_a_draft<B: Backend>(
+    db: Database<B>,
+) {
     let drafted = db
         .insert_experience(redirect("draft"), false)
         .await
@@ -49,7 +51,7 @@ pub async fn a_tag_leads_to_what_is_published_and_not_to_a_draft<B: Backend>(db:
     assert_eq!(*tap.experience.unwrap().content, redirect("first").content);
 }
 
-pub async fn a_version_never_changes<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_version_never_changes<B: Backend>(db: Database<B>) {
     let experience_id = db.experience("first").await;
     let first = VersionRef {
         experience_id,
@@ -75,7 +77,7 @@ pub async fn a_version_never_changes<B: Backend>(db: Database<B>) {
     assert!(db.published(third).await.unwrap().is_none());
 }
 
-pub async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Database<B>) {
+pub(crate) async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Database<B>) {
     let id = db.experience("first").await;
     let before = db.storage().experience(id).await.unwrap();
     db.clock.advance(1_000);
@@ -88,7 +90,7 @@ pub async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Database<B>
     assert_eq!(db.versions(id, None, 10).await.unwrap().unwrap().len(), 1);
 }
 
-pub async fn an_experience_goes_when_no_tag_leads_to_it<B: Backend>(db: Database<B>) {
+pub(crate) async fn an_experience_goes_when_no_tag_leads_to_it<B: Backend>(db: Database<B>) {
     let tag = db.registrable("bottle", json!({})).await;
     let fields = db.storage().tag(tag).await.unwrap().unwrap().fields;
     let id = fields.experience_id.unwrap();
@@ -105,7 +107,7 @@ pub async fn an_experience_goes_when_no_tag_leads_to_it<B: Backend>(db: Database
     assert!(db.change_tags(vec![tag], assign).await.is_err());
 }
 
-pub async fn a_restored_tag_leads_to_no_deleted_experience<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_restored_tag_leads_to_no_deleted_experience<B: Backend>(db: Database<B>) {
     let tag = db.registrable("bottle", json!({})).await;
     let fields = db.storage().tag(tag).await.unwrap().unwrap().fields;
     db.change_tags(vec![tag], TagChange::Delete).await.unwrap();
@@ -118,7 +120,7 @@ pub async fn a_restored_tag_leads_to_no_deleted_experience<B: Backend>(db: Datab
     db.edit_tag(tag, Box::new(Ok)).await.unwrap().unwrap();
 }
 
-pub async fn what_is_published_already_is_no_new_version<B: Backend>(db: Database<B>) {
+pub(crate) async fn what_is_published_already_is_no_new_version<B: Backend>(db: Database<B>) {
     let id = db.experience("first").await;
     let edited = db.edit_experience(id, to("first"), true).await.unwrap();
     assert_eq!(edited.unwrap().published_version, Some(1));
@@ -151,7 +153,7 @@ pub async fn what_is_published_already_is_no_new_version<B: Backend>(db: Databas
     assert!(none.is_none());
 }
 
-pub async fn experiences_are_found_by_name_and_kind<B: Backend>(db: Database<B>) {
+pub(crate) async fn experiences_are_found_by_name_and_kind<B: Backend>(db: Database<B>) {
     let mut ids = Vec::new();
     for name in ["Äpfel 100%", "apples_1", "APPLES 1"] {
         let fields = ExperienceFields {
@@ -201,7 +203,7 @@ fn page(images: &[ImageId]) -> ExperienceFields {
     }
 }
 
-pub async fn an_image_goes_when_no_page_shows_it<B: Backend>(db: Database<B>) {
+pub(crate) async fn an_image_goes_when_no_page_shows_it<B: Backend>(db: Database<B>) {
     let page_of = |images: Vec<ImageId>| -> ExperienceEdit { Box::new(move |_| Ok(page(&images))) };
     let shows_unknown = db.insert_experience(page(&[ImageId(1)]), false).await;
     let missing = Conflict::Missing {

@@ -10,21 +10,23 @@ use crate::storage::backend::{Backend, DAY, Database, START, Tap, Tapped};
 /// A moment before every interaction: none is too old.
 const EVER: Timestamp = Timestamp::from_millis(0);
 
-pub async fn a_key_is_kept_as_long_as_it_lives<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_key_is_kept_as_long_as_it_lives<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let tapped = db.tap(Tap::of(tag)).await;
     db.clock.advance(LIFETIME_MILLIS - 1);
     let younger = db.tap(Tap::of(tag)).await;
-    assert!(!db.sweep(EVER).await.unwrap());
+    assert!(!db.sweep(EVER).await.unwrap().more);
     assert!(db.issued_key(tapped.id).await.unwrap().is_some());
 
     db.clock.advance(1);
-    assert!(!db.sweep(EVER).await.unwrap());
+    assert!(!db.sweep(EVER).await.unwrap().more);
     assert!(db.issued_key(tapped.id).await.unwrap().is_none());
     assert!(db.issued_key(younger.id).await.unwrap().is_some());
 }
 
-pub async fn interactions_before_the_given_moment_go_and_nothing_else<B: Backend>(db: Database<B>) {
+pub(crate) async fn interactions_before_the_given_moment_go_and_nothing_else<B: Backend>(
+    db: Database<B>,
+) {
     const WEEK: i64 = 7 * DAY;
     let tag = db.tag(json!({"variables": {"registered": "no"}})).await;
     let inlay = db.inlay_on(tag, 1).await;
@@ -34,26 +36,26 @@ pub async fn interactions_before_the_given_moment_go_and_nothing_else<B: Backend
     let before = db.storage().tag(tag).await.unwrap();
 
     // A week late is early enough.
-    while db.sweep(START.plus_millis(2 * WEEK)).await.unwrap() {}
+    while db.sweep(START.plus_millis(2 * WEEK)).await.unwrap().more {}
     assert!(db.interaction(older.id).await.unwrap().is_none());
     assert!(db.interaction(newer.id).await.unwrap().is_some());
     assert!(db.issued_key(newer.id).await.unwrap().is_some());
 
     db.clock.advance(400 * DAY);
-    while db.sweep(db.now()).await.unwrap() {}
+    while db.sweep(db.now()).await.unwrap().more {}
     assert!(db.interaction(newer.id).await.unwrap().is_none());
     assert_eq!(db.storage().tag(tag).await.unwrap(), before);
     assert_eq!(db.inlay(inlay).await.unwrap().unwrap().last_counter, 2);
     assert!(!db.tap(Tap::code(tag, inlay, 2)).await.verified());
 }
 
-pub async fn what_is_due_goes_in_rounds_until_nothing_is_left<B: Backend>(db: Database<B>) {
+pub(crate) async fn what_is_due_goes_in_rounds_until_nothing_is_left<B: Backend>(db: Database<B>) {
     const TAPS: usize = 4_500;
     let tag = db.tag(json!({})).await;
     let taps = join_all((0..TAPS).map(|_| db.tap(Tap::of(tag)))).await;
     db.clock.advance(LIFETIME_MILLIS);
     let mut rounds = 1;
-    while db.sweep(db.now()).await.unwrap() {
+    while db.sweep(db.now()).await.unwrap().more {
         rounds += 1;
         assert!(rounds <= TAPS, "it comes to an end");
     }
@@ -73,14 +75,14 @@ async fn many<B: Backend>(db: &Database<B>, taps: usize, tap: Tap) -> Vec<Tapped
 }
 
 /// The ids are of three kinds: dated ahead by simulated time, due, and young.
-pub async fn what_is_dated_ahead_holds_up_nothing_that_is_due<B: Backend>(db: Database<B>) {
+pub(crate) async fn what_is_dated_ahead_holds_up_nothing_that_is_due<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let twin = db.simulated_tag(json!({"slug": "my-twin"})).await;
     many(&db, 2_100, Tap::of(twin).simulated(800 * DAY)).await;
     let due = many(&db, 2_500, Tap::of(tag)).await;
     db.clock.advance(400 * DAY);
     let young = db.tap(Tap::of(tag)).await;
-    while db.sweep(db.now().plus_millis(-DAY)).await.unwrap() {}
+    while db.sweep(db.now().plus_millis(-DAY)).await.unwrap().more {}
     for tapped in [due[0], due[1_250], due[2_499]] {
         assert!(db.interaction(tapped.id).await.unwrap().is_none());
     }
@@ -89,14 +91,21 @@ pub async fn what_is_dated_ahead_holds_up_nothing_that_is_due<B: Backend>(db: Da
 }
 
 /// A wall clock that was wrong for a while, and put right.
-pub async fn a_clock_that_was_ahead_holds_up_nothing_that_is_due<B: Backend>(mut db: Database<B>) {
+pub(crate) async fn a_clock_that_was_ahead_holds_up_nothing_that_is_due<B: Backend>(
+    mut db: Database<B>,
+) {
     let tag = db.tag(json!({})).await;
     db.clock.advance(800 * DAY);
     let ahead = many(&db, 2_100, Tap::of(tag)).await;
     db.reopen_at(START).await;
     let due = many(&db, 10, Tap::of(tag)).await;
     db.clock.advance(400 * DAY);
-    while db.sweep(db.now().plus_millis(-30 * DAY)).await.unwrap() {}
+    while db
+        .sweep(db.now().plus_millis(-30 * DAY))
+        .await
+        .unwrap()
+        .more
+    {}
     for tapped in &due {
         assert!(db.interaction(tapped.id).await.unwrap().is_none());
     }
@@ -107,15 +116,15 @@ pub async fn a_clock_that_was_ahead_holds_up_nothing_that_is_due<B: Backend>(mut
     assert!(db.reserve_interaction_id().await.unwrap() > due[9].id);
 }
 
-pub async fn taps_go_on_while_a_full_history_is_removed<B: Backend>(db: Database<B>) {
+pub(crate) async fn taps_go_on_while_a_full_history_is_removed<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let due = many(&db, 6_000, Tap::of(tag)).await;
     db.clock.advance(400 * DAY);
     let keep_since = db.now().plus_millis(-30 * DAY);
-    let removing = async { while db.sweep(keep_since).await.unwrap() {} };
+    let removing = async { while db.sweep(keep_since).await.unwrap().more {} };
     let ((), young) = tokio::join!(removing, many(&db, 1_000, Tap::of(tag)));
     assert!(
-        !db.sweep(keep_since).await.unwrap(),
+        !db.sweep(keep_since).await.unwrap().more,
         "nothing is left to do"
     );
     for tapped in due.iter().step_by(500) {

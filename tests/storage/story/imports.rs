@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tapdesk_service::id::ImportId;
-use tapdesk_service::spreadsheet::Cell;
 use tapdesk_service::storage::{
     Conflict, ImportRow, LEFT_AFTER_MILLIS, Put, ROWS_AT_ONCE, Staged, StorageError, TagChange,
     TagFilter, TagList, TagOrder, finish_import,
 };
+use tapdesk_service::tag::cell::Cell;
 use tapdesk_service::tag::{Slug, Tag, TagColumn, TagRow};
 
 use crate::storage::backend::{Backend, Database, Tap, inlay, tag_fields};
@@ -60,7 +60,9 @@ async fn staged<B: Backend>(db: &Database<B>, rows: Vec<Arc<ImportRow>>) -> Impo
     import
 }
 
-pub async fn rows_become_tags_a_hundred_at_a_time_in_their_order<B: Backend>(db: Database<B>) {
+pub(crate) async fn rows_become_tags_a_hundred_at_a_time_in_their_order<B: Backend>(
+    db: Database<B>,
+) {
     let import = staged(&db, bottles(0..250)).await;
     assert!(all(&db).await.is_empty(), "nothing is decided");
     db.decide_import(import).await.unwrap();
@@ -85,7 +87,7 @@ pub async fn rows_become_tags_a_hundred_at_a_time_in_their_order<B: Backend>(db:
     assert_eq!(db.abandoned_imports().await.unwrap(), []);
 }
 
-pub async fn what_is_not_decided_leaves_nothing<B: Backend>(mut db: Database<B>) {
+pub(crate) async fn what_is_not_decided_leaves_nothing<B: Backend>(mut db: Database<B>) {
     let import = staged(&db, bottles(0..150)).await;
     db.crash().await;
     db.clock.advance(LEFT_AFTER_MILLIS);
@@ -109,7 +111,7 @@ pub async fn what_is_not_decided_leaves_nothing<B: Backend>(mut db: Database<B>)
     }
 }
 
-pub async fn what_is_decided_is_finished_after_a_crash<B: Backend>(mut db: Database<B>) {
+pub(crate) async fn what_is_decided_is_finished_after_a_crash<B: Backend>(mut db: Database<B>) {
     let import = staged(&db, bottles(0..250)).await;
     db.decide_import(import).await.unwrap();
     db.apply_import(import).await.unwrap();
@@ -123,7 +125,7 @@ pub async fn what_is_decided_is_finished_after_a_crash<B: Backend>(mut db: Datab
     assert_eq!(db.apply_import(import).await.unwrap(), []);
 }
 
-pub async fn what_an_import_needs_nobody_else_gets<B: Backend>(db: Database<B>) {
+pub(crate) async fn what_an_import_needs_nobody_else_gets<B: Backend>(db: Database<B>) {
     let experience = db.experience("landing").await;
     let mut with_inlay = (*row(&[
         ("slug", "bottle-0001"),
@@ -157,7 +159,7 @@ pub async fn what_an_import_needs_nobody_else_gets<B: Backend>(db: Database<B>) 
     assert_eq!(stored.fields, inlay(1, Some(imported.tag)).fields);
 }
 
-pub async fn what_happens_to_a_tag_meanwhile_is_not_lost<B: Backend>(db: Database<B>) {
+pub(crate) async fn what_happens_to_a_tag_meanwhile_is_not_lost<B: Backend>(db: Database<B>) {
     let tag = db.registrable("bottle-0001", json!({"title": "Old"})).await;
     let gone = db.tag(json!({"slug": "bottle-0002"})).await;
     let rows = ["bottle-0001", "bottle-0002"]

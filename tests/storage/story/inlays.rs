@@ -4,9 +4,9 @@ use serde_json::json;
 use tapdesk_service::id::{InlayId, TagId};
 use tapdesk_service::inlay::Technology;
 use tapdesk_service::inventory::{InlayFields, MasterKeyFields, SealedKeys};
+use tapdesk_service::keyring::WrappedKeys;
 use tapdesk_service::storage::{
     Conflict, InlayEdit, InlayFilter, OtherInlays, SimulatedTag, StorageError, TagFilter, TagKey,
-    WrappedKeys,
 };
 use tapdesk_service::world::World;
 
@@ -26,7 +26,7 @@ fn conflict<T: std::fmt::Debug>(outcome: Result<T, StorageError>) -> Conflict {
     }
 }
 
-pub async fn an_inlay_is_found_on_its_tag_and_in_lists<B: Backend>(db: Database<B>) {
+pub(crate) async fn an_inlay_is_found_on_its_tag_and_in_lists<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let rolling = db.inlay_on(tag, 1).await;
     let mut fixed = inlay(2, Some(tag));
@@ -109,7 +109,7 @@ pub async fn an_inlay_is_found_on_its_tag_and_in_lists<B: Backend>(db: Database<
     assert!(db.delete_inlay(fixed).await.unwrap().is_none());
 }
 
-pub async fn a_uid_is_taken_until_its_inlay_is_deleted<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_uid_is_taken_until_its_inlay_is_deleted<B: Backend>(db: Database<B>) {
     let first = db.insert_inlay(inlay(1, None)).await.unwrap();
     let taken = conflict(db.insert_inlay(inlay(1, None)).await);
     assert_eq!(taken, Conflict::UidTaken("04000000000001".to_owned()));
@@ -118,7 +118,7 @@ pub async fn a_uid_is_taken_until_its_inlay_is_deleted<B: Backend>(db: Database<
     assert!(db.inlay(again).await.unwrap().is_some());
 }
 
-pub async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Database<B>) {
+pub(crate) async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let id = db.inlay_on(tag, 1).await;
     let refusing: InlayEdit = Box::new(|_| Err("No.".to_owned().into()));
@@ -142,7 +142,7 @@ pub async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Database<B>
     assert!(db.edit_inlay(InlayId(99), edit).await.unwrap().is_none());
 }
 
-pub async fn inlays_go_on_tags_of_their_own_world_that_exist<B: Backend>(db: Database<B>) {
+pub(crate) async fn inlays_go_on_tags_of_their_own_world_that_exist<B: Backend>(db: Database<B>) {
     let real = db.tag(json!({})).await;
     let twin = db.simulated_tag(json!({"slug": "my-twin"})).await;
     let on = |tag, simulated| {
@@ -170,7 +170,7 @@ pub async fn inlays_go_on_tags_of_their_own_world_that_exist<B: Backend>(db: Dat
     );
 }
 
-pub async fn a_master_key_goes_when_no_inlay_uses_it<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_master_key_goes_when_no_inlay_uses_it<B: Backend>(db: Database<B>) {
     let key = MasterKeyFields {
         name: "Vineyard".to_owned(),
         key: sealed(9, 1),
@@ -205,7 +205,9 @@ pub async fn a_master_key_goes_when_no_inlay_uses_it<B: Backend>(db: Database<B>
     assert_eq!(db.count_master_keys().await.unwrap(), 0);
 }
 
-pub async fn inlays_that_may_explain_a_code_are_those_of_other_tags<B: Backend>(db: Database<B>) {
+pub(crate) async fn inlays_that_may_explain_a_code_are_those_of_other_tags<B: Backend>(
+    db: Database<B>,
+) {
     let tag = db.tag(json!({})).await;
     let own = db.inlay_on(tag, 1).await;
     let loose = db.insert_inlay(inlay(2, None)).await.unwrap();
@@ -234,7 +236,9 @@ pub async fn inlays_that_may_explain_a_code_are_those_of_other_tags<B: Backend>(
     }
 }
 
-pub async fn a_virtual_inlay_counts_its_reads_and_stays_simulated<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_virtual_inlay_counts_its_reads_and_stays_simulated<B: Backend>(
+    db: Database<B>,
+) {
     let twin = SimulatedTag::New(Box::new(tag_fields(json!({"slug": "my-twin"}))));
     let mut chip = inlay(1, None);
     chip.simulated = true;
@@ -263,7 +267,7 @@ pub async fn a_virtual_inlay_counts_its_reads_and_stays_simulated<B: Backend>(db
     assert_eq!(db.count_virtual_inlays().await.unwrap(), 0);
 }
 
-pub async fn what_makes_half_a_virtual_inlay_makes_nothing<B: Backend>(db: Database<B>) {
+pub(crate) async fn what_makes_half_a_virtual_inlay_makes_nothing<B: Backend>(db: Database<B>) {
     db.insert_inlay(inlay(1, None)).await.unwrap();
     let twin = || SimulatedTag::New(Box::new(tag_fields(json!({"slug": "my-twin"}))));
     let mut chip = inlay(1, None);

@@ -5,13 +5,13 @@ use tapdesk_service::storage::{StorageError, TagEdit};
 
 use crate::storage::backend::{Backend, Database, Tap};
 
-pub async fn an_operation_that_panics_fails_alone<B: Backend>(db: Database<B>) {
+pub(crate) async fn an_operation_that_panics_fails_alone<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     for count in 1..=20 {
         let edit: TagEdit = Box::new(|_| panic!("a test's own panic"));
         let edited = db.edit_tag(tag, edit).await;
         assert!(matches!(edited, Err(StorageError::Panicked)), "{edited:?}");
-        assert_eq!(db.panics().get(), count);
+        assert_eq!(db.metrics().panics(), count);
     }
     db.ready().await.unwrap();
     db.tap(Tap::of(tag)).await;

@@ -9,7 +9,7 @@ use tapdesk_service::storage::{StorageError, UpdateRefusal, Updated};
 
 use crate::storage::backend::{Backend, DAY, Database, MINUTE, START, Tap, tag_fields};
 
-pub async fn everything_is_found_again<B: Backend>(mut db: Database<B>) {
+pub(crate) async fn everything_is_found_again<B: Backend>(mut db: Database<B>) {
     let tag = db
         .tag(json!({"variables": {"registered": "no"}, "attributes": {"sku": "A-1"}}))
         .await;
@@ -58,7 +58,7 @@ pub async fn everything_is_found_again<B: Backend>(mut db: Database<B>) {
     );
 }
 
-pub async fn no_id_of_an_interaction_comes_twice<B: Backend>(mut db: Database<B>) {
+pub(crate) async fn no_id_of_an_interaction_comes_twice<B: Backend>(mut db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let first = db.reserve_interaction_id().await.unwrap();
     let second = db.reserve_interaction_id().await.unwrap();
@@ -75,13 +75,13 @@ pub async fn no_id_of_an_interaction_comes_twice<B: Backend>(mut db: Database<B>
 
     // Long after the last interaction was removed, too.
     db.clock.advance(400 * DAY);
-    while db.sweep(db.now()).await.unwrap() {}
+    while db.sweep(db.now()).await.unwrap().more {}
     db.reopen().await;
     let next = db.reserve_interaction_id().await.unwrap();
     assert!(next > highest, "{next} after {highest}");
 }
 
-pub async fn keys_from_a_later_clock_never_come_back<B: Backend>(mut db: Database<B>) {
+pub(crate) async fn keys_from_a_later_clock_never_come_back<B: Backend>(mut db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let before = db.tap(Tap::of(tag)).await;
     db.clock.advance(2 * MINUTE);
@@ -103,7 +103,7 @@ pub async fn keys_from_a_later_clock_never_come_back<B: Backend>(mut db: Databas
     assert!(db.issued_key(new.id).await.unwrap().is_some());
 }
 
-pub async fn simulated_time_expires_no_real_key<B: Backend>(mut db: Database<B>) {
+pub(crate) async fn simulated_time_expires_no_real_key<B: Backend>(mut db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let twin = db.simulated_tag(json!({"slug": "my-twin"})).await;
     let real = db.tap(Tap::of(tag)).await;
@@ -113,7 +113,7 @@ pub async fn simulated_time_expires_no_real_key<B: Backend>(mut db: Database<B>)
     assert!(db.issued_key(real.id).await.unwrap().is_some());
 }
 
-pub async fn what_is_closed_refuses<B: Backend>(db: Database<B>) {
+pub(crate) async fn what_is_closed_refuses<B: Backend>(db: Database<B>) {
     db.ready().await.unwrap();
     db.close().await;
     let refusals = [
@@ -130,7 +130,7 @@ pub async fn what_is_closed_refuses<B: Backend>(db: Database<B>) {
     }
 }
 
-pub async fn what_was_acknowledged_outlives_a_crash<B: Backend>(mut db: Database<B>) {
+pub(crate) async fn what_was_acknowledged_outlives_a_crash<B: Backend>(mut db: Database<B>) {
     let tag = db.registrable("bottle", json!({})).await;
     let inlay = db.inlay_on(tag, 1).await;
     let used = db.tap(Tap::code(tag, inlay, 1)).await;

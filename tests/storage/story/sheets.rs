@@ -6,7 +6,9 @@ use tapdesk_service::storage::SheetEdit;
 
 use crate::storage::backend::{Backend, Database};
 
-pub async fn rows_are_kept_in_their_order_until_the_sheet_is_closed<B: Backend>(db: Database<B>) {
+pub(crate) async fn rows_are_kept_in_their_order_until_the_sheet_is_closed<B: Backend>(
+    db: Database<B>,
+) {
     let fields = SheetFields {
         name: "Pallet 3".to_owned(),
         planned: Some(3),

@@ -33,7 +33,7 @@ async fn listed<B: Backend>(db: &Database<B>, filter: TagFilter) -> Vec<i64> {
     tags.iter().map(|tag| tag.id.0).collect()
 }
 
-pub async fn a_tag_is_found_as_it_was_stored<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_tag_is_found_as_it_was_stored<B: Backend>(db: Database<B>) {
     let fields = tag_fields(json!({
         "slug": "k3v9qa", "name": "Bottle 41", "title": "Grüezi 🍾", "description": "O'Neill; --",
         "language_code": "de_CH", "verifier_enabled": false, "updates_require_verified": true,
@@ -60,7 +60,7 @@ pub async fn a_tag_is_found_as_it_was_stored<B: Backend>(db: Database<B>) {
     assert_eq!(db.count_tags(of(World::Both)).await.unwrap(), 2);
 }
 
-pub async fn a_tag_that_breaks_a_rule_is_refused_alone<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_tag_that_breaks_a_rule_is_refused_alone<B: Backend>(db: Database<B>) {
     let taken = tag_fields(json!({"slug": "taken-1"}));
     let nowhere = tag_fields(json!({"slug": "nowhere", "experience_id": 99}));
     let fine = tag_fields(json!({"slug": "fine-1"}));
@@ -76,7 +76,7 @@ pub async fn a_tag_that_breaks_a_rule_is_refused_alone<B: Backend>(db: Database<
     assert_eq!(listed(&db, TagFilter::default()).await.len(), 2);
 }
 
-pub async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Database<B>) {
+pub(crate) async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Database<B>) {
     db.tag(json!({"slug": "taken-1"})).await;
     let tag = db
         .tag(json!({"slug": "bottle-9", "data": {"a": "b"}}))
@@ -105,7 +105,7 @@ pub async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Database<B>
     assert!(db.edit_tag(gone, refusing()).await.unwrap().is_none());
 }
 
-pub async fn of_many_edits_at_once_none_is_lost<B: Backend>(db: Database<B>) {
+pub(crate) async fn of_many_edits_at_once_none_is_lost<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let add_one = || -> TagEdit {
         Box::new(|mut fields| {
@@ -121,7 +121,7 @@ pub async fn of_many_edits_at_once_none_is_lost<B: Backend>(db: Database<B>) {
     assert_eq!(title.len(), done);
 }
 
-pub async fn a_deleted_tag_is_gone_until_it_is_restored<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_deleted_tag_is_gone_until_it_is_restored<B: Backend>(db: Database<B>) {
     let tag = db
         .tag(json!({"slug": "bottle-9", "variables": {"registered": "no"}}))
         .await;
@@ -156,7 +156,7 @@ pub async fn a_deleted_tag_is_gone_until_it_is_restored<B: Backend>(db: Database
     assert_eq!(db.storage().tag(tag).await.unwrap(), Some(before));
 }
 
-pub async fn a_property_is_put_and_removed<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_property_is_put_and_removed<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let key = || PropertyKey::parse("registered").unwrap();
     for class in [

@@ -7,7 +7,7 @@ use tapdesk_service::storage::TagKey;
 
 use crate::storage::backend::{Backend, Database, START, Tap};
 
-pub async fn what_a_key_was_issued_for_is_found_by_its_id<B: Backend>(db: Database<B>) {
+pub(crate) async fn what_a_key_was_issued_for_is_found_by_its_id<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let inlay = db.inlay_on(tag, 1).await;
     let refused = |refusal| Tap {
@@ -52,7 +52,7 @@ pub async fn what_a_key_was_issued_for_is_found_by_its_id<B: Backend>(db: Databa
     assert!(db.issued_key(unused).await.unwrap().is_none());
 }
 
-pub async fn a_tap_without_a_key_leaves_none<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_tap_without_a_key_leaves_none<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let id = db.reserve_interaction_id().await.unwrap();
     let mut tap = Tap::of(tag).interaction(id, KeyHash([0; 32]));
@@ -63,7 +63,7 @@ pub async fn a_tap_without_a_key_leaves_none<B: Backend>(db: Database<B>) {
     assert_eq!(tag.scan_count, 1);
 }
 
-pub async fn taps_are_counted_where_they_were_made<B: Backend>(db: Database<B>) {
+pub(crate) async fn taps_are_counted_where_they_were_made<B: Backend>(db: Database<B>) {
     let tag = db.tag(json!({})).await;
     let other = db.tag(json!({"slug": "another"})).await;
     let twin = db.simulated_tag(json!({"slug": "my-twin"})).await;

@@ -27,7 +27,7 @@ fn assert_refused(updated: &Updated, why: UpdateRefusal) {
     assert_eq!(*updated, Updated::Refused(why));
 }
 
-pub async fn a_key_updates_once<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_key_updates_once<B: Backend>(db: Database<B>) {
     let tag = db
         .registrable("bottle", json!({"variables": {"owner": ""}}))
         .await;
@@ -64,7 +64,7 @@ pub async fn a_key_updates_once<B: Backend>(db: Database<B>) {
     assert_eq!(stored.consumed.expect("it says so").at, db.now());
 }
 
-pub async fn of_many_updates_at_once_with_one_key_one_is_done<B: Backend>(db: Database<B>) {
+pub(crate) async fn of_many_updates_at_once_with_one_key_one_is_done<B: Backend>(db: Database<B>) {
     let tag = db.registrable("bottle", json!({})).await;
     let tapped = db.tap(Tap::of(tag)).await;
     let values: Vec<_> = (0..200).map(|number| number.to_string()).collect();
@@ -84,7 +84,7 @@ pub async fn of_many_updates_at_once_with_one_key_one_is_done<B: Backend>(db: Da
     assert_eq!(winners, [db.registered(tag).await]);
 }
 
-pub async fn the_same_request_is_answered_again_and_no_other<B: Backend>(db: Database<B>) {
+pub(crate) async fn the_same_request_is_answered_again_and_no_other<B: Backend>(db: Database<B>) {
     let tag = db.registrable("bottle", json!({})).await;
     let tapped = db.tap(Tap::of(tag)).await;
     let by = |request| VariableUpdate {
@@ -110,7 +110,7 @@ pub async fn the_same_request_is_answered_again_and_no_other<B: Backend>(db: Dat
     );
 }
 
-pub async fn a_key_lives_for_300_seconds<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_key_lives_for_300_seconds<B: Backend>(db: Database<B>) {
     let tag = db.registrable("bottle", json!({})).await;
     for swept in [false, true] {
         let timely = db.tap(Tap::of(tag)).await;
@@ -129,7 +129,7 @@ pub async fn a_key_lives_for_300_seconds<B: Backend>(db: Database<B>) {
     assert_eq!(db.registered(tag).await, "timely");
 }
 
-pub async fn a_refusal_names_its_reason_and_writes_nothing<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_refusal_names_its_reason_and_writes_nothing<B: Backend>(db: Database<B>) {
     let tag = db
         .registrable("bottle", json!({"updates_require_verified": true}))
         .await;
@@ -185,7 +185,7 @@ pub async fn a_refusal_names_its_reason_and_writes_nothing<B: Backend>(db: Datab
     assert_eq!(db.registered(tag).await, "yes");
 }
 
-pub async fn simulated_keys_live_in_simulated_time<B: Backend>(db: Database<B>) {
+pub(crate) async fn simulated_keys_live_in_simulated_time<B: Backend>(db: Database<B>) {
     let real = db.registrable("bottle", json!({})).await;
     let experience = db.experience("twin").await;
     let twin = db

@@ -11,7 +11,7 @@ async fn known<B: Backend>(db: &Database<B>, tap: Tap) -> (bool, bool) {
     (returning.month, returning.day)
 }
 
-pub async fn a_visitor_is_known_for_a_day_and_for_30_days<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_visitor_is_known_for_a_day_and_for_30_days<B: Backend>(db: Database<B>) {
     let tap = Tap::of(db.tag(json!({})).await);
     for (pause, expected) in [
         (0, (false, false)),
@@ -28,7 +28,7 @@ pub async fn a_visitor_is_known_for_a_day_and_for_30_days<B: Backend>(db: Databa
     }
 }
 
-pub async fn a_visitor_is_known_at_a_tag_only<B: Backend>(db: Database<B>) {
+pub(crate) async fn a_visitor_is_known_at_a_tag_only<B: Backend>(db: Database<B>) {
     let tap = Tap::of(db.tag(json!({})).await);
     let elsewhere = Tap::of(db.tag(json!({"slug": "elsewhere"})).await);
     known(&db, tap.by(1)).await;

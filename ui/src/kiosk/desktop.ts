@@ -1,11 +1,11 @@
-// What the kiosk's page asks of its window, and nothing else: the module of the
-// owner's screens, with their commands, is not in this page. In a browser, where
-// pictures of the page are taken, `?example=` shows one of the examples.
+// The commands of the kiosk's page. It does not contain the module of the owner's
+// screens with their commands. In a browser, where the tests take pictures, `?example=`
+// shows an example.
 
 import { Channel, invoke, isTauri } from "@tauri-apps/api/core";
 import { examples } from "./examples";
 
-/** What the owner chose for the attract page. */
+/** The settings of the welcome page. */
 export interface Attract {
   heading: string;
   text: string;
@@ -20,24 +20,24 @@ export interface Attract {
 
 export type Notice = "unread" | "blank" | "elsewhere" | "failed" | "broke";
 
-/** Where the kiosk stands. */
+/** The state of the kiosk. */
 export interface View {
   visit: { seconds_left: number } | null;
   notice: Notice | null;
   has_reader: boolean;
-  /** Rises with each tag that was laid down. */
+  /** Rises with each tag on the reader. */
   tags: number;
-  /** Rises each time the owner asks for the PIN during a visit. */
+  /** Rises each time the owner opens the PIN pad during a visit. */
   asked: number;
-  /** Why there is no kiosk, if there is none. */
+  /** Why the kiosk does not run, or `null`. */
   problem: Problem | null;
 }
 
-/** What keeps the kiosk from starting. */
+/** Why the kiosk does not start. */
 export interface Problem {
   title: string;
   text: string;
-  /** Whether a button ends the program: there is no PIN that could. */
+  /** Whether a button closes the program: without a PIN, nothing else could. */
   can_close: boolean;
 }
 
@@ -45,12 +45,12 @@ export type Unlocked = { outcome: "right" } | { outcome: "wrong" } | { outcome: 
 
 const example = isTauri() ? null : (examples[new URLSearchParams(location.search).get("example") ?? "attract"] ?? null);
 
-/** Whether the page begins with the pad for the PIN: only an example does. */
+/** Whether the page starts with the PIN pad; only in an example. */
 export const asking = example?.asking ?? false;
 
 export const attract = (): Promise<Attract> => (example ? Promise.resolve(example.attract) : invoke<Attract>("kiosk_attract"));
 
-/** Hears of every change of where the kiosk stands. */
+/** Subscribes to the state of the kiosk. */
 export function onView(heard: (view: View) => void): void {
   if (example) return heard(example.view);
   const channel = new Channel<View>();
@@ -58,11 +58,11 @@ export function onView(heard: (view: View) => void): void {
   void invoke("kiosk_watch", { channel });
 }
 
-/** The visitor is done. */
+/** Ends the visit. */
 export const done = (): Promise<void> => (example ? Promise.resolve() : invoke<void>("kiosk_done"));
 
 /** Ends the program, if the kiosk could not start and has no PIN. */
 export const close = (): Promise<void> => (example ? Promise.resolve() : invoke<void>("kiosk_close"));
-/** Leaves the kiosk, if this is the PIN. */
+/** Leaves the kiosk if the PIN is right. */
 export const unlock = (pin: string): Promise<Unlocked> =>
   example ? Promise.resolve({ outcome: "wrong" }) : invoke<Unlocked>("kiosk_unlock", { pin });

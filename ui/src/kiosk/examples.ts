@@ -1,10 +1,10 @@
-// The page as it is looked at in a browser.
+// Examples of the page, for a browser.
 
 import type { Attract, View } from "./desktop";
 
 const attract: Attract = {
-  heading: "Lay your tag here",
-  text: "Put it on the reader, and see what it has to tell.",
+  heading: "Place your tag here",
+  text: "Put it on the reader to see its story.",
   pictures: [],
   picture_seconds: 8,
   code: "http://192.0.2.7:8787/t/k3v9qa",
@@ -19,7 +19,7 @@ const view: View = { visit: null, notice: null, has_reader: true, tags: 0, asked
 export const examples: Record<string, { attract: Attract; view: View; asking?: boolean }> = {
   attract: { attract, view },
   plain: { attract: { ...attract, code: null }, view },
-  // The brightest there is: the words have to stand on it, too.
+  // The brightest picture: the text has to be readable on it, too.
   picture: { attract: { ...attract, pictures: [`data:image/svg+xml,${picture}`] }, view },
   "no-reader": { attract, view: { ...view, has_reader: false } },
   notice: { attract, view: { ...view, notice: "unread" } },
@@ -30,7 +30,7 @@ export const examples: Record<string, { attract: Attract; view: View; asking?: b
       ...view,
       problem: {
         title: "This kiosk has no PIN yet.",
-        text: "The PIN is the one way out of the kiosk, so it does not start without one. Close Tapdesk, start it without --kiosk, and set the PIN under Settings, Kiosk.",
+        text: "The kiosk does not start without a PIN, which is the only way to leave it. Close Tapdesk, start it without --kiosk, and set the PIN under Settings, Kiosk.",
         can_close: true,
       },
     },

@@ -1,5 +1,6 @@
-// The owner's quiet way to the PIN: a corner, or the Escape key, held for three seconds.
+// Opens the PIN pad: a corner or the Escape key, held for three seconds.
 
+/** Longer than any visitor holds a corner by accident. */
 const HELD_MS = 3_000;
 
 /** Calls `held` after the corner was held; an attachment. */
@@ -31,7 +32,7 @@ export function escape(held: () => void): () => void {
   const lost = () => clearTimeout(timer);
   addEventListener("keydown", down);
   addEventListener("keyup", up);
-  // A visitor's page that opens meanwhile is told of the release instead.
+  // A visitor's page that opens meanwhile gets the release instead.
   addEventListener("blur", lost);
   return () => {
     lost();

@@ -1,13 +1,13 @@
-// What visitors are told. No code, no blame, and what to do next.
+// Messages to visitors: no error codes, no blame, and what to do next.
 
 import type { Notice } from "./desktop";
 
 export const notices: Record<Notice, string> = {
-  unread: "That tag could not be read. Lay it down once more, flat and still.",
-  blank: "That tag has nothing to tell yet.",
-  elsewhere: "That leads out of this exhibition, so it is not opened here.",
-  failed: "The page cannot be reached just now. Please try again in a moment.",
-  broke: "Something went wrong with that page. Lay your tag down again.",
+  unread: "The tag could not be read. Place it flat on the reader and hold it still.",
+  blank: "This tag has no content yet.",
+  elsewhere: "This tag opens another site, which is not available here.",
+  failed: "The page cannot be reached. Please try again in a moment.",
+  broke: "The page stopped working. Place your tag on the reader again.",
 };
 
 /** When a visit is about to end; nothing before. */

@@ -1,10 +1,9 @@
-// A second click of a double click is for what the first one hit. If the first
-// one put something else under the pointer, the second one is swallowed there:
-// nobody meant to click a button that was not there yet.
+// If the first click of a double click puts another control under the pointer, the
+// second click is ignored there: nobody meant to click it.
 
 /** The longest double click of the common desktops, in milliseconds. */
 const DOUBLE_MS = 500;
-/** How far a hand moves between the two, in pixels. */
+/** The largest distance between the two clicks, in pixels: a hand moves a little. */
 const NEAR = 5;
 
 interface Click {
@@ -17,18 +16,18 @@ interface Click {
 const controlOf = (target: EventTarget | null) =>
   target instanceof Element ? target.closest("button, a, input, select, textarea, label, summary, [role=button], [role=option], [role=tab]") : null;
 
-/** Whether `next` is the second half of a double click that `last` began on another control. */
+/** Whether `next` is the second click of a double click that began with `last` on another control. */
 export const isStray = (last: Click, next: Click): boolean =>
   next.control !== null &&
   next.control !== last.control &&
   next.at - last.at < DOUBLE_MS &&
   Math.hypot(next.x - last.x, next.y - last.y) < NEAR;
 
-/** Watches over all clicks of the page. */
+/** Ignores stray clicks anywhere on the page. */
 export function swallowStrayClicks(): void {
   let last: Click | null = null;
   const hear = (event: MouseEvent) => {
-    // A click by the keyboard, or of a label upon its field, has no place of its own.
+    // Clicks by the keyboard, or by a label on its field, have no position.
     if (event.detail === 0) return;
     const next = { at: event.timeStamp, x: event.clientX, y: event.clientY, control: controlOf(event.target) };
     if (last && isStray(last, next)) {
@@ -39,6 +38,6 @@ export function swallowStrayClicks(): void {
     }
   };
   document.addEventListener("click", hear, true);
-  // Who types between two clicks means both.
+  // With typing in between, both clicks are meant.
   for (const typed of ["keydown", "input"]) document.addEventListener(typed, () => (last = null), true);
 }

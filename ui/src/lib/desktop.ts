@@ -1,25 +1,25 @@
-// The only module of the owner's screens that knows the host; the kiosk's page
-// has its own, without their commands. In the desktop the service is reached
-// in-process, through a custom scheme, and the shell through commands; in a
-// browser (the test harness, which serves this build) through relative URLs.
+// The only module of the owner's screens that calls the shell; the kiosk's page has
+// its own, with other commands. In the desktop, the page reaches the service
+// in-process through a custom scheme, and the shell through commands. In a browser
+// (the tests serve this build) it reaches the service through relative URLs.
 
 import { Channel, convertFileSrc, invoke, isTauri } from "@tauri-apps/api/core";
 import type { LiveEvent } from "./api/types";
 
-/** Something that keeps the service from starting, and the ways out. */
+/** Why the service does not start, and what can be done. */
 export interface StartProblem {
   kind: "port_in_use" | "database_in_use" | "damaged" | "newer" | "foreign" | "keys" | "other";
-  /** One sentence that names the thing. */
+  /** One sentence that names the problem. */
   title: string;
-  /** What can be done. */
+  /** What the person can do. */
   text: string;
-  /** The database concerned, where it is one. */
+  /** The database concerned, if any. */
   path: string | null;
-  /** A port that is free, where the wanted one is not. */
+  /** A free port, if the wanted one is in use. */
   free_port: number | null;
 }
 
-/** A service that the screens can speak to. */
+/** A service that the screens can connect to. */
 export interface Connection {
   id: string;
   name: string;
@@ -32,15 +32,15 @@ export interface Ready {
   version: string;
   connection: Connection;
   connections: Connection[];
-  /** Where the embedded service listens. */
+  /** The address of the listener of the embedded service. */
   address: string;
   tag_url: string;
-  /** Addresses by which phones on this network reach it; empty while it listens on loopback alone. */
+  /** Addresses for phones on this network; empty if it listens on loopback only. */
   lan: string[];
-  /** Whether an argument or the environment says where it listens. */
+  /** Whether an argument or the environment sets the address. */
   listen_fixed: boolean;
   port_fixed: number | null;
-  /** Where the key that wraps inlay keys is kept. */
+  /** Where the key that wraps inlay keys is stored. */
   key_store: { kind: "keychain" | "file" | "locked"; text: string };
   database: string;
 }
@@ -55,7 +55,7 @@ export type NdefRecord =
   | { kind: "empty" }
   | { kind: "other"; name: string; length: number };
 
-/** A command to a card, and its answer; both in hexadecimal. */
+/** A command to a card and its response, in hexadecimal. */
 export interface Exchange {
   asked: string;
   command: string;
@@ -64,14 +64,14 @@ export interface Exchange {
   micros: number;
 }
 
-/** An inlay that was laid down and read. */
-export interface Laid {
-  /** Rises with each insertion, on whichever reader. */
+/** What was read from an inlay. */
+export interface Reading {
+  /** Number of the insertion; it rises over all readers. */
   insertion: number;
   at: string;
   uid: string | null;
   atr: string;
-  /** Whether the UID is another one each time the chip is powered. */
+  /** Whether the UID changes each time the chip is powered. */
   random_uid: boolean;
   chip:
     | "ntag424dna"
@@ -92,12 +92,12 @@ export interface Laid {
     | { kind: "blank" | "unformatted" | "protected" | "none" }
     | { kind: "broken"; reason: string };
   url: string | null;
-  /** All of it in one plain sentence. */
+  /** Summary in one sentence. */
   sentence: string;
   log: Exchange[];
 }
 
-/** Which codes a chip writes into its URL, by its own settings. */
+/** The codes that a chip writes into its URL, from the chip's own settings. */
 export type ChipCodes =
   | { kind: "unknown" }
   | { kind: "off" }
@@ -105,7 +105,7 @@ export type ChipCodes =
       kind: "on";
       mirror: "plain" | "encrypted" | null;
       mac_from: "none" | "uid" | null;
-      /** Numbers of its keys: the one that encrypts UID and counter, and the one that makes the MAC. */
+      /** Key numbers: the key that encrypts UID and counter, and the key of the MAC. */
       meta_key: number | null;
       file_key: number | null;
       /** Why the service cannot check these codes. */
@@ -119,7 +119,7 @@ export interface Failed {
   kind: string;
   text: string;
   uid: string | null;
-  /** Whether it was read so far that its counter may have risen. */
+  /** Whether the read went far enough to raise its counter. */
   may_have_counted: boolean;
   log: Exchange[];
 }
@@ -129,18 +129,18 @@ export interface ReaderPlace {
   name: string;
   on:
     | { state: "nothing" | "unavailable" | "module" }
-    | ({ state: "inlay" } & Laid)
+    | ({ state: "inlay" } & Reading)
     | ({ state: "failed" } & Failed);
 }
 
-/** What lies on the readers. */
+/** All readers and what is on them. */
 export interface ReaderTable {
   fault: { kind: string; text: string } | null;
   readers: ReaderPlace[];
 }
 
-/** What came of a tap that was sent. */
-export interface Exercised {
+/** The result of a tap that was sent. */
+export interface SentTap {
   at: string;
   status: number;
   location: string | null;
@@ -149,7 +149,7 @@ export interface Exercised {
   payload: Record<string, unknown> | null;
 }
 
-/** Something that the reader doctor has to say. */
+/** A finding of the reader doctor. */
 export interface DoctorFinding {
   kind: string;
   title: string;
@@ -162,7 +162,7 @@ export const inDesktop = isTauri();
 /** The address before every path of the service. */
 export const serviceBase = inDesktop ? convertFileSrc("", "tapdesk").replace(/\/$/, "") : "";
 
-/** The shell's state. A browser shows the service that served it. */
+/** The shell's state. In a browser, the service that served the page. */
 export async function shellState(): Promise<ShellState> {
   if (inDesktop) return invoke<ShellState>("shell_state");
   const here: Connection = { id: "embedded", name: "This computer", kind: "embedded", url: location.origin };
@@ -186,17 +186,17 @@ async function shell<T>(command: string, payload: Record<string, unknown> = {}):
   return inDesktop ? invoke<T>(command, payload) : undefined;
 }
 
-/** Starts again, on another port where one is named. */
+/** Restarts the service, on `port` if it is not null. */
 export const restartService = (port: number | null) => shell<void>("restart_service", { port });
-/** Starts with a new, empty database; the present one is moved aside, not deleted. */
-export const startAfresh = () => shell<string>("start_afresh");
-/** Restores a backup that the person chooses; answers its name. */
+/** Starts with a new, empty database; moves the current one aside. */
+export const createDatabase = () => shell<string>("start_afresh");
+/** Restores a backup that the person chooses; returns its name, or null if they cancel. */
 export const restoreBackup = (passphrase: string) => shell<string | null>("restore_backup", { passphrase });
-/** Fixes the port, or lets the system choose again. */
+/** Sets the port; null lets the system choose one. */
 export const fixPort = (port: number | null) => shell<void>("fix_port", { port });
-/** Opens the listener to this network, or closes it again. */
+/** Allows phones of this network to reach the listener, or not. */
 export const allowPhones = (allowed: boolean) => shell<void>("allow_phones", { allowed });
-/** Speaks to another service from now on. */
+/** Connects the screens to another service. */
 export const connect = (id: string) => shell<void>("connect", { id });
 export const addConnection = (name: string, url: string, token: string) =>
   shell<Connection>("add_connection", { name, url, token });
@@ -210,7 +210,7 @@ export async function openExternal(url: string): Promise<void> {
   else window.open(url, "_blank", "noopener,noreferrer");
 }
 
-/** Saves a file where the person says; `false` where they thought better of it. */
+/** Saves a file where the person chooses; `false` if they cancel. */
 export async function saveFile(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
   if (inDesktop) return invoke<boolean>("save_file", bytes, { headers: { "x-file-name": encodeURIComponent(name) } });
   const link = document.createElement("a");
@@ -224,11 +224,11 @@ export async function saveFile(name: string, bytes: Uint8Array<ArrayBuffer>): Pr
 /** How much of a file has arrived. */
 export interface Downloaded {
   bytes: number;
-  /** Lines, those within quotes not counted. */
+  /** Lines; line breaks within quotes do not count. */
   rows: number;
 }
 
-/** Saves a file of the service as it arrives; nothing in a browser, which has no shell. */
+/** Saves a file of the service as it arrives; `null` in a browser, which has no shell. */
 export function downloadFile(
   name: string,
   path: string,
@@ -245,7 +245,7 @@ export function downloadFile(
   };
 }
 
-/** Hears of every event until the returned function is called. */
+/** Subscribes to events until the returned function is called. */
 export function onLiveEvent(heard: (event: LiveEvent) => void): () => void {
   if (!inDesktop) {
     const source = new EventSource("/admin/v1/events?simulated=all");
@@ -265,7 +265,7 @@ export function onLiveEvent(heard: (event: LiveEvent) => void): () => void {
   };
 }
 
-/** Hears of the shell's state whenever it changes. */
+/** Subscribes to changes of the shell's state. */
 export function onShellState(heard: (state: ShellState) => void): void {
   if (!inDesktop) return;
   const channel = new Channel<ShellState>();
@@ -273,7 +273,7 @@ export function onShellState(heard: (state: ShellState) => void): void {
   void invoke("watch_shell", { channel });
 }
 
-/** Hears of what lies on the readers, now and after every change. */
+/** Subscribes to the readers: their state now, and after every change. */
 export function onReaders(heard: (table: ReaderTable) => void): void {
   if (!inDesktop) return;
   const channel = new Channel<ReaderTable>();
@@ -281,23 +281,26 @@ export function onReaders(heard: (table: ReaderTable) => void): void {
   void invoke("watch_readers", { channel });
 }
 
-/** What a reader tells of a chip, as the dry run takes it. */
+/** A chip as a reader sees it, for the dry run. */
 export interface ReadChip {
   uid: string | null;
   technology: string | null;
   makes_codes: boolean | null;
 }
 
-/** Sends a tap to the service that the screens show, or to the URL as it stands. With a chip nobody asked for it. */
-export async function exercise(url: string, to: "service" | "url", automatic: ReadChip | null): Promise<Exercised> {
-  if (!inDesktop) throw new Error("Taps are sent by the desktop.");
-  return invoke<Exercised>("exercise", { url, to, automatic });
+/**
+ * Sends a tap to the connected service, or to the URL itself. `automatic` is the chip
+ * of a tap that nobody clicked: the shell then sends it only to this service.
+ */
+export async function sendTap(url: string, to: "service" | "url", automatic: ReadChip | null): Promise<SentTap> {
+  if (!inDesktop) throw new Error("Only the desktop can send taps.");
+  return invoke<SentTap>("send_tap", { url, to, automatic });
 }
 
-/** What keeps inlays from being read. */
+/** Why inlays cannot be read. */
 export const readerDoctor = () => shell<DoctorFinding[]>("reader_doctor");
 
-/** What the owner sets for the kiosk of this machine. */
+/** Settings of the kiosk of this computer. */
 export interface KioskChoices {
   display: string | null;
   heading: string;
@@ -311,7 +314,7 @@ export interface KioskChoices {
   autostart: boolean;
 }
 
-/** The kiosk as its owner sees it. */
+/** The kiosk for its owner: settings and figures. */
 export interface KioskOverview {
   chosen: KioskChoices;
   has_pin: boolean;
@@ -321,7 +324,7 @@ export interface KioskOverview {
 }
 
 export const kioskSettings = () => shell<KioskOverview>("kiosk_settings");
-/** Keeps the choices; answers them as they are kept. */
+/** Stores the settings; returns them as stored. */
 export const kioskChoose = (chosen: KioskChoices) => shell<KioskChoices>("kiosk_choose", { chosen });
 export const kioskSetPin = (pin: string) => shell<void>("kiosk_set_pin", { pin });
 export const kioskRemovePicture = (name: string) => shell<void>("kiosk_remove_picture", { name });

@@ -1,15 +1,15 @@
-// Files that the service makes, saved as they arrive: a long one shows how far
-// it is and can be stopped. Stopped, nothing is left behind.
+// Saves files of the service as they arrive. A long download shows its progress and
+// can be stopped; it then leaves no file.
 
 import { fetchFile, type Query, addressOf } from "./api/client";
 import { downloadFile, saveFile, type Downloaded } from "./desktop";
 import type { Work } from "./works.svelte";
 
-/** Saves what the service answers where the person says; `false` if nothing was saved. */
+/** Saves a response where the person chooses; `false` if nothing was saved. */
 export async function saveDownload(
   name: string,
   path: string,
-  { query = {}, body = null, work, heard }: { query?: Query; body?: unknown; work: Work; heard: (far: Downloaded) => void },
+  { query = {}, body = null, work, heard }: { query?: Query; body?: unknown; work: Work; heard: (progress: Downloaded) => void },
 ): Promise<boolean> {
   const inShell = downloadFile(name, addressOf(path, query), body, heard);
   if (inShell) {

@@ -1,14 +1,14 @@
-// A form over something that others change meanwhile. What nobody touched here
-// follows them; what was typed is never lost, and theirs is shown beside it.
+// A form for something that others may change meanwhile. Untouched fields follow the
+// stored values. Typed text is never lost: a conflicting value is shown beside it.
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 export class Edits<T extends object> {
-  /** What the fields show. */
+  /** The values of the fields. */
   form: T;
-  /** What others wrote into fields that were edited here. */
+  /** Stored values that others changed in fields that were edited here. */
   theirs: Partial<T>;
-  /** What is stored, as far as it is known. */
+  /** The last known stored values. */
   #stored: T;
 
   constructor(stored: T) {
@@ -17,7 +17,7 @@ export class Edits<T extends object> {
     this.#stored = $state.raw(stored);
   }
 
-  /** The members that were edited, as they are to be stored. */
+  /** The edited members. */
   get changes(): Partial<T> {
     const form = $state.snapshot(this.form) as T;
     return Object.fromEntries(this.#names().filter((name) => !same(form[name], this.#stored[name])).map((name) => [name, form[name]])) as Partial<T>;
@@ -27,12 +27,12 @@ export class Edits<T extends object> {
     return Object.keys(this.changes).length > 0;
   }
 
-  /** Takes in what is stored now. */
+  /** Takes over newly loaded stored values. */
   follow(stored: T): void {
     const theirs = { ...this.theirs };
     for (const name of this.#names()) {
       const untouched = same(this.form[name], this.#stored[name]);
-      // What is the same stays the very same: a field that is looked at keeps its focus.
+      // Keep equal values as they are, so that their fields keep the focus.
       if (!same(stored[name], this.#stored[name])) {
         if (untouched) this.form[name] = structuredClone(stored[name]);
         else theirs[name] = stored[name];
@@ -43,7 +43,7 @@ export class Edits<T extends object> {
     this.theirs = theirs;
   }
 
-  /** Takes in what came of a save of `sent`, which the service may have written differently. */
+  /** Takes over the result of saving `sent`, which the service may have normalised. */
   settle(sent: Partial<T>, stored: T): void {
     for (const name of Object.keys(sent) as (keyof T)[]) {
       if (same(this.form[name], sent[name])) this.form[name] = structuredClone(stored[name]);
@@ -51,14 +51,14 @@ export class Edits<T extends object> {
     this.follow(stored);
   }
 
-  /** Gives up what was typed into a field for what others wrote. */
+  /** Replaces the edit of a field with the stored value. */
   take(name: keyof T): void {
     this.form[name] = structuredClone(this.#stored[name]);
     const { [name]: _, ...others } = this.theirs;
     this.theirs = others as Partial<T>;
   }
 
-  /** Gives up everything that was typed. */
+  /** Discards all edits. */
   discard(): void {
     this.form = structuredClone(this.#stored);
     this.theirs = {};

@@ -1,23 +1,22 @@
-// What a pane shows follows what happens elsewhere: live events tell of taps and
-// updates, and a look now and then finds what no event tells, such as an edit at
-// another desk.
+// Keeps a pane up to date: live events announce taps and updates, and polling finds
+// changes without an event, such as an edit on another computer.
 
 import { atMostEvery, live } from "./live.svelte";
 
-/** How long an edit at another desk may go unseen, in milliseconds. */
-const LOOK_MS = 5_000;
+/** The interval of polling, in milliseconds: an edit may go unnoticed that long. */
+const POLL_MS = 5_000;
 
-/** Calls `look` after each live event of the tag, when the window is looked at again, and every few seconds. */
-export function follow(look: () => unknown, tagId: number | null = null): () => void {
+/** Calls `load` after each live event of the tag, when the window gets the focus, and every few seconds. */
+export function follow(load: () => unknown, tagId: number | null = null): () => void {
   live.start();
-  const soon = atMostEvery(200, look);
-  const seen = () => document.hidden || soon();
+  const soon = atMostEvery(200, load);
+  const poll = () => document.hidden || soon();
   const stop = live.hear((event) => event.tag_id === tagId && soon());
-  const timer = setInterval(seen, LOOK_MS);
-  addEventListener("focus", seen);
+  const timer = setInterval(poll, POLL_MS);
+  addEventListener("focus", poll);
   return () => {
     stop();
     clearInterval(timer);
-    removeEventListener("focus", seen);
+    removeEventListener("focus", poll);
   };
 }

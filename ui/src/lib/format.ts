@@ -1,4 +1,4 @@
-// Numbers and times as people read them.
+// Formats of numbers and times.
 
 const numbers = new Intl.NumberFormat("en");
 const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
@@ -22,7 +22,7 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60_000],
 ];
 
-/** How long ago, in the largest unit that fits. The service's clock may be some seconds ahead: that is now. */
+/** The time since `at`, in the largest unit that fits. Moments up to seconds ahead are "now": the service's clock may differ. */
 export function ago(at: string, now = Date.now()): string {
   const past = now - new Date(at).getTime();
   for (const [unit, length] of steps) {

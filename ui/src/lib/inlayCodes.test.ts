@@ -9,11 +9,11 @@ const off: ChipCodes = { kind: "off" };
 test("a form is filled by what the chip's settings say", () => {
   expect(codesOfChip(encrypted)).toEqual({ mirror: "encrypted", mac_from: "uid", keys: noKeys });
   expect(codesOfChip(off).mirror).toBe("");
-  // Neither is to be told to the service: the person chooses.
+  // The service gets neither: the person chooses.
   expect(codesOfChip({ ...encrypted, mirror: null, mac_from: null })).toEqual({ mirror: "", mac_from: "none", keys: noKeys });
 });
 
-test("a blank or static chip is sent without mirror, window and keys", () => {
+test("a blank or static chip is sent without mirror, MAC input and keys", () => {
   expect(codeFields(codesOfChip(off))).toEqual({ mirror: null });
 });
 
@@ -34,14 +34,14 @@ test("an inlay that is edited keeps its keys until others are entered", () => {
   expect(codesOfInlay({ ...inlay, mirror: null, key_source: null }).keys.source).toBe("own");
 });
 
-test("settings that differ from the chip's are told, one by one", () => {
+test("each setting that differs from the chip's is reported", () => {
   expect(disagreements(encrypted, { mirror: "encrypted", mac_from: "uid" })).toEqual([]);
   expect(disagreements(encrypted, { mirror: "plain", mac_from: "none" })).toHaveLength(2);
-  expect(disagreements(off, { mirror: "plain", mac_from: "none" })).toEqual(["The chip makes no codes, and is set here to make some."]);
-  expect(disagreements(encrypted, { mirror: "", mac_from: "none" })).toEqual(["The chip makes codes, and is set here to make none."]);
+  expect(disagreements(off, { mirror: "plain", mac_from: "none" })).toEqual(["The chip makes no codes, but the settings here expect codes."]);
+  expect(disagreements(encrypted, { mirror: "", mac_from: "none" })).toEqual(["The chip makes codes, but the settings here expect none."]);
   expect(disagreements({ kind: "unknown" }, { mirror: "plain", mac_from: "none" })).toEqual([]);
 });
 
-test("the chip's settings are told in words, with the slots of its keys", () => {
-  expect(chipCodeWords(encrypted)).toBe("encrypted mirror, MAC over the URL from uid on, meta key in slot 1, file key in slot 2");
+test("the chip's settings are described in words, with the slots of its keys", () => {
+  expect(chipCodeWords(encrypted)).toBe("UID and counter encrypted; MAC input: URL from uid on; meta key in slot 1; file key in slot 2");
 });

@@ -1,5 +1,5 @@
-// Rolling keys of taps that this window made itself, in memory alone: the
-// service keeps their hashes, so a key of any other tap cannot be shown.
+// Rolling keys of taps that this window made, in memory only. The service stores only
+// hashes, so the key of any other tap cannot be shown.
 
 class OwnKeys {
   #keys = new Map<number, string>();

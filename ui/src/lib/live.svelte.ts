@@ -1,13 +1,14 @@
-// What happens in the service since the window opened, newest first.
+// The events since the window opened, newest first.
 
 import type { LiveEvent } from "./api/types";
 import { onLiveEvent } from "./desktop";
 
+/** More than a screen shows at once. */
 const KEPT = 100;
 
 class Live {
   events = $state.raw<LiveEvent[]>([]);
-  /** How many taps there were, of real and of simulated tags. */
+  /** Number of taps of real and of simulated tags. */
   taps = $state({ real: 0, simulated: 0 });
   #listening: (() => void) | null = null;
   #hearing = new Set<(event: LiveEvent) => unknown>();
@@ -16,7 +17,7 @@ class Live {
     this.#listening ??= onLiveEvent((event) => this.#take(event));
   }
 
-  /** Another service is another history. */
+  /** Starts again, for another service. */
   restart(): void {
     this.#listening?.();
     this.#listening = null;
@@ -24,7 +25,7 @@ class Live {
     this.start();
   }
 
-  /** Calls `heard` with each event until the returned function is called. */
+  /** Calls `heard` with each event, until the returned function is called. */
   hear(heard: (event: LiveEvent) => unknown): () => void {
     this.#hearing.add(heard);
     return () => void this.#hearing.delete(heard);

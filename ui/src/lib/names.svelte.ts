@@ -1,4 +1,4 @@
-// Names of experiences by id, for lists that show where a tag leads.
+// Names of experiences by id, for lists of tags.
 
 import { get, type Page } from "./api/client";
 import type { Experience } from "./api/types";

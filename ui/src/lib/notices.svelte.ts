@@ -1,5 +1,5 @@
-// What was done, with its undo; what failed, in words. Notices go away by
-// themselves, failures stay until they are read.
+// Notices of finished actions, with undo, and of failures. Notices disappear after a
+// while, failures stay until they are closed.
 
 export interface Notice {
   id: number;
@@ -12,13 +12,13 @@ class Notices {
   shown = $state<Notice[]>([]);
   #next = 1;
 
-  /** Says that something was done; what `stays` is shown until it is closed. */
+  /** Reports a finished action; with `stays`, until it is closed. */
   done(text: string, undo?: () => Promise<void>, stays = false): void {
     const id = this.#show({ text, failed: false, undo });
     if (!stays) setTimeout(() => this.dismiss(id), undo ? 10_000 : 5_000);
   }
 
-  /** Says that something failed. */
+  /** Reports a failure. */
   failed(error: unknown): void {
     this.#show({ text: error instanceof Error ? error.message : String(error), failed: true });
   }
@@ -46,7 +46,7 @@ class Notices {
 
 export const notices = new Notices();
 
-/** Runs `work` and says in words where it fails. */
+/** Runs `work`, and reports a failure. */
 export async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

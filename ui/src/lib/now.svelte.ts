@@ -1,5 +1,5 @@
-// The present moment for countdowns and "ago", moved four times a second while
-// anything shows it.
+// The current time for countdowns and "ago", updated four times a second while it is
+// shown.
 
 import { createSubscriber } from "svelte/reactivity";
 

@@ -1,7 +1,6 @@
-// Numbers as people type them. What is not a number is refused, and never
-// becomes something else.
+// Numbers in text fields. A text that is no number is an error, never another number.
 
-/** A whole number within bounds; `null` if the text is none. */
+/** A whole number within bounds, or `null`. */
 export function wholeNumber(text: string, least = Number.MIN_SAFE_INTEGER, most = Number.MAX_SAFE_INTEGER): number | null {
   const trimmed = text.trim();
   if (!/^-?\d{1,16}$/.test(trimmed)) return null;

@@ -8,7 +8,7 @@ function store(): Pick<Storage, "getItem" | "setItem"> {
   return { getItem: (key) => texts.get(key) ?? null, setItem: (key, text) => void texts.set(key, text) };
 }
 
-/** Reads whose counters were told at once, as the plain mirror tells them. */
+/** Reads with known counters, as with the plain mirror. */
 function plain(reads: OwnReads, ...counters: number[]): void {
   for (const counter of counters) {
     reads.read(uid);
@@ -45,7 +45,7 @@ test("a torn read explains no more than one missing counter", () => {
   expect(reads.explain(uid, 7, 9)).toBe(true);
 });
 
-test("a chip that was encoded again begins anew", () => {
+test("a chip that was encoded again starts a new row", () => {
   const reads = new OwnReads(store());
   plain(reads, 8, 9, 10);
   plain(reads, 1);

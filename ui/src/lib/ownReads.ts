@@ -1,16 +1,16 @@
-// The reads that this application made itself, chip by chip: each raises the
-// chip's counter, so that a gap they made is none. Kept over restarts.
+// The reads of this application for each chip. A read raises the chip's counter, so
+// gaps from our own reads are expected. Kept over restarts.
 
 const KEY = "own-reads";
-/** Chips that are remembered: a delivery's worth. */
+/** Chips that are remembered: more than one delivery of inlays has. */
 const CHIPS_MAX = 2_000;
-/** Reads of one chip that are remembered: more in a row are a gap that is worth a look. */
+/** Reads of one chip that are remembered: a longer row is a gap worth a look. */
 const READS_MAX = 64;
 
 interface Reads {
-  /** Counters at which it was read here, rising. */
+  /** Counters of its reads here, rising. */
   counters: number[];
-  /** Reads since the last of them whose counter is not known: torn ones, or codes that hide it. */
+  /** Later reads with unknown counters: interrupted reads, or encrypted codes. */
   unknown: number;
 }
 
@@ -21,18 +21,18 @@ export class OwnReads {
     this.#chips = new Map(parsed(storage.getItem(KEY)));
   }
 
-  /** The chip was read, or torn away while it was. */
+  /** Notes a read, complete or interrupted. */
   read(uid: string): void {
     const { counters, unknown } = this.#of(uid);
     this.#keep(uid, { counters, unknown: Math.min(unknown + 1, READS_MAX) });
   }
 
-  /** The newest read was at this counter; those of unknown counter came right before it. */
+  /** Notes the counter of the newest read. Reads with unknown counters came right before it. */
   at(uid: string, counter: number): void {
     const { counters, unknown } = this.#of(uid);
     const last = counters.at(-1) ?? 0;
     if (counters.includes(counter)) return;
-    // A counter that fell begins anew: the chip was encoded again.
+    // A lower counter starts a new row: the chip was encoded again.
     const earlier = counter > last ? counters : [];
     const floor = counter > last ? last : 0;
     const before = Math.min(Math.max(unknown - 1, 0), counter - floor - 1);
@@ -40,7 +40,7 @@ export class OwnReads {
     this.#keep(uid, { counters: [...earlier, ...between, counter].slice(-READS_MAX), unknown: 0 });
   }
 
-  /** Whether every counter between these two was used up by a read of ours. */
+  /** Whether reads of this application explain every counter between these two. */
   explain(uid: string, after: number, counter: number): boolean {
     const { counters } = this.#of(uid);
     const missing = counter - after - 1;
@@ -52,7 +52,7 @@ export class OwnReads {
   }
 
   #keep(uid: string, reads: Reads): void {
-    // The chip that was read last stands last; the first ones are forgotten.
+    // Least recently read chips come first, and are forgotten first.
     this.#chips.delete(uid);
     this.#chips.set(uid, reads);
     for (const oldest of this.#chips.keys()) {
@@ -62,7 +62,7 @@ export class OwnReads {
     try {
       this.storage.setItem(KEY, JSON.stringify([...this.#chips]));
     } catch {
-      // A full store forgets them with the window.
+      // If the storage is full, they last until the window closes.
     }
   }
 }

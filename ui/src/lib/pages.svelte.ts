@@ -1,4 +1,4 @@
-// A list that is fetched page by page, each from where the last one ended.
+// A list that is fetched page by page, by cursor.
 
 import { get, Problem, type Page, type Query } from "./api/client";
 
@@ -7,16 +7,16 @@ const PAGE = 100;
 export class Pages<T extends { id: number }> {
   count = $state<number | null>(null);
   loading = $state(true);
-  /** Why the list cannot be shown. */
+  /** Why the list could not be loaded. */
   problem = $state<string | null>(null);
-  // A long list grows in place: copying it for every page, or watching each of
-  // its items, would be felt.
+  // A long list grows in place: copying it for every page, or a signal for each item,
+  // would be slow.
   #items: T[] = [];
   #changes = $state(0);
   #next: string | null = null;
   #query: Query = {};
   #counted = false;
-  /** Answers to a former question are dropped. */
+  /** Number of the newest query: responses to older ones are dropped. */
   #asked = 0;
 
   constructor(readonly path: string) {}
@@ -31,9 +31,9 @@ export class Pages<T extends { id: number }> {
     return this.#next !== null && this.problem === null;
   }
 
-  /** Starts the list anew. */
+  /** Loads the list from its start. */
   async load(query: Query, counted = true): Promise<void> {
-    // The number of what another question found is no answer to this one.
+    // The count belongs to the former query.
     if (JSON.stringify(query) !== JSON.stringify(this.#query)) this.count = null;
     this.#query = query;
     this.#counted = counted;
@@ -48,7 +48,7 @@ export class Pages<T extends { id: number }> {
     while (this.#items.length === 0 && this.more && asked === this.#asked) await this.loadMore();
   }
 
-  /** Says at once that another question is asked, before its answer is fetched. */
+  /** Invalidates count and pending responses, because another query follows. */
   forget(): void {
     this.#asked++;
     this.count = null;
@@ -63,7 +63,7 @@ export class Pages<T extends { id: number }> {
     });
   }
 
-  /** Puts on top what is new in a list that begins with the newest; answers how many there were. */
+  /** Adds new items on top of a list that is sorted newest first; returns their number. */
   async loadNewer(): Promise<number> {
     const newest = this.#items[0]?.id;
     const before = this.#items.length;
@@ -78,7 +78,7 @@ export class Pages<T extends { id: number }> {
     return Math.max(0, this.#items.length - before);
   }
 
-  /** Shows an item as it is now. */
+  /** Replaces an item with its current state. */
   replace(item: T): void {
     const index = this.#items.findIndex((one) => one.id === item.id);
     if (index < 0) return;
@@ -90,7 +90,7 @@ export class Pages<T extends { id: number }> {
     await this.load(this.#query, this.#counted);
   }
 
-  /** Counts all that match. In a long list that takes longer than its first page, which does not wait for it. */
+  /** Counts all matches, apart from the first page: in a long list the count takes longer. */
   async #count(asked: number): Promise<void> {
     const page = await get<Page<T>>(this.path, { ...this.#query, limit: 1, count: true }).catch(() => null);
     if (asked === this.#asked) this.count = page?.count ?? null;

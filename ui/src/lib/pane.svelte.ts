@@ -1,4 +1,4 @@
-// How wide the right pane is: the person's choice, kept.
+// The width of the right pane, stored over restarts.
 
 const WIDTH = "split";
 const EXPANDED = "split-expanded";

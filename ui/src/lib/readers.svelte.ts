@@ -1,20 +1,20 @@
-// What lies on the readers, for every screen. An insertion is told once to
-// whoever listens, however often the table is.
+// The readers, for every screen. Listeners hear of each insertion once, however often
+// the table changes.
 
 import { OwnReads } from "./ownReads";
 import { counterOf } from "./tapUrl";
-import { onReaders, type Failed, type Laid, type ReaderTable } from "./desktop";
+import { onReaders, type Failed, type Reading, type ReaderTable } from "./desktop";
 
-/** The reads that this application made. */
+/** The reads of this application. */
 export const ownReads = new OwnReads(localStorage);
 
 /** An inlay that was read, or a card that could not be. */
-export type Insertion = ({ state: "inlay" } & Laid) | ({ state: "failed" } & Failed);
+export type Insertion = ({ state: "inlay" } & Reading) | ({ state: "failed" } & Failed);
 
 class Readers {
   table = $state.raw<ReaderTable>({ fault: null, readers: [] });
   #listeners = new Set<(insertion: Insertion) => void>();
-  #told = 0;
+  #last = 0;
   #started = false;
 
   start(): void {
@@ -22,34 +22,34 @@ class Readers {
     this.#started = true;
     onReaders((table) => {
       this.table = table;
-      for (const insertion of this.#lying()) {
-        if (insertion.insertion <= this.#told) continue;
-        this.#told = insertion.insertion;
+      for (const insertion of this.#present()) {
+        if (insertion.insertion <= this.#last) continue;
+        this.#last = insertion.insertion;
         count(insertion);
         for (const hear of this.#listeners) hear(insertion);
       }
     });
   }
 
-  /** Whether what was laid down with this number still lies there. */
-  lies(insertion: number): boolean {
-    return this.#lying().some((lying) => lying.insertion === insertion);
+  /** Whether the card of this insertion is still on its reader. */
+  has(insertion: number): boolean {
+    return this.#present().some((one) => one.insertion === insertion);
   }
 
-  /** The newest thing that lies on a reader. */
+  /** The newest insertion that is still on its reader. */
   get newest(): Insertion | null {
-    return this.#lying().at(-1) ?? null;
+    return this.#present().at(-1) ?? null;
   }
 
-  /** Hears of each insertion from now on; for `$effect`. */
+  /** Calls `hear` with each insertion from now on; for `$effect`. */
   listen(hear: (insertion: Insertion) => void): () => void {
     this.#listeners.add(hear);
     return () => this.#listeners.delete(hear);
   }
 
-  #lying(): Insertion[] {
-    const lying = this.table.readers.map((place) => place.on);
-    return lying
+  #present(): Insertion[] {
+    const inserted = this.table.readers.map((place) => place.on);
+    return inserted
       .filter((on): on is Insertion => on.state === "inlay" || on.state === "failed")
       .sort((a, b) => a.insertion - b.insertion);
   }
@@ -57,7 +57,7 @@ class Readers {
 
 export const readers = new Readers();
 
-/** Notes a read that raised the chip's counter. A random UID is nobody's: such a chip is noted by its code. */
+/** Notes a read that raised the chip's counter. A chip with a random UID is noted by its code instead. */
 function count(read: Insertion): void {
   if (read.state === "failed") {
     if (read.may_have_counted && read.uid?.length === 14) ownReads.read(read.uid);
@@ -69,7 +69,7 @@ function count(read: Insertion): void {
 }
 
 /** Chips as people know them. */
-export const chipNames: Record<Laid["chip"], string> = {
+export const chipNames: Record<Reading["chip"], string> = {
   ntag424dna: "NTAG 424 DNA",
   ntag213: "NTAG213",
   ntag215: "NTAG215",
@@ -78,14 +78,14 @@ export const chipNames: Record<Laid["chip"], string> = {
   inconsistent: "A chip that names two UIDs",
   other_type2: "Another Type 2 tag",
   other_type4: "Another Type 4 tag",
-  unknown: "A card that is no tag",
+  unknown: "Not a tag",
 };
 
-export const lockWords: Record<Laid["lock"], string> = {
+export const lockWords: Record<Reading["lock"], string> = {
   open: "open: anyone can write it",
-  key: "who has its key can write it",
-  partly: "parts of it are locked",
+  key: "only with its key",
+  partly: "partly locked",
   marked: "marked read-only, which only phones respect",
-  locked: "locked for good",
-  unknown: "it does not tell",
+  locked: "locked permanently",
+  unknown: "unknown",
 };

@@ -10,13 +10,13 @@ const words: Record<Reason, string | null> = {
   no_code: "no code",
   keys_replaced: "keys replaced",
   verifier_off: "verifier off",
-  static: "plain address",
+  static: "static URL",
 };
 
-/** Why a tap has its state, in a word or two; nothing where the state says it all. */
+/** The reason for the state of a tap; `null` if the state implies it. */
 export const reasonWords = (reason: Reason): string | null => words[reason];
 
-/** The reasons that have words, and those: "Replayed". */
+/** All reasons with a text, such as "Replayed". */
 export const reasons = Object.entries(words).flatMap(([reason, text]): [string, string][] =>
   text === null ? [] : [[reason, text.charAt(0).toUpperCase() + text.slice(1)]],
 );

@@ -1,22 +1,22 @@
-// One resource that others change, too: saved by what was changed here alone,
-// on the version that was seen.
+// A resource that others may change, too. A save sends only the changed members, with
+// the version that was seen.
 
 import { getVersion, patchVersion, Problem, type Query } from "./api/client";
 
-/** How often a save is repeated after a change elsewhere that has nothing to do with it. */
+/** Attempts to save if others keep changing other members: more would hide a busy loop. */
 const TRIES = 5;
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
-/** The same member was changed here and elsewhere, each to something else. */
+/** Somebody else changed the same member to another value. */
 export class ChangedMeanwhile extends Error {
-  constructor(words = "This was changed elsewhere in the meantime. Nothing was saved: compare, and save again.") {
+  constructor(words = "Somebody else changed this in the meantime. Nothing was saved. Compare the values, then save again.") {
     super(words);
   }
 }
 
 export class Resource<T extends object> {
-  /** The resource as it is, as far as it is known. */
+  /** The last known state. */
   now = $state.raw<T | null>(null);
   #etag: string | null = null;
   #saves = 0;
@@ -26,14 +26,14 @@ export class Resource<T extends object> {
   async load(): Promise<T> {
     const saves = this.#saves;
     const { value, etag } = await getVersion<T>(this.path);
-    // What was asked for before a save may be older than what the save answered.
+    // A request from before a save may return an older state than the save did.
     if (saves !== this.#saves && this.now) return this.now;
     return this.#take(value, etag);
   }
 
   /**
-   * Stores `changes`. A member that was changed elsewhere since it was seen is not
-   * overwritten: what is stored is shown first, and another save decides.
+   * Saves `changes`. If somebody else changed one of these members since it was seen,
+   * loads the resource and throws `ChangedMeanwhile`; the next save overwrites it.
    */
   async save(changes: Partial<T>, body: unknown = changes, query: Query = {}): Promise<T> {
     for (let tries = 1; ; tries++) {
@@ -51,12 +51,12 @@ export class Resource<T extends object> {
     }
   }
 
-  /** Takes back what a save changed, unless it was changed again since. */
+  /** Restores `former` after a save, unless it was changed again since. */
   async undo(saved: T, former: Partial<T>): Promise<T> {
     const found = await this.load();
     const names = Object.keys(former) as (keyof T)[];
     if (names.some((name) => !same(found[name], saved[name]))) {
-      throw new ChangedMeanwhile("It was changed again in the meantime, so it stays as it is now.");
+      throw new ChangedMeanwhile("It was changed again in the meantime. Nothing was undone.");
     }
     return this.save(former);
   }

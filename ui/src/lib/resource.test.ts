@@ -29,7 +29,7 @@ function service(thing: Thing) {
   return { asked, change, now: () => thing };
 }
 
-test("a save names the version that was seen, and sends what changed alone", async () => {
+test("a save names the version that was seen, and sends only the changes", async () => {
   const { asked, now } = service({ name: "Bottle", status: "active" });
   const thing = new Resource<Thing>("/things/1");
   await thing.load();
@@ -54,14 +54,14 @@ test("another's change of the same member is shown before it is overwritten", as
   const thing = new Resource<Thing>("/things/1");
   await thing.load();
   change({ name: "Jar" });
-  await expect(thing.save({ name: "Flask" })).rejects.toThrow("changed elsewhere");
+  await expect(thing.save({ name: "Flask" })).rejects.toThrow("Somebody else changed this");
   expect(thing.now?.name).toBe("Jar");
   expect(now().name).toBe("Jar");
   await thing.save({ name: "Flask" });
   expect(now().name).toBe("Flask");
 });
 
-test("undo takes back one's own change, and not another's after it", async () => {
+test("undo reverts one's own change, and not a later one of somebody else", async () => {
   const { change, now } = service({ name: "Bottle", status: "active" });
   const thing = new Resource<Thing>("/things/1");
   await thing.load();
@@ -71,6 +71,6 @@ test("undo takes back one's own change, and not another's after it", async () =>
   expect(now()).toEqual({ name: "Bottle", status: "archived" });
   const again = await thing.save({ name: "Flask" });
   change({ name: "Jar" });
-  await expect(thing.undo(again, { name: "Bottle" })).rejects.toThrow("stays as it is now");
+  await expect(thing.undo(again, { name: "Bottle" })).rejects.toThrow("Nothing was undone");
   expect(now().name).toBe("Jar");
 });

@@ -1,5 +1,5 @@
-// Where the window is: the part of the address after `#`, so that every list,
-// its filters and every selected thing can be gone back to.
+// The current screen, in the fragment of the address, so that going back restores the
+// list, its filters and the selection.
 
 export const screens = [
   "overview",
@@ -32,7 +32,7 @@ export function parse(hash: string): Place {
   };
 }
 
-/** The address of a place. Within a screen its filters stay as they are unless others are given. */
+/** The address of a place. Without `query`, a link within a screen keeps its filters. */
 export function href(screen: Screen, selected: string | number | null = null, query?: Record<string, string>): string {
   const kept = query ?? (screen === router.place.screen ? router.place.query : {});
   const parameters = new URLSearchParams(Object.entries(kept).filter(([, value]) => value !== "")).toString();
@@ -52,7 +52,7 @@ class Router {
     location.hash = href(screen, selected, query);
   }
 
-  /** Sets filters of the present screen, without a step in the history for each letter typed. */
+  /** Sets filters of the current screen, without a history entry for each typed letter. */
   filter(changes: Record<string, string>): void {
     const { screen, selected, query } = this.place;
     history.replaceState(null, "", href(screen, selected, { ...query, ...changes }));

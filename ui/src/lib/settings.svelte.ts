@@ -10,7 +10,7 @@ class ServiceSettings {
     this.all = await get<Settings>("/settings");
   }
 
-  /** The public base of the tags' addresses. */
+  /** The tag URL. */
   get tagUrl(): string | null {
     return this.all?.tag_url.value ?? null;
   }

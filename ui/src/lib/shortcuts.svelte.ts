@@ -1,4 +1,4 @@
-// Keyboard shortcuts: one list, which the keys obey and the sheet shows.
+// Keyboard shortcuts: one list for the keys and for the dialog that shows them.
 
 import { router, type Screen } from "./router.svelte";
 
@@ -11,12 +11,12 @@ export interface Shortcut {
 class Shortcuts {
   palette = $state(false);
   sheet = $state(false);
-  /** What the present screen adds. */
+  /** Shortcuts of the current screen. */
   here = $state<Shortcut[]>([]);
 
   readonly everywhere: Shortcut[] = [
-    { keys: "Ctrl K", does: "Search, or run a command", run: () => (this.palette = true) },
-    { keys: "?", does: "Show these shortcuts", run: () => (this.sheet = true) },
+    { keys: "Ctrl K", does: "Search or run a command", run: () => (this.palette = true) },
+    { keys: "?", does: "Show shortcuts", run: () => (this.sheet = true) },
     ...([
       ["g o", "overview"],
       ["g t", "tags"],
@@ -33,7 +33,7 @@ class Shortcuts {
     })),
   ];
 
-  /** Adds shortcuts as long as a screen is shown; for `$effect`. */
+  /** Adds shortcuts while a screen is shown; for `$effect`. */
   add(shortcuts: Shortcut[]): () => void {
     this.here = shortcuts;
     return () => {
@@ -43,7 +43,7 @@ class Shortcuts {
 
   #before = "";
 
-  /** Runs what a key stands for. Keys in a field are text. */
+  /** Runs the shortcut of a key, except in text fields. */
   press(event: KeyboardEvent): void {
     const command = event.ctrlKey || event.metaKey;
     if (command && event.key.toLowerCase() === "k") {

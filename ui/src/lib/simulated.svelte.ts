@@ -1,4 +1,4 @@
-// By how much the simulated world's time is ahead, as this window last heard.
+// How far simulated time is ahead of real time, as last loaded.
 
 import { get, post } from "./api/client";
 import type { SimulatedClock } from "./api/types";

@@ -1,6 +1,6 @@
-// A verdict for the ears: each tone of the screen has its own. Without a sound device, silence.
+// A sound for each tone of a verdict; silent without a sound device.
 
-/** Good; to be looked at; bad; a copied URL; nothing was judged, once more. */
+/** Good; warning; bad; copied URL; repeat the read. */
 export type Tone = "good" | "warn" | "bad" | "alarm" | "again";
 
 /** Notes as frequency in Hz, start and length in seconds. Rising is good, falling is not, and the alarm comes three times. */
@@ -40,6 +40,6 @@ export function play(tone: Tone): void {
     void audio.resume();
     for (const one of melodies[tone]) note(audio, one);
   } catch {
-    // The verdict stands in colour and in words as well.
+    // The screen shows the verdict as well.
   }
 }

@@ -20,7 +20,7 @@ test("the encrypted mirror hides UID and counter", () => {
   expect(partsOf(encrypted).some((part) => part.name === "Counter")).toBe(false);
 });
 
-test("a static URL has a tag and no mirror, and any text is told as it is", () => {
+test("a static URL has a tag and no mirror, and any other text is shown as it is", () => {
   expect(slugOf("https://example.com/t/k3v9qa")).toBe("k3v9qa");
   expect(mirrorOf("https://example.com/t/k3v9qa")).toBe(null);
   expect(slugOf("https://example.com")).toBe(null);

@@ -1,4 +1,4 @@
-// A tap's URL in its parts.
+// The parts of a tap's URL.
 
 export interface UrlPart {
   name: string;
@@ -7,7 +7,7 @@ export interface UrlPart {
 
 const hex = (text: string, digits: number) => new RegExp(`^[0-9a-f]{${digits}}$`, "i").test(text);
 
-/** Where it leads, which tag, and what its code says where that is to be read without a key. */
+/** Host, tag, and the parts of the code that are readable without a key. */
 export function partsOf(text: string): UrlPart[] {
   let url: URL;
   try {
@@ -18,7 +18,7 @@ export function partsOf(text: string): UrlPart[] {
   const segments = url.pathname.split("/").filter(Boolean);
   const uid = url.searchParams.get("uid") ?? "";
   const token = url.searchParams.get("token") ?? "";
-  const parts: UrlPart[] = [{ name: "Leads to", text: url.host || url.protocol }];
+  const parts: UrlPart[] = [{ name: "Host", text: url.host || url.protocol }];
   if (segments.length > 0) parts.push({ name: "Tag", text: segments.at(-1) ?? "" });
   if (hex(uid, 14) && hex(token, 22)) {
     parts.push({ name: "UID", text: uid.toUpperCase() });
@@ -28,27 +28,27 @@ export function partsOf(text: string): UrlPart[] {
     parts.push({ name: "UID, counter", text: `encrypted: ${uid.toUpperCase()}` });
     parts.push({ name: "MAC", text: token.toUpperCase() });
   } else if (uid || token) {
-    parts.push({ name: "Code", text: "not of a shape that a chip makes" });
+    parts.push({ name: "Code", text: "malformed" });
   }
   return parts;
 }
 
-/** The mirror that makes such a code; null where the URL carries none. */
+/** The mirror of the code; null if the URL contains none. */
 export function mirrorOf(text: string | null): "plain" | "encrypted" | null {
   const names = text === null ? [] : partsOf(text).map((part) => part.name);
   if (!names.includes("MAC")) return null;
   return names.includes("Counter") ? "plain" : "encrypted";
 }
 
-/** The last segment of its path, which names the tag. */
+/** The slug: the last segment of the path. */
 export const slugOf = (text: string | null) =>
   (text === null ? undefined : partsOf(text).find((part) => part.name === "Tag")?.text) ?? null;
 
-/** The counter that a code shows without a key. */
+/** The counter of a code in clear. */
 export function counterOf(text: string | null): number | null {
   const shown = text === null ? undefined : partsOf(text).find((part) => part.name === "Counter");
   return shown ? Number(shown.text) : null;
 }
 
-/** A URL without what follows its path. */
+/** A URL without query and fragment. */
 export const placeOf = (text: string) => text.split(/[?#]/)[0] ?? text;

@@ -1,10 +1,10 @@
-// Whether closing the window would lose something that was typed, in any form.
+// Whether closing the window would lose unsaved edits in any form.
 
 import { setUnsaved } from "./desktop";
 
 const forms = new Set<object>();
 
-/** Holds the window open as long as `changed` says so; called where a form begins. */
+/** Reports unsaved edits while `changed` is true; called when a form is created. */
 export function tellUnsaved(changed: () => boolean): void {
   $effect(() => {
     const form = {};

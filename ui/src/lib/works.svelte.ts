@@ -1,16 +1,16 @@
-// Long work, with how far it is and a way to stop it. It goes on when another
-// screen is shown.
+// Long work, with its progress and a way to stop it. It continues when another screen
+// is shown.
 
 export class Work {
   done = $state(0);
   stopping = $state(false);
-  /** Called once when the person stops it, for work that waits for one long answer. */
+  /** Called once when the person stops it, for work that waits for one long response. */
   onstop: (() => void) | null = null;
 
   constructor(
-    /** What is done, as in "Archiving tags". */
+    /** For example "Archiving tags". */
     readonly title: string,
-    /** How many there are; `null` if nobody knows. */
+    /** Number of items; `null` if unknown. */
     readonly total: number | null,
   ) {}
 
@@ -23,7 +23,7 @@ export class Work {
 class Works {
   running = $state.raw<Work[]>([]);
 
-  /** Shows `work` as long as it runs. */
+  /** Shows `work` while it runs. */
   async run<T>(title: string, total: number | null, work: (work: Work) => Promise<T>): Promise<T> {
     const shown = new Work(title, total);
     this.running = [...this.running, shown];

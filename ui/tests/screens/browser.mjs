@@ -1,4 +1,4 @@
-// The system's Chromium, driven by playwright-core, which brings none of its own.
+// The system's Chromium, driven by playwright-core, which contains no browser.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -49,7 +49,7 @@ export async function open(browser, ui, { theme = "light", size = sizes[0], at }
   return page;
 }
 
-/** Does `work` on the page, which is closed with it. A failure tells what the page came to. */
+/** Does `work` on the page, which is closed with it. A failure contains the state of the page. */
 export async function on(page, work) {
   try {
     await work(page);

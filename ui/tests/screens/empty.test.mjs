@@ -25,10 +25,10 @@ group("A screen without anything to show", {
     experiences: says("experiences", "No experiences yet"),
     interactions: says("interactions", "No taps yet"),
     simulator: says("simulator", "No virtual inlays yet"),
-    "a tag that is gone": says("tags/99", "does not exist any more"),
-    "tags that cannot be shown": failing("tags", "**/admin/v1/tags?*", "The list cannot be shown"),
-    "an overview that cannot be shown": failing("overview", "**/admin/v1/stats?*", "The overview cannot be shown"),
-    "interactions that cannot be shown": failing("interactions", "**/admin/v1/interactions?*", "The history cannot be shown"),
+    "a tag that is gone": says("tags/99", "no longer exists"),
+    "tags that cannot be shown": failing("tags", "**/admin/v1/tags?*", "Tags could not be loaded"),
+    "an overview that cannot be shown": failing("overview", "**/admin/v1/stats?*", "The overview could not be loaded"),
+    "interactions that cannot be shown": failing("interactions", "**/admin/v1/interactions?*", "Interactions could not be loaded"),
     "settings that cannot be shown": failing("settings", "**/admin/v1/settings", "The disk is full."),
   },
   stories: {
@@ -44,16 +44,16 @@ group("A screen without anything to show", {
       const demo = async () => (await client(ui).get("/tags?simulated=true&q=demo-")).items.length;
       await page.show("overview");
       await page.getByRole("button", { name: "Add demo data" }).dblclick();
-      await page.getByText("demo tags and virtual inlays are there").waitFor();
+      await page.getByText("demo tags with virtual inlays").waitFor();
       assert.equal(await demo(), 3);
-      await page.getByRole("button", { name: "Remove the demo data" }).click();
-      await page.getByText("The demo data is removed").waitFor();
+      await page.getByRole("button", { name: "Remove demo data" }).click();
+      await page.getByText("Demo data removed").waitFor();
       assert.equal(await demo(), 0);
     },
     "a list that failed is shown once the service answers again": async (page) => {
-      await failing("tags", "**/admin/v1/tags?*", "The list cannot be shown")(page);
+      await failing("tags", "**/admin/v1/tags?*", "Tags could not be loaded")(page);
       await page.getByRole("button", { name: "Try again" }).click();
-      await page.getByText("The list cannot be shown").waitFor({ state: "hidden" });
+      await page.getByText("Tags could not be loaded").waitFor({ state: "hidden" });
     },
   },
 });

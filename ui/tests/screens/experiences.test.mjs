@@ -17,8 +17,8 @@ group("Experiences", {
     },
     "rules": async (page) => {
       await page.show("experiences/2");
-      await page.getByRole("button", { name: "Add a rule" }).click();
-      await page.getByRole("button", { name: "And…" }).click();
+      await page.getByRole("button", { name: "Add rule" }).click();
+      await page.getByRole("button", { name: "Add condition" }).click();
     },
     "a version compared": async (page) => {
       await page.show("experiences/1");
@@ -28,12 +28,12 @@ group("Experiences", {
     "templates": async (page) => {
       await page.show("experiences");
       await page.getByRole("button", { name: "New experience" }).click();
-      await page.getByLabel("A page made here").check();
+      await page.getByLabel("Page served by Tapdesk").check();
       await page.getByRole("button", { name: "Loyalty stamp" }).waitFor();
     },
     "macros to choose from": async (page) => {
       await page.show("experiences/1");
-      await page.getByLabel("Where a tap leads").fill("https://example.com/?a={{ ta");
+      await page.getByLabel("Destination URL").fill("https://example.com/?a={{ ta");
       await page.getByRole("listbox", { name: "Macros" }).waitFor();
     },
     "the new experience": async (page) => {
@@ -47,7 +47,7 @@ group("Experiences", {
       await page.show("experiences");
       await page.getByRole("button", { name: "New experience" }).click();
       await page.getByLabel("Name", { exact: true }).fill("Warranty");
-      const target = page.getByLabel("Where a tap leads");
+      const target = page.getByLabel("Destination URL");
       await target.fill("https://shop.example.com/warranty?of=");
       await target.pressSequentially("{{ tag:at");
       await target.press("Enter");
@@ -60,7 +60,7 @@ group("Experiences", {
       await page.getByText(`https://shop.example.com/warranty?of=${tags[4].attributes.sku}`).waitFor();
       assert.equal((await api.get("/experiences?q=Warranty")).items[0].published_version, 1);
     },
-    "keep the tag that was chosen, whatever comes of the one before it": async (page, { api, tags }) => {
+    "keep the chosen tag if the answer for the former one is late": async (page, { api, tags }) => {
       const { items } = await api.get("/tags?experience_id=1&simulated=all&limit=1");
       let fail;
       const late = new Promise((held) => (fail = held));
@@ -81,7 +81,7 @@ group("Experiences", {
       await (await answered).finished();
       assert.equal(await picker.inputValue(), other.name);
     },
-    "leave a field alone that somebody is in, when the tag to begin with comes late": async (page, { tags }) => {
+    "keep what is typed into the tag field if the default tag arrives late": async (page, { tags }) => {
       let answer;
       const late = new Promise((held) => (answer = held));
       await page.route("**/admin/v1/tags?experience_id*", async (route) => {
@@ -102,19 +102,19 @@ group("Experiences", {
     },
     "are changed as a draft, published, and rolled back": async (page, { api }) => {
       await page.show("experiences/3");
-      const target = page.getByLabel("Where a tap leads");
+      const target = page.getByLabel("Destination URL");
       await target.fill("https://shop.example.com/new");
       await page.getByRole("button", { name: "Save draft" }).click();
-      await page.getByText("Saved as a draft.").waitFor();
+      await page.getByText("Draft saved.").waitFor();
       assert.equal((await api.get("/experiences/3")).published_version, 1);
       await page.getByRole("button", { name: "Publish", exact: true }).click();
-      await page.getByText("Published:").waitFor();
+      await page.getByText("Published.").waitFor();
       assert.equal((await api.get("/experiences/3")).published_version, 2);
       await page.getByRole("button", { name: "Publish again" }).click();
-      await page.getByText("Version 1 is published again.").waitFor();
+      await page.getByText("Version 1 published again.").waitFor();
       await page.waitForFunction(() => document.querySelector("textarea").value.includes("verification:result"));
     },
-    "go live by a click on Publish alone, never by the Enter key": async (page, { api }) => {
+    "are published only by a click on Publish, never by the Enter key": async (page, { api }) => {
       const redirect = { name: "By the Enter key", kind: "redirect", target_url: "https://example.com/" };
       for (const draft of [true, false]) {
         const { id, published_version: version } = await api.post("/experiences", { ...redirect, draft });
@@ -122,7 +122,7 @@ group("Experiences", {
         const name = page.getByLabel("Name", { exact: true });
         await name.fill(`${await name.inputValue()}, edited`);
         await name.press("Enter");
-        await page.getByText("Saved as a draft.").waitFor();
+        await page.getByText("Draft saved.").waitFor();
         assert.equal((await api.get(`/experiences/${id}`)).published_version, version);
       }
     },
@@ -138,24 +138,24 @@ group("Experiences", {
       await page.getByRole("heading", { name: "Two desks, mine" }).waitFor();
       assert.equal((await api.get(`/experiences/${id}`)).target_url, "https://example.com/theirs");
     },
-    "give tags the variables that their page writes, in one click": async (page, { api }) => {
+    "add the variables that their page writes to tags, with one click": async (page, { api }) => {
       const blocks = [{ type: "variable_button", label: "This is mine", variable: "claimed", value: "true" }];
       const { id } = await api.post("/experiences", { name: "Claim it", kind: "studio", blocks });
       const { id: tag } = await api.post("/tags", { name: "To be claimed", experience_id: id });
       await page.show("overview");
       await page.getByRole("link", { name: "1 tag without claimed" }).click();
-      await page.getByText("1 tag that leads here lacks claimed").waitFor();
+      await page.getByText("1 tag with this experience has no variable claimed").waitFor();
       await page.getByRole("link", { name: "1 tag", exact: true }).waitFor();
-      await page.getByText(/1 tag\s+leads here/).waitFor();
+      await page.getByText(/used by\s+1 tag/).waitFor();
       await page.getByRole("button", { name: "Add to 1 tag" }).click();
-      await page.getByText("1 tag got what it lacked").waitFor();
+      await page.getByText("Added variables to 1 tag").waitFor();
       assert.equal((await api.get(`/tags/${tag}`)).variables.claimed, "");
-      await page.getByText("1 tag that leads here lacks claimed").waitFor({ state: "hidden" });
+      await page.getByText("1 tag with this experience has no variable claimed").waitFor({ state: "hidden" });
     },
     "are built of blocks and seen on a phone while they are": async (page, { api }) => {
       await page.show("experiences");
       await page.getByRole("button", { name: "New experience" }).click();
-      await page.getByLabel("A page made here").check();
+      await page.getByLabel("Page served by Tapdesk").check();
       await page.getByRole("button", { name: "Product registration" }).click();
       assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Product registration");
       await page.getByRole("button", { name: "Create", exact: true }).click();
@@ -165,8 +165,8 @@ group("Experiences", {
       const { id } = (await api.get("/experiences?q=Product registration")).items[0];
       assert.equal((await api.get(`/experiences/${id}`)).published_version, null, "a draft");
 
-      const blocks = page.getByRole("list", { name: "on the page" });
-      await page.getByLabel("Add a block: on the page").selectOption("Notice");
+      const blocks = page.getByRole("list", { name: "Blocks: page" });
+      await page.getByLabel("Add block: page").selectOption("Notice");
       const title = blocks.getByLabel("Title").last();
       await title.fill("Made in {{ tag:na");
       await title.press("Enter");
@@ -176,7 +176,7 @@ group("Experiences", {
       await page.getByText("Theme", { exact: true }).click();
       await page.getByLabel("Typeface").selectOption("serif");
       await page.getByRole("button", { name: "Publish", exact: true }).click();
-      await page.getByText("Published:").waitFor();
+      await page.getByText("Published.").waitFor();
       const saved = await api.get(`/experiences/${id}`);
       assert.deepEqual(saved.blocks.map(({ type }) => type), ["heading", "notice", "condition"]);
       assert.deepEqual([saved.theme.font, saved.theme.accent], ["serif", "#0f766e"]);
@@ -188,8 +188,8 @@ group("Experiences", {
     },
     "say what is wrong with a block, and keep what was written": async (page) => {
       await page.show("experiences/4");
-      await page.getByLabel("Add a block: on the page").selectOption("Button");
-      const address = page.getByLabel("Address").last();
+      await page.getByLabel("Add block: page").selectOption("Button");
+      const address = page.getByLabel("URL", { exact: true }).last();
       await address.fill("javascript:alert(1)");
       await page.getByRole("button", { name: "Save draft" }).click();
       await page.getByText(/Block \d \(button\): A link begins with/).first().waitFor();
@@ -197,31 +197,31 @@ group("Experiences", {
     },
     "follow rules": async (page, { api }) => {
       await page.show("experiences/2");
-      await page.getByRole("button", { name: "Add a rule" }).click();
-      await page.getByLabel("Leads to").fill("https://docs.example.com/verified");
+      await page.getByRole("button", { name: "Add rule" }).click();
+      await page.getByLabel("Destination URL of rule 1").fill("https://docs.example.com/verified");
       await page.getByText("https://docs.example.com/verified?rk=ROLLING_KEY").waitFor();
       await page.getByLabel("State", { exact: true }).selectOption("not verified");
       await page.getByText(/docs\.example\.com\/(?!verified)\S*rk=ROLLING_KEY/).waitFor();
       await page.getByRole("button", { name: "Save draft" }).click();
-      await page.getByText("Saved as a draft.").waitFor();
+      await page.getByText("Draft saved.").waitFor();
       assert.equal((await api.get("/experiences/2")).rules[0].target_url, "https://docs.example.com/verified");
       await page.getByRole("button", { name: "Compare" }).click();
       await page.getByRole("list", { name: "From version 1 to the draft" }).getByText(/verification: verified/).waitFor();
     },
-    "are carried in a file": async (page, { api }) => {
+    "are exported to a file and imported from it": async (page, { api }) => {
       await page.show("experiences/4");
       const downloads = page.waitForEvent("download");
       await page.getByRole("button", { name: "Export" }).click();
       const file = await (await downloads).path();
       await page.show("experiences");
       await page.locator("#experience-file").setInputFiles({ name: "page.json", mimeType: "application/json", buffer: await readFile(file) });
-      await page.getByText("Lost and found is imported, as a draft.").waitFor();
+      await page.getByText("Imported Lost and found as a draft.").waitFor();
       assert.equal((await api.get("/experiences?q=Lost and found")).items.length, 2);
     },
     "lead to the tags that use them, and are not deleted while they do": async (page) => {
       await page.show("experiences/2");
       await page.getByRole("button", { name: "Delete…" }).click();
-      await page.getByRole("button", { name: "Delete it" }).click();
+      await page.getByRole("button", { name: "Delete experience" }).click();
       await page.getByRole("alert").getByText(/tags/).waitFor();
       await page.getByRole("link", { name: /^\d+ tags$/ }).click();
       await page.waitForFunction(() => document.querySelectorAll(".experience").length > 0);

@@ -3,8 +3,8 @@
 
 const chosen = {
   display: "A display that is gone",
-  heading: "Lay your tag here",
-  text: "Put it on the reader, and see what it has to tell.",
+  heading: "Place your tag here",
+  text: "Put it on the reader to see its story.",
   idle_seconds: 60,
   picture_seconds: 8,
   hosts: [],

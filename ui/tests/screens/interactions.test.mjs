@@ -14,16 +14,16 @@ group("Interactions", {
     "inspector of a replay": async (page, { api }) => {
       const [replay] = (await api.get("/interactions?reason=replayed&limit=1")).items;
       await page.show(`interactions/${replay.id}?reason=replayed`);
-      await page.getByText("Try it").waitFor();
+      await page.getByText("API calls").waitFor();
     },
     "the choice of a tag": async (page) => {
       await page.show("interactions");
-      await page.getByRole("combobox", { name: "Taps of the tag" }).click();
+      await page.getByRole("combobox", { name: "Tag" }).click();
       await page.getByRole("listbox").getByRole("option").first().waitFor();
     },
   },
   stories: {
-    "appear as they happen, wait while paused, and go on": async (page, { api, tags }) => {
+    "appear as they happen, wait while paused, and resume": async (page, { api, tags }) => {
       await page.show("interactions");
       const row = (id) => page.locator(`a[href$="interactions/${id}"]`);
       await api.tap(tags[0].slug);
@@ -32,16 +32,16 @@ group("Interactions", {
       await page.getByRole("button", { name: "Pause" }).click();
       await api.tap(tags[0].slug);
       await api.tap(tags[1].slug);
-      await page.getByRole("button", { name: "Go on (2 new)" }).waitFor();
+      await page.getByRole("button", { name: "Resume (2 new)" }).waitFor();
       const held = await newest(api);
       assert.equal(await row(held.id).count(), 0);
-      await page.getByRole("button", { name: "Go on (2 new)" }).click();
+      await page.getByRole("button", { name: "Resume (2 new)" }).click();
       await row(held.id).waitFor();
     },
     "are narrowed to one tag and one state": async (page, { tags }) => {
       const posters = tags.filter((tag) => tag.has_qr_code && tag.status === "active");
       await page.show("interactions");
-      await page.getByRole("combobox", { name: "Taps of the tag" }).fill(posters[0].name);
+      await page.getByRole("combobox", { name: "Tag" }).fill(posters[0].name);
       await page.getByRole("option", { name: new RegExp(posters[0].slug) }).click();
       await page.waitForFunction((name) => {
         const shown = [...document.querySelectorAll("a.row .tag")].map((one) => one.textContent);
@@ -62,7 +62,7 @@ group("Interactions", {
       await page.show(`interactions/${(await newest(api)).id}`);
       await page.getByText("refused: the tag has no variable nickname").waitFor();
     },
-    "show what an update with their key did, and carry no key of others' taps": async (page, { api }) => {
+    "show what an update with their key did, and contain no key of others' taps": async (page, { api }) => {
       const { items } = await api.get("/interactions?limit=50");
       const traced = await Promise.all(items.map(({ id }) => api.get(`/interactions/${id}`)));
       const updated = traced.find((one) => one.update);

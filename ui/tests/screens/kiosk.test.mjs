@@ -9,30 +9,30 @@ const example = (name, words) => async (page, { ui }) => {
 
 group("Kiosk", {
   states: {
-    "its settings, where it cannot stand": async (page) => {
+    "its settings in a browser": async (page) => {
       await page.show("settings/kiosk");
-      await page.getByText("A kiosk belongs to the computer it stands on").waitFor();
+      await page.getByText("Set up a kiosk on its own computer").waitFor();
     },
-    attract: example("attract", "Lay your tag here"),
-    "without a code": example("plain", "Lay your tag here"),
-    "no reader": example("no-reader", "The reader is taking a break."),
-    "a notice": example("notice", "That tag could not be read."),
-    "on a bright picture": example("picture", "Lay your tag here"),
+    attract: example("attract", "Place your tag here"),
+    "without a code": example("plain", "Place your tag here"),
+    "no reader": example("no-reader", "The reader is not available."),
+    "a notice": example("notice", "The tag could not be read."),
+    "on a bright picture": example("picture", "Place your tag here"),
     "a visit's strip": example("visit", "This page closes in 9 seconds"),
     "no PIN": example("no-pin", "This kiosk has no PIN yet."),
-    "the pad for the PIN": example("pin", "Cancel"),
-    // What is told of the host here stays for the rest of the page's life, so it comes last.
+    "the PIN pad": example("pin", "Cancel"),
+    // The stand-in for the host stays until the page closes, so this comes last.
     "its settings": async (page) => {
       await kioskHost(page);
       await page.show("settings/kiosk");
-      await page.getByRole("heading", { name: "What visitors see" }).waitFor();
+      await page.getByRole("heading", { name: "Visits" }).waitFor();
     },
   },
   stories: {
-    "the pad for the PIN opens to a held corner, takes keys, and says what was wrong": async (page, { ui }) => {
+    "the PIN pad opens with a held corner, takes keys, and says what was wrong": async (page, { ui }) => {
       await kioskHost(page);
       await page.goto(`${ui.url}kiosk.html`);
-      await page.getByText("Lay your tag here").waitFor();
+      await page.getByText("Place your tag here").waitFor();
       await page.mouse.move(20, 20);
       await page.mouse.down();
       await page.getByRole("dialog").waitFor();
@@ -40,11 +40,11 @@ group("Kiosk", {
       await page.getByRole("button", { name: "2", exact: true }).click();
       await page.keyboard.type("580");
       await page.keyboard.press("Enter");
-      await page.getByText("That is not the PIN.").waitFor();
+      await page.getByText("Wrong PIN.").waitFor();
       assert.deepEqual(await page.evaluate(() => globalThis.host.tried), ["2580"]);
       assert.equal(await page.getByLabel("0 digits").count(), 1);
     },
-    "the pad for the PIN is gone once a tag was laid down": async (page, { ui }) => {
+    "the PIN pad closes when a tag is placed on the reader": async (page, { ui }) => {
       await kioskHost(page);
       await page.goto(`${ui.url}kiosk.html`);
       await page.keyboard.down("Escape");
@@ -54,23 +54,23 @@ group("Kiosk", {
       await page.evaluate((now) => globalThis.host.show(now), view);
       await page.getByRole("button", { name: "Done" }).waitFor();
       await page.evaluate((now) => globalThis.host.show(now), { ...view, visit: null });
-      await page.getByText("Lay your tag here").waitFor();
+      await page.getByText("Place your tag here").waitFor();
       assert.equal(await page.getByRole("dialog").count(), 0);
     },
-    "the Escape key held in a visit leads to the pad for the PIN": async (page, { ui }) => {
+    "the Escape key held in a visit leads to the PIN pad": async (page, { ui }) => {
       await kioskHost(page);
       await page.goto(`${ui.url}kiosk.html`);
-      await page.getByText("Lay your tag here").waitFor();
+      await page.getByText("Place your tag here").waitFor();
       const view = { visit: { seconds_left: 60 }, notice: null, has_reader: true, tags: 1, asked: 0, problem: null };
       await page.evaluate((now) => globalThis.host.show(now), view);
       await page.getByRole("button", { name: "Done" }).waitFor();
       await page.evaluate((now) => globalThis.host.show(now), { ...view, visit: null, asked: 1 });
       await page.getByRole("dialog", { name: "PIN" }).waitFor();
     },
-    "a kiosk that cannot start says why, and ends where it has no PIN": async (page, { ui }) => {
+    "a kiosk that cannot start says why, and can be closed without a PIN": async (page, { ui }) => {
       await kioskHost(page);
       await page.goto(`${ui.url}kiosk.html`);
-      await page.getByText("Lay your tag here").waitFor();
+      await page.getByText("Place your tag here").waitFor();
       const problem = { title: "The database is damaged.", text: "Restore a backup.", can_close: false };
       const view = { visit: null, notice: null, has_reader: false, tags: 0, asked: 0, problem };
       await page.evaluate((now) => globalThis.host.show(now), view);
@@ -83,8 +83,8 @@ group("Kiosk", {
     "the hosts of the owner's experiences are added at once": async (page) => {
       await kioskHost(page);
       await page.show("settings/kiosk");
-      await page.getByRole("button", { name: "Add the hosts of my experiences" }).click();
-      const field = page.getByLabel("Hosts that visitors may be led to");
+      await page.getByRole("button", { name: "Add hosts of my experiences" }).click();
+      const field = page.getByLabel("Allowed hosts");
       await page.waitForFunction((one) => one.value !== "", await field.elementHandle());
       for (const host of (await field.inputValue()).split("\n")) assert.match(host, /^[a-z0-9.-]+(:\d+)?$/);
     },

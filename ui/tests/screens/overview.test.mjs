@@ -7,11 +7,11 @@ group("The overview", {
     "a month": async (page) => {
       await page.show("overview");
       await page.getByRole("button", { name: "30 days" }).click();
-      await page.getByText("Taps a day").waitFor();
+      await page.getByText("Taps per day").waitFor();
     },
   },
   stories: {
-    "each thing that needs attention leads to where it is": async (page) => {
+    "each problem that needs attention has a link to its list": async (page) => {
       await page.show("overview");
       await page.getByRole("link", { name: /\d+ replays/ }).click();
       await page.locator(".reason", { hasText: "replayed" }).first().waitFor();
@@ -20,7 +20,7 @@ group("The overview", {
       await page.getByText("2 missed").waitFor();
       assert.equal(await page.getByRole("list", { name: "Interactions" }).getByRole("listitem").count(), 1);
       await page.goBack();
-      await page.getByRole("link", { name: /unset tag/ }).click();
+      await page.getByRole("link", { name: /not set up/ }).click();
       await page.locator(".experience", { hasText: "not set up" }).first().waitFor();
     },
     "a tap changes the picture as it happens": async (page, { api, tags }) => {
@@ -30,14 +30,14 @@ group("The overview", {
       await api.tap(tags[0].slug);
       await page.waitForFunction((before) => Number(document.querySelector(".number").textContent) > before, before);
     },
-    "the demo data goes with one click, and comes back with undo": async (page, { api }) => {
+    "the demo data is removed with one click, and restored with undo": async (page, { api }) => {
       const demo = async () => (await api.get("/tags?simulated=true")).items.length;
       await page.show("overview");
-      await page.getByRole("button", { name: "Remove the demo data" }).click();
-      await page.getByText("The demo data is removed").waitFor();
+      await page.getByRole("button", { name: "Remove demo data" }).click();
+      await page.getByText("Demo data removed").waitFor();
       assert.equal(await demo(), 0);
       await page.getByRole("button", { name: "Undo" }).click();
-      await page.getByRole("button", { name: "Remove the demo data" }).waitFor();
+      await page.getByRole("button", { name: "Remove demo data" }).waitFor();
       assert.equal(await demo(), 3);
     },
   },

@@ -1,6 +1,5 @@
-// Pictures of every screen. They are made anew into target/screenshots by every
-// run, to be looked at; with UPDATE_SCREENSHOTS=1 those of the documents are
-// replaced, too, as small WebP files.
+// Pictures of every screen. Every run writes them to target/screenshots, to be looked
+// at. With UPDATE_SCREENSHOTS=1 it also replaces those in the documents, as WebP files.
 
 import assert from "node:assert/strict";
 import { mkdir, stat, writeFile } from "node:fs/promises";
@@ -30,7 +29,7 @@ const simulate = async (page) => {
   await page.getByRole("button", { name: "Tap", exact: true }).click();
   await page.getByLabel("The last tap").waitFor();
 };
-/** Opens the editor on a page that was begun with this template. */
+/** Opens the editor on a page made from this template. */
 const edit = async (page, { api, tags }, name) => {
   const { items } = await api.get("/experiences/templates");
   const { id } = await api.post("/experiences", items.find((template) => template.name === name).experience);
@@ -47,7 +46,7 @@ const pictures = [
   ["overview-dark", (page) => page.show("overview"), { theme: "dark" }],
   ["overview-large", (page) => page.show("overview"), { size: large }],
   ["tags", async (page, world) => page.show(`tags/${await equipped(world)}`), { readme: true }],
-  ["tags-alone", (page) => page.show("tags")],
+  ["tags-list", (page) => page.show("tags")],
   ["tags-small", (page) => page.show("tags"), { size: small }],
   ["tags-large", async (page, world) => page.show(`tags/${world.tags[39].id}`), { size: large }],
   [
@@ -98,8 +97,8 @@ const pictures = [
       const rows = Array.from({ length: 240 }, (_, row) => `${row % 90 === 7 ? "" : `Vase ${row}`};${["red", "blue"][row % 2]};vase-${row + 1000}`);
       const buffer = Buffer.from(["Label;Colour;code", ...rows].join("\n"));
       await page.getByLabel("CSV file").setInputFiles({ name: "vases.csv", mimeType: "text/csv", buffer });
-      await page.getByLabel("What Label becomes").selectOption("name");
-      await page.getByLabel("What Colour becomes").selectOption("data:Colour");
+      await page.getByLabel("Import Label as").selectOption("name");
+      await page.getByLabel("Import Colour as").selectOption("data:Colour");
       await page.getByRole("button", { name: "Check" }).click();
       await page.getByText("rows cannot").waitFor();
     },
@@ -113,7 +112,7 @@ const pictures = [
     "experiences-completion",
     async (page) => {
       await page.show("experiences/1");
-      await page.getByLabel("Where a tap leads").fill("https://shop.example.com/register?sn={{ ta");
+      await page.getByLabel("Destination URL").fill("https://shop.example.com/register?sn={{ ta");
     },
   ],
   ["studio", (page, world) => edit(page, world, "product-registration"), { size: large, readme: true }],
@@ -132,7 +131,7 @@ const pictures = [
     async (page) => {
       await page.show("experiences");
       await page.getByRole("button", { name: "New experience" }).click();
-      await page.getByLabel("A page made here").check();
+      await page.getByLabel("Page served by Tapdesk").check();
       await page.getByRole("button", { name: "Loyalty stamp" }).waitFor();
     },
   ],
@@ -140,9 +139,9 @@ const pictures = [
     "rules-dark",
     async (page) => {
       await page.show("experiences/2");
-      await page.getByRole("button", { name: "Add a rule" }).click();
-      await page.getByRole("button", { name: "And…" }).click();
-      await page.getByLabel("Leads to").fill("https://docs.example.com/verified");
+      await page.getByRole("button", { name: "Add rule" }).click();
+      await page.getByRole("button", { name: "Add condition" }).click();
+      await page.getByLabel("Destination URL of rule 1").fill("https://docs.example.com/verified");
     },
     { theme: "dark" },
   ],
@@ -188,8 +187,8 @@ const pictures = [
     async (page, world) => {
       await page.show(`tags/${await equipped(world)}`);
       await tab(page, "Inlay & QR");
-      await page.getByRole("button", { name: "Add an inlay…" }).click();
-      await page.getByLabel("Mirror").last().selectOption("encrypted");
+      await page.getByRole("button", { name: "Add inlay…" }).click();
+      await page.getByLabel("Mirror", { exact: true }).last().selectOption("encrypted");
     },
   ],
   [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { group } from "./suite.mjs";
 
-// A browser has no reader: what lies on one is shown by the window's own tests.
+// A browser has no reader: the tests of the window cover inlays on one.
 
 const verdicts = ["ok", "duplicate", "counter_gap", "not_verified", "copied_url"];
 
@@ -23,7 +23,7 @@ group("Reader and test sheets", {
   states: {
     "no reader": (page) => heading(page, "reader", "Reader"),
     doctor: (page) => heading(page, "reader/doctor", "Reader doctor"),
-    series: (page) => heading(page, "reader/series", "Assign in series"),
+    "batch assignment": (page) => heading(page, "reader/batch", "Batch assignment"),
     sheets: (page) => heading(page, "sheets", "Test sheets"),
     "a sheet": async (page, world) => {
       await heading(page, `sheets/${await sheet(world)}`, "Delivery 12");
@@ -52,16 +52,16 @@ group("Reader and test sheets", {
       assert.equal(await page.locator("#app").isVisible(), false);
       const rows = await printed.locator("tbody tr").allInnerTexts();
       assert.deepEqual(rows.map((row) => row.split("\t")[1]), ["Good", "Duplicate", "Counter gap", "Not verified", "Copied URL"]);
-      await printed.getByText("1 good, 1 to check, 3 not, 5 in all.").waitFor();
+      await printed.getByText("1 good, 1 to check, 3 bad, 5 in total.").waitFor();
     },
-    "close a sheet, and open it again": async (page, world) => {
+    "close a sheet, and reopen it": async (page, world) => {
       const id = await sheet(world);
       await heading(page, `sheets/${id}`, "Delivery 12");
-      await page.getByRole("button", { name: "Close the sheet" }).click();
+      await page.getByRole("button", { name: "Close sheet" }).click();
       await page.getByText("The sheet is closed.").waitFor();
       assert.equal((await world.api.get(`/sheets/${id}`)).closed, true);
-      await page.getByRole("button", { name: "Open again" }).click();
-      await page.getByRole("button", { name: "Close the sheet" }).waitFor();
+      await page.getByRole("button", { name: "Reopen" }).click();
+      await page.getByRole("button", { name: "Close sheet" }).waitFor();
     },
   },
 });

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 
 const ui = fileURLToPath(new URL("../..", import.meta.url));
 const root = join(ui, "..");
-const TOKEN = "a token that tests alone use, long enough";
+const TOKEN = "a token only for tests, long enough";
 const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 
 /** Starts a service of its own on a new database and serves the UI over it. */

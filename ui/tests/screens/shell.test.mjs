@@ -4,7 +4,7 @@ import { group } from "./suite.mjs";
 const palette = async (page) => {
   await page.show("overview");
   await page.keyboard.press("Control+k");
-  await page.getByPlaceholder("A tag's name").waitFor();
+  await page.getByPlaceholder("Tag name").waitFor();
 };
 
 group("The frame", {
@@ -23,12 +23,12 @@ group("The frame", {
     "a notice and a failure": async (page) => {
       await page.show("experiences/1");
       await page.getByRole("button", { name: "Delete…" }).click();
-      await page.getByRole("button", { name: "Delete it" }).click();
+      await page.getByRole("button", { name: "Delete experience" }).click();
       await page.getByRole("alert").getByText(/tags/).waitFor();
     },
   },
   stories: {
-    "finds a tag and runs a command by keyboard alone": async (page) => {
+    "finds a tag and runs a command with the keyboard only": async (page) => {
       await palette(page);
       await page.keyboard.type("watch-045");
       await page.getByRole("option", { name: /watch-045/ }).waitFor();
@@ -39,15 +39,15 @@ group("The frame", {
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "Settings", exact: true }).waitFor();
     },
-    "loses no letter of one who types on after opening the palette": async (page) => {
+    "loses no letter that is typed right after opening the palette": async (page) => {
       await page.show("overview");
       const session = await page.context().newCDPSession(page);
       await session.send("Emulation.setCPUThrottlingRate", { rate: 20 });
       await page.keyboard.press("Control+k");
       await page.keyboard.type("watch-045");
-      assert.equal(await page.getByPlaceholder("A tag's name").inputValue(), "watch-045");
+      assert.equal(await page.getByPlaceholder("Tag name").inputValue(), "watch-045");
     },
-    "obeys its shortcuts outside of fields alone": async (page) => {
+    "runs shortcuts only outside of fields": async (page) => {
       await page.show("overview");
       await page.keyboard.press("g");
       await page.keyboard.press("t");

@@ -14,12 +14,12 @@ const tap = async (page) => {
   await page.getByLabel("The last tap").getByText("valid for").waitFor();
 };
 
-/** Runs an adversary, and answers the last step's line and words. */
+/** Runs an attack; returns the text of the last step. */
 const attack = async (page, name, steps) => {
   await page.reload();
   await page.getByRole("button", { name, exact: true }).click();
   const last = page.locator("section", { has: page.getByRole("heading", { name: "This run" }) }).locator("li");
-  await page.waitForFunction((steps) => document.querySelectorAll("section pre[aria-label='What came of it']").length === steps, steps);
+  await page.waitForFunction((steps) => document.querySelectorAll("section pre[aria-label='Result']").length === steps, steps);
   return last.first().innerText();
 };
 
@@ -46,7 +46,7 @@ group("The simulator", {
       const { items } = await api.get("/tags?simulated=true&q=demo-bottle");
       assert.equal(items[0].variables.registered, "by hand");
     },
-    "lets nine adversaries try, and none succeeds": async (page) => {
+    "tries nine attacks, and none succeeds": async (page) => {
       await bench(page);
       for (const [name, steps, came] of [
         ["Replay", 2, /not verified[^]*replayed/],
@@ -74,12 +74,12 @@ group("The simulator", {
       await page.getByRole("button", { name: "Replay", exact: true }).click();
       await page.getByText("replayed").first().waitFor();
       const saved = page.waitForEvent("download");
-      await page.getByRole("button", { name: "Save this run…" }).click();
+      await page.getByRole("button", { name: "Save run…" }).click();
       const path = await (await saved).path();
       assert.deepEqual(JSON.parse(await readFile(path, "utf8")), { tapdesk_scenario: 1, steps: [{ do: "tap" }, { do: "replay" }] });
       await page.reload();
       await page.locator("input[type=file]").setInputFiles(path);
-      await page.getByText("2 steps of 2 played.").waitFor();
+      await page.getByText("Played 2 of 2 steps.").waitFor();
       await page.locator("input[type=file]").setInputFiles({ name: "x.json", mimeType: "application/json", buffer: Buffer.from("{}") });
       await page.getByRole("alert").getByText("not a scenario").waitFor();
     },

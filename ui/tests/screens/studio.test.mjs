@@ -132,7 +132,7 @@ describe("A studio page", () => {
       assert.equal(await note(page).isDisabled(), true, "a reload is no scan");
       assert.equal(await scans(bottle), 1);
 
-      // The camera opens the address anew.
+      // The camera opens the address again.
       await other.goto(bottle.url);
       assert.equal(await note(other).isEnabled(), true, "a scan has a key of its own");
       assert.equal(await scans(bottle), 2);
@@ -175,15 +175,15 @@ describe("A studio page", () => {
     await page.context().close();
   });
 
-  it("says when its key is consumed elsewhere, and keeps nothing back", async () => {
+  it("says that its key was consumed on another page, and offers nothing more", async () => {
     const bottle = await tag(registration);
     const page = await phone();
     await page.goto(bottle.url);
     const key = await page.locator("[name=rolling_key]").first().inputValue();
-    await api.update(key, { note: "elsewhere" });
+    await api.update(key, { note: "another page" });
     await page.getByRole("button", { name: "Leave a note" }).click();
     await page.getByText("Something was saved with this tap already.").waitFor();
-    assert.equal((await variables(bottle)).note, "elsewhere");
+    assert.equal((await variables(bottle)).note, "another page");
     assert.equal(await page.evaluate(() => document.activeElement.className.includes("said")), true);
     await page.context().close();
   });
@@ -291,7 +291,7 @@ describe("A studio page", () => {
     }
   });
 
-  it("speaks the visitor's language where it has it", async () => {
+  it("is in the visitor's language if it has it", async () => {
     const says = (language, text) => ({
       type: "condition",
       when: { type: "language", any_of: [language] },
@@ -338,7 +338,7 @@ describe("A studio page", () => {
       ];
     }).flat();
 
-    /** What the page is made of; what is read of values is told apart. */
+    /** The structure of the page, without the values in it. */
     const read = () => ({
       elements: [...document.querySelectorAll("*")]
         .filter(({ localName }) => localName !== "br")

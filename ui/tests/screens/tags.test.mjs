@@ -49,16 +49,16 @@ group("Tags", {
     "an inlay to be edited": async (page, world) => {
       await part("Inlay & QR")(page, world);
       await page.getByRole("button", { name: "Edit…" }).click();
-      await page.getByLabel("MAC is made over").waitFor();
+      await page.getByLabel("MAC input", { exact: true }).waitFor();
     },
     "an inlay to be added": async (page, world) => {
       await part("Inlay & QR")(page, world);
-      await page.getByRole("button", { name: "Add an inlay…" }).click();
+      await page.getByRole("button", { name: "Add inlay…" }).click();
       await page.getByLabel("File key").waitFor();
     },
     "an import that was checked": async (page) => {
       await importing(page);
-      await page.getByLabel("What Product becomes").selectOption("name");
+      await page.getByLabel("Import Product as").selectOption("name");
       await page.getByRole("button", { name: "Check" }).click();
       await page.getByText("1 row cannot").waitFor();
     },
@@ -77,7 +77,7 @@ group("Tags", {
       await page.getByText("Crate 33").waitFor();
       assert.equal(await page.getByLabel("Search tags").inputValue(), "crate");
     },
-    "are archived together, and taken back with undo": async (page, { api }) => {
+    "are archived together, with undo": async (page, { api }) => {
       await page.show("tags");
       const before = await count(api, "status=archived");
       await select(page, "Bottle 48", "Lamp 47");
@@ -139,7 +139,7 @@ group("Tags", {
       await page.getByRole("button", { name: "Stop" }).click();
       go();
       await page.getByText("200 tags archived.").waitFor();
-      await page.getByRole("alert").getByText("It was stopped here.").waitFor();
+      await page.getByRole("alert").getByText("Stopped. The remaining tags are unchanged.").waitFor();
       assert.equal(await archived(), 200);
       await page.getByRole("button", { name: "Undo" }).click();
       await page.getByText("Undone.").waitFor();
@@ -160,7 +160,7 @@ group("Tags", {
       await page.getByRole("button", { name: "Undo" }).click();
       await page.getByText("Undone.").waitFor();
     },
-    "are deleted, and brought back from among the deleted": async (page, { api }) => {
+    "are deleted, and restored from among the deleted": async (page, { api }) => {
       await page.show("tags?q=guitar");
       const before = await count(api, "q=guitar");
       await select(page, "Guitar 46");
@@ -177,16 +177,16 @@ group("Tags", {
     },
     "are imported by columns that were named, with a result for each row": async (page, { api }) => {
       await importing(page);
-      await page.getByText("No column becomes the name yet.").waitFor();
+      await page.getByText("Choose the column to import as name.").waitFor();
       assert.ok(await page.getByRole("button", { name: "Check" }).isDisabled());
-      await page.getByLabel("What Product becomes").selectOption("name");
-      await page.getByLabel("What Colour becomes").selectOption("data:Colour");
+      await page.getByLabel("Import Product as").selectOption("name");
+      await page.getByLabel("Import Colour as").selectOption("data:Colour");
       await page.getByRole("button", { name: "Check" }).click();
       await page.getByText("2 rows can be imported, 1 row cannot").waitFor();
       await page.getByText("Row 3").waitFor();
       assert.equal(await count(api, "q=imported-"), 0);
       await page.getByRole("button", { name: "Import", exact: true }).click();
-      await page.getByText("2 rows imported, 1 row cannot").waitFor();
+      await page.getByText("2 rows imported, 1 row refused").waitFor();
       const { items } = await api.get("/tags?q=imported-1");
       assert.deepEqual(items[0].data, { Colour: "red" });
       const saved = page.waitForEvent("download");
@@ -200,7 +200,7 @@ group("Tags", {
       await page.show("tags");
       await page.getByRole("button", { name: "Import…" }).click();
       await page.getByLabel("CSV file").setInputFiles(csv("slug,title,variable:owner,variable:city,experience\njug-000001,,(delete),,Nowhere\n"));
-      await page.getByLabel("Where a tag has the address already").selectOption("upsert");
+      await page.getByLabel("If a tag has the slug already").selectOption("upsert");
       await page.getByText("An empty cell changes nothing.").waitFor();
       await page.getByRole("button", { name: "Check" }).click();
       await page.getByText("There is no experience named").first().waitFor();
@@ -229,7 +229,7 @@ group("Tags", {
       await page.show("tags");
       await select(page, "Bottle 48", "Lamp 47");
       await page.getByRole("button", { name: "Encoding sheet…" }).click();
-      await page.getByText("leads to this computer alone").waitFor();
+      await page.getByText("works only on this computer").waitFor();
       const saved = page.waitForEvent("download");
       await page.getByRole("button", { name: "Save CSV…" }).click();
       const text = await readFile(await (await saved).path(), "utf8");
@@ -240,7 +240,7 @@ group("Tags", {
 
 group("A tag", {
   stories: {
-    "is saved, and taken back with undo": async (page, { api, tags }) => {
+    "is saved, with undo": async (page, { api, tags }) => {
       const { id, name } = tags[0];
       await page.show(`tags/${id}`);
       await page.getByLabel("Name", { exact: true }).fill("Renamed");
@@ -250,7 +250,7 @@ group("A tag", {
       await page.getByRole("heading", { name }).waitFor();
       assert.equal((await api.get(`/tags/${id}`)).name, name);
     },
-    "sends what was edited alone, and keeps what was changed elsewhere": async (page, { api, tags }) => {
+    "sends only what was edited, and keeps what others changed": async (page, { api, tags }) => {
       const { id } = tags[5];
       await page.show(`tags/${id}`);
       await page.getByLabel("Name", { exact: true }).fill("Mine");
@@ -271,9 +271,9 @@ group("A tag", {
       const name = page.getByLabel("Name", { exact: true });
       await name.fill("Mine");
       await api.patch(`/tags/${id}`, { name: "Theirs" });
-      await page.getByText("Changed elsewhere meanwhile, to “Theirs”.").waitFor();
+      await page.getByText("Changed to “Theirs” in the meantime.").waitFor();
       assert.equal(await name.inputValue(), "Mine");
-      await page.getByRole("button", { name: "Take theirs" }).click();
+      await page.getByRole("button", { name: "Use new value" }).click();
       assert.equal(await name.inputValue(), "Theirs");
       await name.fill("Mine again");
       await page.getByRole("button", { name: "Save" }).click();
@@ -289,12 +289,12 @@ group("A tag", {
       await owner.press("End");
       await owner.pressSequentially(" and Jo");
       await api.put(`/tags/${id}/variables/owner`, { value: "Ben" });
-      await page.getByText("Changed elsewhere meanwhile, to “Ben”.").waitFor();
+      await page.getByText("Changed to “Ben” in the meantime.").waitFor();
       assert.equal(await owner.inputValue(), "Anna and Jo");
       await owner.press("Tab");
       assert.equal((await api.get(`/tags/${id}`)).variables.owner, "Ben");
       await page.getByRole("button", { name: "Save mine" }).click();
-      await page.getByText("Changed elsewhere meanwhile").waitFor({ state: "hidden" });
+      await page.getByText("Changed to").waitFor({ state: "hidden" });
       assert.equal((await api.get(`/tags/${id}`)).variables.owner, "Anna and Jo");
     },
     "that lacks what a page writes says so before it is assigned, and gets it in one click": async (page, { api, tags }) => {
@@ -304,8 +304,8 @@ group("A tag", {
       const { id } = tags[8];
       await page.show(`tags/${id}`);
       await page.getByRole("tabpanel").getByLabel("Experience", { exact: true }).selectOption("Ask for a serial number");
-      await page.getByText("The page writes the variable serial, which this tag lacks").waitFor();
-      await page.getByRole("button", { name: "Add it" }).click();
+      await page.getByText("The page writes the variable serial, which this tag does not have").waitFor();
+      await page.getByRole("button", { name: "Add variable" }).click();
       await page.getByText("The page writes").waitFor({ state: "hidden" });
       assert.equal((await api.get(`/tags/${id}`)).variables.serial, "");
       await api.patch(`/tags/${id}`, { experience_id: experience.id });
@@ -314,16 +314,16 @@ group("A tag", {
       const { id, slug } = await api.post("/tags", { name: "Twice printed", slug: "first-print" });
       await page.show(`tags/${id}`);
       await page.getByRole("textbox", { name: "Slug" }).fill("second-print");
-      await page.getByText(`prints that carry “${slug}” go on working`).waitFor();
+      await page.getByText(`prints with “${slug}” keep working`).waitFor();
       await page.getByRole("button", { name: "Save" }).click();
       const former = page.getByRole("region", { name: "Former slugs" });
       await former.getByText(slug).waitFor();
       await former.getByRole("button", { name: "Release…" }).click();
-      await page.getByRole("button", { name: "Release it" }).click();
+      await page.getByRole("button", { name: "Release slug" }).click();
       await former.waitFor({ state: "hidden" });
       assert.deepEqual((await api.get(`/tags/${id}`)).former_slugs, []);
     },
-    "refuses a slug that another has, in words where it happens": async (page, { tags }) => {
+    "refuses a slug of another tag, with the reason beside the form": async (page, { tags }) => {
       await page.show(`tags/${tags[0].id}`);
       await page.getByRole("textbox", { name: "Slug" }).fill(tags[1].slug);
       await page.getByRole("button", { name: "Save" }).click();
@@ -341,7 +341,7 @@ group("A tag", {
       await variables.getByLabel("Value of warranty").waitFor();
       assert.equal((await api.get(`/tags/${tags[2].id}`)).variables.warranty, "none");
     },
-    "an inlay's mirror, window and keys are edited on its tag": async (page, { api }) => {
+    "an inlay's mirror, MAC input and keys are edited on its tag": async (page, { api }) => {
       const tag = await api.post("/tags", { name: "Edited" });
       const key = "0123456789ABCDEF0123456789ABCDEF";
       const made = { uid: "04E1D2C3B4A596", technology: "ntag424dna", tag_id: tag.id, mirror: "plain", file_key: key };
@@ -355,7 +355,7 @@ group("A tag", {
         await page.getByRole("dialog").waitFor({ state: "detached" });
         return api.get(`/inlays/${before.id}`);
       };
-      const moved = await edit(() => page.getByLabel("MAC is made over").selectOption("uid"));
+      const moved = await edit(() => page.getByLabel("MAC input", { exact: true }).selectOption("uid"));
       assert.deepEqual([moved.mirror, moved.mac_from, moved.file_key_check], ["plain", "uid", before.file_key_check]);
       const changed = await edit(async () => {
         await page.getByLabel("Mirror", { exact: true }).selectOption("encrypted");
@@ -368,7 +368,38 @@ group("A tag", {
       const stopped = await edit(() => page.getByLabel("Mirror", { exact: true }).selectOption(""));
       assert.equal(stopped.mirror, null);
     },
-    "that is printed offers to say so where its inlay makes codes": async (page, { api }) => {
+    "an inlay that somebody else changed is overwritten only after both values were shown": async (page, { api }) => {
+      const tag = await api.post("/tags", { name: "Edited by two" });
+      const made = { uid: "04E1D2C3B4A597", technology: "ntag424dna", tag_id: tag.id, mirror: "plain", file_key: "0123456789ABCDEF0123456789ABCDEF" };
+      const { id } = await api.post("/inlays", made);
+      const stored = async () => (({ mirror, mac_from }) => [mirror, mac_from])(await api.get(`/inlays/${id}`));
+      await page.show(`tags/${tag.id}`);
+      await page.getByRole("tab", { name: "Inlay & QR" }).click();
+      await page.getByRole("button", { name: "Edit…" }).click();
+      await page.getByLabel("Mirror", { exact: true }).selectOption("");
+      await api.patch(`/inlays/${id}`, { mac_from: "uid" });
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByRole("alert").getByText("Somebody else changed this").waitFor();
+      await page.getByText("Changed to “UID and counter in clear; MAC input: URL from uid on;").waitFor();
+      assert.deepEqual(await stored(), ["plain", "uid"]);
+      assert.equal(await page.getByLabel("Mirror", { exact: true }).inputValue(), "");
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByText("Inlay saved.").waitFor();
+      assert.equal((await stored())[0], null);
+    },
+    "an inlay that somebody else bound to another tag stays there": async (page, { api }) => {
+      const [first, second] = [await api.post("/tags", { name: "First" }), await api.post("/tags", { name: "Second" })];
+      const { id } = await api.post("/inlays", { uid: "04E1D2C3B4A598", technology: "ntag213", tag_id: first.id });
+      await page.show(`tags/${first.id}`);
+      await page.getByRole("tab", { name: "Inlay & QR" }).click();
+      const unbind = page.getByRole("button", { name: "Unbind" });
+      await unbind.waitFor();
+      await api.patch(`/inlays/${id}`, { tag_id: second.id });
+      await unbind.click();
+      await unbind.waitFor({ state: "hidden" });
+      assert.equal((await api.get(`/inlays/${id}`)).tag_id, second.id);
+    },
+    "that is printed asks whether the code is in use if its inlay makes codes": async (page, { api }) => {
       const [inlay] = (await api.get("/inlays?limit=1")).items;
       await page.show(`tags/${inlay.tag_id}`);
       await page.getByRole("tab", { name: "Inlay & QR" }).click();
@@ -378,17 +409,17 @@ group("A tag", {
       assert.match(await readFile(await (await saved).path(), "utf8"), /^<svg/);
       assert.equal((await api.get(`/tags/${inlay.tag_id}`)).has_qr_code, true);
     },
-    "has a place, which can be taken away again": async (page, { api, tags }) => {
+    "has a location, which can be removed again": async (page, { api, tags }) => {
       await page.show(`tags/${tags[3].id}`);
       await page.getByRole("tab", { name: "Location" }).click();
       await page.getByLabel("Street and number").fill("Hauptstraße 3");
       await page.getByLabel("Latitude").fill("48.4");
       await page.getByRole("button", { name: "Save location" }).click();
-      await page.getByText("The location is saved.").waitFor();
+      await page.getByText("Location saved.").waitFor();
       const { location } = await api.get(`/tags/${tags[3].id}`);
       assert.equal(location.lat, 48.4);
       await page.getByRole("button", { name: "Remove location" }).click();
-      await page.getByText("The location is removed.").waitFor();
+      await page.getByText("Location removed.").waitFor();
       assert.equal((await api.get(`/tags/${tags[3].id}`)).location, null);
     },
   },

@@ -1,6 +1,6 @@
 // Pictures of the templates as a visitor's phone shows them, light and dark, in
-// the states that each has. Like those of the screens they are made anew into
-// target/screenshots; with UPDATE_SCREENSHOTS=1 those of the documents are replaced.
+// the states that each has. Like those of the screens they are written to
+// target/screenshots, and with UPDATE_SCREENSHOTS=1 to the documents.
 
 import assert from "node:assert/strict";
 import { mkdir, readFile, readdir, stat, writeFile } from "node:fs/promises";
@@ -22,7 +22,7 @@ const saved = (page) => page.getByText("Saved. Thank you.").waitFor();
 
 /**
  * Template, state, and how a visitor comes to it; `tap` is `verified` or
- * `replayed` where the tag has an inlay, `kept` names the picture of the documents.
+ * `replayed` if the tag has an inlay, `kept` names the picture of the documents.
  */
 const states = [
   ["product-registration", "new", { kept: "light" }],

@@ -1,5 +1,5 @@
-// A shop with a history, told to a service through its API: what the screens
-// show in tests and in pictures.
+// A shop with a history, created through the API: the data of the screens in tests
+// and pictures.
 
 import { Inlay } from "./inlay.mjs";
 
@@ -130,7 +130,7 @@ async function taps(api, made, equipped) {
   await api.payload(await api.tap(last.tag.slug, last.inlay.read()));
 }
 
-/** Tells the whole story; answers the service's present. */
+/** Creates the whole history; returns the service's current time. */
 export async function tell(ui) {
   const api = client(ui);
   const made = await tags(api, await experiences(api));

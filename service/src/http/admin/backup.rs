@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 use crate::http::admin::body::Body;
 use crate::http::document::Binary;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
-use crate::keyring::{Passphrase, SealedKey};
+use crate::keyring::{Passphrase, SealedWrappingKey};
 use crate::service::Service;
 use crate::storage::BackupNote;
 
@@ -85,7 +85,10 @@ pub(crate) async fn create(
 }
 
 /// The wrapping key under a passphrase. Guessing it is made slow, so this is, too.
-async fn sealed_key(service: &Arc<Service>, passphrase: &str) -> Result<SealedKey, ApiError> {
+async fn sealed_key(
+    service: &Arc<Service>,
+    passphrase: &str,
+) -> Result<SealedWrappingKey, ApiError> {
     let passphrase =
         Passphrase::parse(passphrase).map_err(|error| ApiError::Invalid(error.to_string()))?;
     let service = Arc::clone(service);

@@ -14,6 +14,8 @@ use serde_json::Value;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::http;
+use crate::http::body::is_of_type;
 use crate::http::document::loosen;
 use crate::http::error::ApiError;
 use crate::object::Object;
@@ -184,18 +186,7 @@ async fn json_bytes(request: Request, expected: &'static str) -> Result<Bytes, A
 
 /// Lets bodies of these types pass; the first is the one to be told.
 fn check_type(request: &Request, accepted: &[&'static str]) -> Result<(), ApiError> {
-    let content_type = request
-        .headers()
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
-    let essence = content_type
-        .and_then(|value| value.split(';').next())
-        .unwrap_or_default()
-        .trim();
-    if accepted
-        .iter()
-        .any(|known| essence.eq_ignore_ascii_case(known))
-    {
+    if is_of_type(request.headers(), accepted) {
         Ok(())
     } else {
         Err(ApiError::UnsupportedMediaType(accepted[0]))
@@ -203,16 +194,10 @@ fn check_type(request: &Request, accepted: &[&'static str]) -> Result<(), ApiErr
 }
 
 /// A whole body of at most `max` bytes. It may take a minute, and a second for
-/// each 256 KiB that it may have.
+/// each 256 KiB that it may have: a slow telephone line.
 pub(super) async fn read(body: axum::body::Body, max: usize) -> Result<Bytes, ApiError> {
-    use http_body_util::{BodyExt as _, LengthLimitError, Limited};
     let time = Duration::from_secs(60 + (max / (256 * 1024)) as u64);
-    match tokio::time::timeout(time, Limited::new(body, max).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ApiError::TooLarge),
-        Ok(Err(_)) => Err(ApiError::Invalid("The body ended early.".to_owned())),
-        Err(_) => Err(ApiError::TimedOut),
-    }
+    Ok(http::body::read(body, max, time).await?)
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
@@ -221,7 +206,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 
 /// A parser's complaint as a sentence.
 fn sentence(error: &serde_json::Error) -> String {
-    format!("The body is not what it must be: {error}.")
+    format!("The body is invalid: {error}.")
 }
 
 #[cfg(test)]

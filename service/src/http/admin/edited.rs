@@ -89,7 +89,7 @@ fn revisions(names: &[&str]) -> Result<Vec<Revision>, ApiError> {
 }
 
 fn not_understood() -> ApiError {
-    let why = "If-Match is what ETag said of the resource, with its quotes, or *.";
+    let why = "If-Match must be an ETag of the resource, with its quotes, or *.";
     ApiError::Invalid(why.to_owned())
 }
 

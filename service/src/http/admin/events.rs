@@ -14,17 +14,17 @@ use tokio::sync::broadcast::{
 use utoipa::{IntoParams, ToSchema};
 
 use super::query::Query;
-use crate::event::{Event, Told};
 use crate::http::error::{Common, Invalid};
 use crate::http::serve::Closing;
 use crate::service::Service;
+use crate::storage::{Event, StorageMetrics, Told};
 use crate::world::World;
 
 /// Which events are told.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Filter {
+pub(crate) struct EventQuery {
     /// `false` for real ones, `true` for simulated ones, `all` for both.
     #[serde(default)]
     #[param(inline, required = false)]
@@ -46,7 +46,7 @@ pub(crate) struct Missed {
 /// they are in the list of interactions. What happened before the request is
 /// not told. An event carries no rolling key.
 #[utoipa::path(
-    get, path = "/events", tag = "events", params(Filter),
+    get, path = "/events", tag = "events", params(EventQuery),
     responses(
         (status = OK, body = Event, content_type = "text/event-stream", description = "The data of each event"),
         Invalid, Common
@@ -55,13 +55,14 @@ pub(crate) struct Missed {
 pub(crate) async fn listen(
     State(service): State<Arc<Service>>,
     closing: Closing,
-    Query(Filter { simulated: world }): Query<Filter>,
+    Query(EventQuery { simulated: world }): Query<EventQuery>,
 ) -> Sse<impl Stream<Item = Result<sse::Event, axum::Error>>> {
     let feed = Feed {
         events: service.storage.events(),
         closing,
         world,
         told: false,
+        storage: service.storage.metrics().clone(),
     };
     Sse::new(stream::unfold(feed, Feed::next)).keep_alive(KeepAlive::default())
 }
@@ -78,6 +79,8 @@ struct Feed {
     world: World,
     /// Whether an event came since it waited last.
     told: bool,
+    /// Counts what it misses.
+    storage: StorageMetrics,
 }
 
 impl Feed {
@@ -104,9 +107,11 @@ impl Feed {
             let event = match told {
                 Ok(event) if !self.world.has(event.simulated()) => continue,
                 Ok(event) => Ok(sse::Event::default().event(event.name()).data(event.json())),
-                Err(RecvError::Lagged(missed)) => sse::Event::default()
-                    .event("missed")
-                    .json_data(Missed { missed }),
+                Err(RecvError::Lagged(missed)) => {
+                    self.storage.lost_events(missed);
+                    let event = sse::Event::default().event("missed");
+                    event.json_data(Missed { missed })
+                }
                 Err(RecvError::Closed) => return None,
             };
             return Some((event, self));
@@ -147,6 +152,7 @@ mod tests {
             closing: Closing::never(),
             world: World::Real,
             told: false,
+            storage: StorageMetrics::default(),
         };
         let body = Sse::new(stream::unfold(feed, Feed::next)).into_response();
         let body = body.into_body().collect().await.unwrap().to_bytes();
@@ -173,6 +179,7 @@ mod tests {
             closing: Closing::never(),
             world: World::Real,
             told: false,
+            storage: StorageMetrics::default(),
         };
         let feeds = [listen(), listen()];
         let told = Told::from(tap(1, false));

@@ -1,15 +1,21 @@
 //! `GET /metrics`, for Prometheus.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::IntoResponse;
+use tokio::time::timeout;
 
 use crate::http::error::Common;
 use crate::service::Service;
 
 /// The media type of `OpenMetrics`.
 const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// How long the database may take to say that it is up. Prometheus gives a scrape up after
+/// 10 s, and needs the other figures most when the database does not answer.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Get the metrics
 ///
@@ -24,5 +30,9 @@ const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     )
 )]
 pub(super) async fn metrics(State(service): State<Arc<Service>>) -> impl IntoResponse {
-    ([("content-type", TYPE)], service.metrics.render())
+    // Asked now: a figure from before would be up while its database is gone.
+    let ready = timeout(PATIENCE, service.storage.ready()).await;
+    let is_up = ready.is_ok_and(|ready| ready.is_ok());
+    let text = service.metrics.render(is_up, &service.storage.queues());
+    ([("content-type", TYPE)], text)
 }

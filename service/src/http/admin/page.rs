@@ -2,11 +2,103 @@
 //! it costs the same wherever it is, and nothing is shown twice or left out
 //! while others write.
 
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+
+use super::query::{Query, read};
+use crate::http::error::ApiError;
+use crate::storage::StorageError;
+
+/// The query of a list: which page of it, and `F`, its filters, which are read as
+/// [`Query`] reads them. `C` is what the order of the list needs to go on.
+pub(crate) struct List<C, F = Everything> {
+    pub(crate) filter: F,
+    pub(crate) limit: Limit,
+    /// Behind what the page begins.
+    pub(crate) after: Option<C>,
+}
+
+/// The parameters of [`List`].
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "its shape is what counts")]
+pub(crate) struct PageParams {
+    /// How many items on a page at the most.
+    #[param(inline, required = false)]
+    limit: Limit,
+    /// The `next` of the page before.
+    after: Option<String>,
+}
+
+/// No filters.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Everything {}
+
+/// No filters, and a list that can be counted.
+#[derive(Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Counted {
+    /// Whether to count what is on all pages.
+    pub(crate) count: bool,
+}
+
+/// What [`List`] reads of a query. The other parameters are the filters'.
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "C: DeserializeOwned"))]
+struct Place<C> {
+    #[serde(default)]
+    limit: Limit,
+    after: Option<Cursor<C>>,
+}
+
+impl<C, F, S> FromRequestParts<S> for List<C, F>
+where
+    C: DeserializeOwned,
+    F: DeserializeOwned,
+    S: Send + Sync,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let query = parts.uri.query().unwrap_or_default();
+        let is_place = |name: &str| matches!(name, "limit" | "after");
+        let Query(Place { limit, after }) = read::<Place<C>>(query, is_place)?;
+        let Query(filter) = read(query, |name| !is_place(name))?;
+        let after = after.map(|Cursor(after)| after);
+        Ok(Self {
+            filter,
+            limit,
+            after,
+        })
+    }
+}
+
+impl<C: Serialize, F> List<C, F> {
+    /// How many items to read: one more than the page has tells whether the list goes on.
+    pub(crate) fn and_one_more(&self) -> usize {
+        self.limit.items() + 1
+    }
+
+    /// The page that begins with `items`; `cursor` says where an item stands in the list.
+    pub(crate) fn page<T>(&self, items: Vec<T>, cursor: impl FnOnce(&T) -> C) -> Page<T> {
+        Page::new(items, self.limit, cursor)
+    }
+}
+
+/// What `count` comes to, if it is `wanted`.
+pub(crate) async fn counted(
+    wanted: bool,
+    count: impl Future<Output = Result<u64, StorageError>>,
+) -> Result<Option<u64>, StorageError> {
+    Ok(if wanted { Some(count.await?) } else { None })
+}
 
 /// A page of a list.
 #[derive(Debug, Serialize, ToSchema)]
@@ -24,11 +116,7 @@ pub(crate) struct Page<T> {
 impl<T> Page<T> {
     /// A page of at most `limit` items. `items` has one more where the list
     /// goes on; `cursor` says where an item stands in it.
-    pub(crate) fn new<C: Serialize>(
-        mut items: Vec<T>,
-        limit: Limit,
-        cursor: impl FnOnce(&T) -> C,
-    ) -> Self {
+    fn new<C: Serialize>(mut items: Vec<T>, limit: Limit, cursor: impl FnOnce(&T) -> C) -> Self {
         let more = items.len() > limit.items();
         items.truncate(limit.items());
         let last = items.last().filter(|_| more);
@@ -66,11 +154,6 @@ impl Limit {
     pub(crate) fn items(self) -> usize {
         usize::from(self.0)
     }
-
-    /// How many to read: one more tells whether the list goes on.
-    pub(crate) fn and_one_more(self) -> usize {
-        self.items() + 1
-    }
 }
 
 impl Default for Limit {
@@ -92,8 +175,7 @@ impl<'de> Deserialize<'de> for Limit {
 
 /// Where a page ends, as an opaque text: what the order of the list needs to go
 /// on from there. A cursor of another list or order is refused where `C` differs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cursor<C>(pub(crate) C);
+struct Cursor<C>(C);
 
 impl<C: Serialize> Cursor<C> {
     fn encode(&self) -> String {

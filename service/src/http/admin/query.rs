@@ -1,6 +1,7 @@
 //! Query parameters of the admin API, with every mistake in words.
 
 use axum::extract::FromRequestParts;
+use axum::http::Uri;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
@@ -15,19 +16,30 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let refused =
-            |why: &str| ApiError::Invalid(format!("The query is not what it must be: {why}."));
-        let query = parts.uri.query().unwrap_or_default();
-        if form_urlencoded::parse(query.as_bytes()).any(|(_, value)| value.contains('\0')) {
-            return Err(refused("a value holds a NUL character"));
-        }
-        axum::extract::Query::try_from_uri(&parts.uri)
-            .map(|axum::extract::Query(query)| Self(query))
-            .map_err(|rejection| {
-                let source = std::error::Error::source(&rejection);
-                refused(&source.map_or_else(|| rejection.to_string(), ToString::to_string))
-            })
+        read(parts.uri.query().unwrap_or_default(), |_| true)
     }
+}
+
+/// The parameters of a query whose names are `chosen`.
+pub(super) fn read<T: DeserializeOwned>(
+    query: &str,
+    chosen: impl Fn(&str) -> bool,
+) -> Result<Query<T>, ApiError> {
+    let refused = |why: &str| ApiError::Invalid(format!("The query is invalid: {why}."));
+    let pairs = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| chosen(name));
+    if pairs.clone().any(|(_, value)| value.contains('\0')) {
+        return Err(refused("a value holds a NUL character"));
+    }
+    let chosen = form_urlencoded::Serializer::for_suffix(String::from("/?"), 2)
+        .extend_pairs(pairs)
+        .finish();
+    let uri = Uri::try_from(chosen).map_err(|error| refused(&error.to_string()))?;
+    axum::extract::Query::try_from_uri(&uri)
+        .map(|axum::extract::Query(query)| Query(query))
+        .map_err(|rejection| {
+            let source = std::error::Error::source(&rejection);
+            refused(&source.map_or_else(|| rejection.to_string(), ToString::to_string))
+        })
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub(super) async fn document() -> impl IntoResponse {
 
 #[derive(Template)]
 #[template(path = "docs.html")]
-struct Page<'a> {
+struct ReferencePage<'a> {
     nonce: &'a str,
 }
 
@@ -47,7 +47,7 @@ struct Page<'a> {
 )]
 pub(super) async fn page(State(service): State<Arc<Service>>) -> Response {
     let nonce = pages::nonce(&*service.entropy);
-    match (Page { nonce: &nonce }).render() {
+    match (ReferencePage { nonce: &nonce }).render() {
         Ok(html) => pages::scripted(html, &nonce),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }

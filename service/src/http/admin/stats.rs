@@ -10,10 +10,9 @@ use utoipa::{IntoParams, ToSchema};
 use super::query::Query;
 use crate::clock::Timestamp;
 use crate::http::error::{ApiError, Common, Invalid};
-use crate::interaction::{Reason, TagName, Verification};
+use crate::interaction::{Reason, TagName, VerificationState};
 use crate::service::Service;
 use crate::storage::Overview;
-use crate::tap::now_for;
 use crate::world::World;
 
 /// Most buckets of an answer.
@@ -78,9 +77,9 @@ pub(crate) struct Taps {
 impl Taps {
     fn add(&mut self, reason: Reason, taps: u64) {
         let sum = match reason.verification() {
-            Verification::Verified => &mut self.verified,
-            Verification::NotVerified => &mut self.not_verified,
-            Verification::NotChecked => &mut self.not_checked,
+            VerificationState::Verified => &mut self.verified,
+            VerificationState::NotVerified => &mut self.not_verified,
+            VerificationState::NotChecked => &mut self.not_checked,
         };
         *sum += taps;
     }
@@ -164,7 +163,7 @@ pub(crate) async fn stats(
     let bucket = query.bucket;
     let until = match query.until {
         Some(until) => until,
-        None => now_for(&service, query.simulated != World::Real).await?,
+        None => service.now_in(query.simulated != World::Real).await?,
     };
     let since = query.since.unwrap_or_else(|| until.plus_millis(-RANGE));
     if since >= until {

@@ -7,48 +7,33 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use crate::admin_token::{AdminToken, StoredToken};
 use crate::http::admin::body::Body;
-use crate::http::admin::page::{Cursor, Limit, Page};
+use crate::http::admin::page::{List, Page, PageParams};
 use crate::http::admin::path::Id;
-use crate::http::admin::query::Query;
 use crate::http::error::{ApiError, BadBody, Common, Invalid, NotFound, Written};
 use crate::id::TokenId;
 use crate::service::Service;
 use crate::tag::{NAME_MAX, text_fits};
 
-/// Which page of the tokens.
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ListQuery {
-    #[serde(default)]
-    #[param(inline, required = false)]
-    limit: Limit,
-    /// The `next` of the page before.
-    #[param(value_type = Option<String>)]
-    after: Option<Cursor<TokenId>>,
-}
-
 /// List admin tokens
 ///
 /// The oldest first. The installation's own token is not among them.
 #[utoipa::path(
-    get, path = "/tokens", tag = "tokens", params(ListQuery),
+    get, path = "/tokens", tag = "tokens", params(PageParams),
     responses((status = OK, body = Page<StoredToken>), Invalid, Common)
 )]
 pub(crate) async fn list(
     State(service): State<Arc<Service>>,
-    Query(query): Query<ListQuery>,
+    list: List<TokenId>,
 ) -> Result<Json<Page<StoredToken>>, ApiError> {
-    let after = query.after.map(|Cursor(id)| id);
     let tokens = service
         .storage
-        .tokens(after, query.limit.and_one_more())
+        .tokens(list.after, list.and_one_more())
         .await?;
-    Ok(Json(Page::new(tokens, query.limit, |token| token.id)))
+    Ok(Json(list.page(tokens, |token| token.id)))
 }
 
 /// A token to be created.

@@ -14,8 +14,8 @@ use crate::inlay::Uid;
 use crate::interaction::Verdict;
 use crate::service::Service;
 use crate::settings::parse_tag_url;
+use crate::tap::dry_run::{Carrier, Chip, DryRun, TapUrl, compare, dry_run};
 use crate::trace::Step;
-use crate::verification::{Carrier, Chip, DryRun, TapUrl, compare, dry_run};
 
 /// Longest URL that is looked at, in bytes.
 const URL_MAX: usize = 4096;

@@ -4,13 +4,10 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -19,11 +16,11 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::{BODY_MAX, Envelope, preflight, public_answer, too_many, wrong_method};
+use super::{BODY_MAX, BODY_TIME, Envelope, preflight, public_answer, wrong_method};
+use crate::http::body::{self, BodyError, is_of_type};
 use crate::http::error::public_error;
-use crate::http::origin::Address;
+use crate::http::rate_limiter::{Operation, refused};
 use crate::object::Object;
-use crate::refusals::Operation;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
 use crate::storage::{Updated, VariableUpdate};
@@ -33,8 +30,6 @@ use crate::tag::{InvalidProperty, PropertyClass, PropertyKey, check_value, value
 const KEYS_MAX: usize = 64;
 /// Longest `Idempotency-Key`, in bytes.
 const IDEMPOTENCY_KEY_MAX: usize = 255;
-/// How long a client may take to send its body.
-const BODY_TIME: Duration = Duration::from_secs(10);
 
 /// One answer for all that specification 7 lists, so that nobody learns which it was.
 const INVALID: &str = "Invalid rolling key";
@@ -62,7 +57,6 @@ const UPDATED: &str = "User Data updated";
 )]
 pub(in crate::http) async fn data(
     State(service): State<Arc<Service>>,
-    Address(address): Address,
     request: Request,
 ) -> Response {
     match *request.method() {
@@ -70,30 +64,27 @@ pub(in crate::http) async fn data(
         Method::OPTIONS => return preflight(),
         _ => return wrong_method(request.method(), "POST, OPTIONS"),
     }
-    let refusal = match update(&service, request).await {
+    let rejection = match update(&service, request).await {
         Ok(()) => return public_answer(StatusCode::OK, &Envelope::success(UPDATED)),
         Err(Failure::Storage(error)) => return public_error(error),
-        Err(Failure::Refused(refusal)) => refusal,
+        Err(Failure::Refused(rejection)) => rejection,
     };
-    let answer = public_answer(refusal.status, &Envelope::error(&refusal.message));
-    match service.refused(Operation::Update, address) {
-        Some(seconds) => too_many(answer, seconds),
-        None => answer,
-    }
+    let answer = public_answer(rejection.status, &Envelope::error(&rejection.message));
+    refused(Operation::Update, answer)
 }
 
 enum Failure {
-    Refused(Refusal),
+    Refused(Rejection),
     Storage(crate::storage::StorageError),
 }
 
-struct Refusal {
+struct Rejection {
     status: StatusCode,
     message: String,
 }
 
 fn refuse(status: StatusCode, message: impl Into<String>) -> Failure {
-    Failure::Refused(Refusal {
+    Failure::Refused(Rejection {
         status,
         message: message.into(),
     })
@@ -105,13 +96,15 @@ fn malformed(message: impl Into<String>) -> Failure {
 
 async fn update(service: &Service, request: Request) -> Result<(), Failure> {
     let (parts, body) = request.into_parts();
-    if !is_json(&parts.headers) {
+    if !is_of_type(&parts.headers, &["application/json"]) {
         return Err(refuse(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "Content-Type must be application/json",
         ));
     }
-    let body = read(body).await?;
+    let body = body::read(body, BODY_MAX, BODY_TIME)
+        .await
+        .map_err(unreadable)?;
     let Object::<Record>(record) =
         serde_json::from_slice(&body).map_err(|error| malformed(not_an_update(&error)))?;
     let data = variables(record.data)?;
@@ -155,29 +148,18 @@ fn not_an_update(error: &serde_json::Error) -> String {
     format!("The body is not an update: {what} (line {line}, column {column})")
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
-    let value = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
-    let essence = value
-        .and_then(|value| value.split(';').next())
-        .unwrap_or_default();
-    essence.trim().eq_ignore_ascii_case("application/json")
-}
-
-async fn read(body: Body) -> Result<Bytes, Failure> {
-    let collected = Limited::new(body, BODY_MAX).collect();
-    match tokio::time::timeout(BODY_TIME, collected).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(refuse(
+/// Why the body cannot be had, in words.
+fn unreadable(error: BodyError) -> Failure {
+    match error {
+        BodyError::TooLarge => refuse(
             StatusCode::PAYLOAD_TOO_LARGE,
             "The body is larger than 64 KiB",
-        )),
-        Ok(Err(_)) => Err(malformed("The body ended early")),
-        Err(_) => Err(refuse(
+        ),
+        BodyError::Incomplete => malformed("The body ended early"),
+        BodyError::TimedOut => refuse(
             StatusCode::REQUEST_TIMEOUT,
             "The body took too long to arrive",
-        )),
+        ),
     }
 }
 

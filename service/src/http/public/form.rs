@@ -1,42 +1,27 @@
 //! `POST /t/{slug}`: a form of a page, sent without JavaScript.
 
-use std::net::IpAddr;
-use std::time::Duration;
-
-use axum::body::Bytes;
 use axum::extract::Request;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use sha2::{Digest, Sha256};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::tap::{not_allowed, respond};
-use super::{BODY_MAX, too_many};
+use super::{BODY_MAX, BODY_TIME};
+use crate::http::body::{self, BodyError, is_of_type};
 use crate::http::origin::{user_agent, visitor};
 use crate::http::pages;
-use crate::refusals::Operation;
+use crate::http::rate_limiter::{Operation, refused};
 use crate::service::Service;
 use crate::storage::StorageError;
 use crate::tag::{PropertyClass, PropertyKey};
 use crate::tap::{self, FormAnswer, Submission, TapAnswer, TapError};
 
-/// How long a client may take to send its form.
-const BODY_TIME: Duration = Duration::from_secs(10);
-
 /// Whether a form comes with the request.
 pub(super) fn is_form(headers: &HeaderMap) -> bool {
-    let value = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
-    let essence = value.and_then(|value| value.split(';').next());
-    essence.is_some_and(|essence| {
-        essence
-            .trim()
-            .eq_ignore_ascii_case("application/x-www-form-urlencoded")
-    })
+    is_of_type(headers, &["application/x-www-form-urlencoded"])
 }
 
 /// What a form sends, for the OpenAPI document.
@@ -85,17 +70,13 @@ impl ToSchema for FormFields {}
         (status = SERVICE_UNAVAILABLE, body = String, content_type = "text/html", description = "The database is not available")
     )
 )]
-pub(in crate::http) async fn form(
-    service: &Service,
-    address: IpAddr,
-    request: Request,
-) -> Response {
+pub(in crate::http) async fn form(service: &Service, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let slug = parts.uri.path().strip_prefix("/t/").unwrap_or_default();
     let visitor = visitor(&parts.headers, user_agent(&parts.headers));
-    let body = match read(body).await {
+    let body = match body::read(body, BODY_MAX, BODY_TIME).await {
         Ok(body) => body,
-        Err(refused) => return counted(service, address, refused),
+        Err(error) => return refused(Operation::Update, unreadable(error)),
     };
     let Fields {
         rolling_key,
@@ -114,16 +95,14 @@ pub(in crate::http) async fn form(
         Ok(FormAnswer::NoSuchTag) => respond(service, TapAnswer::NoSuchTag, &visitor),
         Ok(FormAnswer::NoForm) => not_allowed("GET, HEAD"),
         Ok(FormAnswer::TapAgain(tag)) => {
-            let refused = pages::tap_again(service, StatusCode::BAD_REQUEST, &tag, &visitor);
-            counted(service, address, refused)
+            let page = pages::tap_again(service, StatusCode::BAD_REQUEST, &tag, &visitor);
+            refused(Operation::Update, page)
         }
-        Ok(FormAnswer::Page { page, refused }) => {
+        Ok(FormAnswer::Page { page, saved: true }) => respond(service, page, &visitor),
+        Ok(FormAnswer::Page { page, saved: false }) => {
             let mut response = respond(service, page, &visitor);
-            if !refused {
-                return response;
-            }
             *response.status_mut() = StatusCode::BAD_REQUEST;
-            counted(service, address, response)
+            refused(Operation::Update, response)
         }
         Err(TapError::Storage(StorageError::Full)) => pages::message(
             StatusCode::INSUFFICIENT_STORAGE,
@@ -134,32 +113,23 @@ pub(in crate::http) async fn form(
     }
 }
 
-/// A refusal, which becomes another one where there were too many.
-fn counted(service: &Service, address: IpAddr, refused: Response) -> Response {
-    match service.refused(Operation::Update, address) {
-        Some(seconds) => too_many(refused, seconds),
-        None => refused,
-    }
-}
-
-async fn read(body: axum::body::Body) -> Result<Bytes, Response> {
-    let collected = Limited::new(body, BODY_MAX).collect();
-    let (status, text) = match tokio::time::timeout(BODY_TIME, collected).await {
-        Ok(Ok(body)) => return Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => (
+/// The page that says why a form cannot be had.
+fn unreadable(error: BodyError) -> Response {
+    let (status, text) = match error {
+        BodyError::TooLarge => (
             StatusCode::PAYLOAD_TOO_LARGE,
             "What you wrote is too long. Please go back and write less.",
         ),
-        Ok(Err(_)) => (
+        BodyError::Incomplete => (
             StatusCode::BAD_REQUEST,
             "What you sent arrived in part only. Please go back and try again.",
         ),
-        Err(_) => (
+        BodyError::TimedOut => (
             StatusCode::REQUEST_TIMEOUT,
             "What you sent took too long to arrive. Please go back and try again.",
         ),
     };
-    Err(pages::message(status, "This could not be saved", text))
+    pages::message(status, "This could not be saved", text)
 }
 
 struct Fields {

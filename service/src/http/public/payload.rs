@@ -7,12 +7,11 @@ use axum::extract::{RawQuery, State};
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
 
-use super::{Envelope, preflight, public_json, too_many, wrong_method};
+use super::{Envelope, preflight, public_json, wrong_method};
 use crate::http::document::PayloadOrNone;
 use crate::http::error::public_error;
-use crate::http::origin::Address;
+use crate::http::rate_limiter::{Operation, refused};
 use crate::payload;
-use crate::refusals::Operation;
 use crate::service::Service;
 
 /// An invalid key's payload.
@@ -35,7 +34,6 @@ pub(in crate::http) async fn payload(
     State(service): State<Arc<Service>>,
     method: Method,
     RawQuery(query): RawQuery,
-    Address(address): Address,
 ) -> Response {
     match method {
         Method::GET | Method::HEAD | Method::POST => {}
@@ -48,13 +46,7 @@ pub(in crate::http) async fn payload(
     };
     match found {
         Ok(Some(json)) => public_json(StatusCode::OK, json),
-        Ok(None) => {
-            let refused = public_json(StatusCode::OK, NONE);
-            match service.refused(Operation::Payload, address) {
-                Some(seconds) => too_many(refused, seconds),
-                None => refused,
-            }
-        }
+        Ok(None) => refused(Operation::Payload, public_json(StatusCode::OK, NONE)),
         Err(error) => public_error(error),
     }
 }

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::form;
-use crate::http::origin::{Address, Origin, user_agent, visitor};
+use crate::http::origin::{Origin, user_agent, visitor};
 use crate::http::pages;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
@@ -42,12 +42,11 @@ const COOKIE: &str = "tapdesk_tap";
 )]
 pub(in crate::http) async fn tap(
     State(service): State<Arc<Service>>,
-    Address(address): Address,
     origin: Origin,
     request: Request,
 ) -> Response {
     if *request.method() == Method::POST && form::is_form(request.headers()) {
-        return form::form(&service, address, request).await;
+        return form::form(&service, request).await;
     }
     // A slug has no characters that a path escapes: an escaped one is no tag's.
     let slug = request.uri().path().strip_prefix("/t/").unwrap_or_default();
@@ -57,7 +56,7 @@ pub(in crate::http) async fn tap(
     let answer = match *request.method() {
         Method::GET if is_prefetch(headers) => return not_now(),
         Method::GET if agent.previews_links => {
-            return match tap::preview(&service, slug).await {
+            return match tap::linked(&service, slug).await {
                 Ok(Some(tag)) => pages::preview(tag.tag()),
                 Ok(None) => respond(&service, TapAnswer::NoSuchTag, &visitor),
                 Err(error) => TapError::from(error).into_response(),

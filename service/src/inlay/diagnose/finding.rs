@@ -126,15 +126,15 @@ impl fmt::Display for Finding {
             Self::Malformed(malformed) => write!(f, "The code is malformed: {malformed}."),
             Self::OtherInlay { uid } => write!(
                 f,
-                "The code is of the inlay {uid}, which is not of this tag: bind it to this tag, or use its own tag's URL."
+                "The code was made by the inlay {uid} of another tag: bind it to this tag, or use its own tag's URL."
             ),
             Self::NotConfigured { uid } => write!(
                 f,
-                "The code is of the chip {uid}, which is no inlay here: add it to this tag."
+                "The code was made by the chip {uid}, which is not added here: add it to this tag as an inlay."
             ),
             Self::OtherUid { configured, actual } => write!(
                 f,
-                "The code is of the chip {actual} with the keys of the inlay {configured}: create an inlay with the uid {actual} and these keys, and delete {configured} if there is no such chip."
+                "The code was made by the chip {actual} with the keys of the inlay {configured}: create an inlay with the uid {actual} and these keys, and delete {configured} if there is no such chip."
             ),
             Self::Mirror { sent } => {
                 write!(f, "The code uses the {sent} mirror: set mirror to \"{sent}\"")?;
@@ -144,28 +144,28 @@ impl fmt::Display for Finding {
                 })
             }
             Self::KeysSwapped => f.write_str(
-                "The keys are swapped: set meta_key to what is now file_key, and file_key to what is now meta_key.",
+                "The keys are swapped: exchange meta_key and file_key.",
             ),
             Self::Key { slot, is } => key_words(f, *slot, is),
             Self::CounterByteOrder => f.write_str(
-                "The counter's bytes are in the wrong order: the URL shows it MSB first, the session key is made with it LSB first. Mend what makes the codes; a chip does this right.",
+                "The counter's bytes are in the wrong order: it is MSB first in the URL, and LSB first in the input of the session key. Fix the software that makes the codes; a chip does this right.",
             ),
             Self::MacWindow(Window::Empty) => f.write_str(
-                "The MAC is authentic when made over the empty input: set mac_from to \"none\".",
+                "The MAC is authentic with an empty input: set mac_from to \"none\".",
             ),
             Self::MacWindow(Window::Uid) => f.write_str(
-                "The MAC is authentic when made over the part of the URL from uid's value: set mac_from to \"uid\".",
+                "The MAC is authentic with the part of the URL from uid's value as input: set mac_from to \"uid\".",
             ),
             Self::MacWindow(window) => write!(
                 f,
-                "The MAC is authentic when made over the part of the URL from {window}, which cannot be set here: encode the inlay so that SDMMACInputOffset is that of uid's value (mac_from \"uid\") or that of the MAC (mac_from \"none\")."
+                "The MAC is authentic with the part of the URL from {window} as input, which is not supported: encode the inlay so that SDMMACInputOffset is that of uid's value (mac_from \"uid\") or that of the MAC (mac_from \"none\")."
             ),
             Self::MacFitsNothing { uid } => write!(
                 f,
-                "The code names the chip {uid}, but its MAC fits no key known here over any part of the URL: the code was changed, or file_key is not the chip's SDMFileReadKey."
+                "The code names the chip {uid}, but no key of this service gives its MAC with any part of the URL: the code was changed, or file_key is not the chip's SDMFileReadKey."
             ),
             Self::PiccDataFitsNoKey => f.write_str(
-                "The encrypted uid opens with no key known here: the code was changed, or meta_key is not the chip's SDMMetaReadKey.",
+                "No key of this service decrypts the uid: the code was changed, or meta_key is not the chip's SDMMetaReadKey.",
             ),
         }
     }
@@ -174,18 +174,18 @@ impl fmt::Display for Finding {
 fn key_words(f: &mut fmt::Formatter<'_>, slot: Slot, is: &KeyIs) -> fmt::Result {
     match (slot, is) {
         (Slot::Meta, KeyIs::OtherSlot) => f.write_str(
-            "The uid is encrypted with the file key: the chip uses one key for both, so set meta_key to what file_key is.",
+            "The uid is encrypted with the file key: the chip uses one key for both, so set meta_key to the value of file_key.",
         ),
         (Slot::File, KeyIs::OtherSlot) => f.write_str(
-            "The MAC is made with the meta key: the chip uses one key for both, so set file_key to what meta_key is.",
+            "The MAC is made with the meta key: the chip uses one key for both, so set file_key to the value of meta_key.",
         ),
         (slot, KeyIs::Factory) => write!(
             f,
-            "The chip's {slot} is still the all-zero factory key, which proves nothing: write the key that is set here to the chip."
+            "The chip's {slot} is still the all-zero factory key, which proves nothing: write the configured key to the chip."
         ),
         (slot, KeyIs::OfInlay { uid }) => write!(
             f,
-            "The chip's {slot} is a key of the inlay {uid}: set {slot} to it, or write to the chip the key that is set here."
+            "The chip's {slot} is a key of the inlay {uid}: set {slot} to it, or write the configured key to the chip."
         ),
         (Slot::Meta, KeyIs::MasterKey { name }) => write!(
             f,

@@ -10,10 +10,11 @@ use crate::inlay::Mirror;
 use crate::inlay::key::KeyFingerprint;
 use crate::interaction::Verdict;
 use crate::inventory::{Inlay, InlayFields, NewInlay, SealedKey, SealedKeys};
+use crate::keyring::WrappedKeys;
 use crate::revision::Precondition;
 use crate::storage::value::{Row, Value, unreadable, values};
 use crate::storage::{
-    BoundInlay, Conflict, InlayEdit, InlayFilter, Inlays, OtherInlays, StorageError, WrappedKeys,
+    BoundInlay, Conflict, InlayEdit, InlayFilter, Inlays, OtherInlays, StorageError,
 };
 
 #[async_trait]

@@ -17,9 +17,8 @@ use tokio_postgres::Row;
 
 use super::node::Node;
 use super::row::{self, column};
-use crate::event::{Event, Told};
 use crate::id::{InteractionId, TagId};
-use crate::storage::StorageError;
+use crate::storage::{Event, StorageError, StorageMetrics, Told};
 
 /// The channel on which nodes tell each other.
 pub(super) const CHANNEL: &str = "tapdesk_events";
@@ -38,6 +37,7 @@ pub(super) struct Events {
     listeners: broadcast::Sender<Told>,
     untold: Mutex<Vec<Happened>>,
     more: Notify,
+    metrics: StorageMetrics,
 }
 
 /// What others are told.
@@ -48,12 +48,13 @@ enum Happened {
 }
 
 impl Events {
-    pub(super) fn new(node: i64) -> Self {
+    pub(super) fn new(node: i64, metrics: StorageMetrics) -> Self {
         Self {
             node,
             listeners: broadcast::channel(BACKLOG).0,
             untold: Mutex::default(),
             more: Notify::new(),
+            metrics,
         }
     }
 
@@ -72,6 +73,8 @@ impl Events {
         if untold.len() < UNTOLD {
             untold.push(happened);
             self.more.notify_one();
+        } else {
+            self.metrics.lost_events(1);
         }
     }
 
@@ -102,6 +105,7 @@ pub(super) async fn tell_others(node: Arc<Node>) -> Infallible {
                 Err(error) => Err(error),
             };
             if let Err(error) = told {
+                node.metrics.lost_events(happened.len() as u64);
                 tracing::debug!("events are not told to other nodes: {error}");
             }
         }
@@ -125,7 +129,10 @@ pub(super) async fn tell_from_others(
             Ok(events) => events
                 .into_iter()
                 .for_each(|event| node.events.tell_here(event)),
-            Err(error) => tracing::debug!("events of another node are not told here: {error}"),
+            Err(error) => {
+                node.metrics.lost_events(happened.len() as u64);
+                tracing::debug!("events of another node are not told here: {error}");
+            }
         }
     }
 }

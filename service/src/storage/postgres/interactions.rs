@@ -16,16 +16,16 @@ use crate::clock::Timestamp;
 use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
 use crate::interaction::{
-    NamedInlay, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName,
-    TracedInteraction, UpdateFault, Verdict,
+    RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, UpdateFault, Verdict,
 };
 use crate::storage::payload_reads::PayloadRead;
 use crate::storage::{InteractionFilter, Interactions, Overview, StorageError, Stretch};
-use crate::trace::CodeInlay;
+use crate::trace::{CodeInlay, NamedInlay, TracedInteraction};
 use crate::world::World;
 
 #[async_trait]
 impl Interactions for PostgresStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn interactions(
         &self,
         filter: InteractionFilter,
@@ -38,6 +38,7 @@ impl Interactions for PostgresStorage {
         Ok(stretch)
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn interaction(
         &self,
         id: InteractionId,
@@ -47,6 +48,7 @@ impl Interactions for PostgresStorage {
         traced(&self.session().await?, id, reads, refused).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn overview(
         &self,
         since: Timestamp,
@@ -59,12 +61,14 @@ impl Interactions for PostgresStorage {
         Ok(overview)
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn erase_visitors(&self, tag: TagId) -> Result<Option<bool>, StorageError> {
         let write = self.begin().await?;
         let outcome = erase::visitors(&write, tag).await;
         self.end(write, outcome).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn erase_history(
         &self,
         tag: TagId,

@@ -12,9 +12,9 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::metrics::Counter;
+use crate::clock::Stopwatch;
 use crate::panics;
-use crate::storage::StorageError;
+use crate::storage::{Queue, StorageError, StorageMetrics};
 
 /// Statements under way at the same time.
 const LANES: i64 = 2;
@@ -34,7 +34,7 @@ struct Waiting<W, T> {
     reply: oneshot::Sender<Result<T, StorageError>>,
 }
 
-type Queue<W, T> = AsyncMutex<mpsc::Receiver<Waiting<W, T>>>;
+type Writes<W, T> = AsyncMutex<mpsc::Receiver<Waiting<W, T>>>;
 
 /// The lanes of a node for one kind of write.
 pub(super) struct Lanes<W, T> {
@@ -51,8 +51,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl<W: Send + Sync + 'static, T: Send + 'static> Lanes<W, T> {
-    /// The lanes of the node `number`. Writes that panic are counted in `panics`.
-    pub(super) fn start(number: i64, panics: &Counter, make: &Make<W, T>) -> Self {
+    /// The lanes of the node `number`. Commits and failures are counted in `metrics`.
+    pub(super) fn start(number: i64, metrics: &StorageMetrics, make: &Make<W, T>) -> Self {
         let (sender, receiver) = mpsc::channel(QUEUE);
         let receiver = Arc::new(AsyncMutex::new(receiver));
         let lanes = (0..LANES).map(|lane| {
@@ -62,7 +62,7 @@ impl<W: Send + Sync + 'static, T: Send + 'static> Lanes<W, T> {
                 Arc::clone(&receiver),
                 writer,
                 Arc::clone(make),
-                panics.clone(),
+                metrics.clone(),
             ))
         });
         Self {
@@ -79,6 +79,32 @@ impl<W: Send + Sync + 'static, T: Send + 'static> Lanes<W, T> {
         queue.send(waiting).await.map_err(|_| closed())?;
         drop(queue);
         answer.await.map_err(|_| closed())?
+    }
+
+    /// The writes that wait for a lane, under `name`.
+    pub(super) fn queue(&self, name: &'static str) -> Queue {
+        let waiting = lock(&self.queue)
+            .as_ref()
+            .map_or(0, |queue| queue.max_capacity() - queue.capacity());
+        Queue {
+            name,
+            waiting,
+            limit: QUEUE,
+        }
+    }
+
+    /// Whether every lane takes writes. One that has ended though nobody stopped it
+    /// does not come back.
+    pub(super) fn check(&self) -> Result<(), StorageError> {
+        if lock(&self.queue).is_none() {
+            return Err(closed());
+        }
+        if lock(&self.lanes).iter().any(JoinHandle::is_finished) {
+            return Err(StorageError::Unavailable(
+                "a lane of its writes has ended, and the service must be restarted".to_owned(),
+            ));
+        }
+        Ok(())
     }
 
     /// Makes what is queued, and ends.
@@ -100,7 +126,12 @@ impl<W, T> Drop for Lanes<W, T> {
     }
 }
 
-async fn run<W, T>(queue: Arc<Queue<W, T>>, number: i16, make: Make<W, T>, panics: Counter) {
+async fn run<W, T>(
+    queue: Arc<Writes<W, T>>,
+    number: i16,
+    make: Make<W, T>,
+    metrics: StorageMetrics,
+) {
     loop {
         let mut group = Vec::new();
         if queue.lock().await.recv_many(&mut group, GROUP).await == 0 {
@@ -110,24 +141,32 @@ async fn run<W, T>(queue: Arc<Queue<W, T>>, number: i16, make: Make<W, T>, panic
             .into_iter()
             .map(|waiting| (waiting.write, waiting.reply))
             .unzip();
+        let stopwatch = Stopwatch::start();
         let outcomes: Vec<_> = match panics::catch_async(make(number, &writes)).await {
-            Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
+            Ok(outcomes) => {
+                metrics.committed(writes.len(), stopwatch);
+                outcomes.into_iter().map(Ok).collect()
+            }
             Err(error @ StorageError::Unavailable(_)) => all(&error, writes.len()),
             Err(error) if writes.len() == 1 => all(&error, 1),
             // One of them is at fault; each is made again alone.
             Err(_) => {
                 let mut outcomes = Vec::with_capacity(writes.len());
                 for write in &writes {
+                    let stopwatch = Stopwatch::start();
                     let alone = make(number, std::slice::from_ref(write));
                     let alone = panics::catch_async(alone).await;
+                    if alone.is_ok() {
+                        metrics.committed(1, stopwatch);
+                    }
                     outcomes.push(alone.and_then(|mut alone| alone.pop().ok_or_else(closed)));
                 }
                 outcomes
             }
         };
         for (reply, outcome) in replies.into_iter().zip(outcomes) {
-            if matches!(outcome, Err(StorageError::Panicked)) {
-                panics.inc();
+            if let Err(error) = &outcome {
+                metrics.failed(error);
             }
             let _ = reply.send(outcome);
         }
@@ -140,20 +179,21 @@ fn all<T>(error: &StorageError, count: usize) -> Vec<Result<T, StorageError>> {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
     use futures_util::future::join_all;
 
     use super::*;
 
     #[tokio::test]
     async fn a_write_that_panics_fails_alone_and_its_lane_goes_on() {
-        let panics = Counter::default();
+        let metrics = StorageMetrics::default();
         let make: Make<i32, i32> = Arc::new(|_, writes| {
             Box::pin(async move {
                 assert!(!writes.contains(&13), "a test's own panic");
                 Ok(writes.to_vec())
             })
         });
-        let lanes = Lanes::start(1, &panics, &make);
+        let lanes = Lanes::start(1, &metrics, &make);
         for round in 1..=5 {
             let answers = join_all((0..100).map(|write| lanes.make(write))).await;
             for (write, answer) in (0..).zip(answers) {
@@ -165,7 +205,33 @@ mod tests {
                     }
                 }
             }
-            assert_eq!(panics.get(), round);
+            assert_eq!(metrics.panics(), round);
+            lanes.check().unwrap();
         }
+    }
+
+    /// Panics where a lane throws it away: outside of every write.
+    struct Unwelcome;
+
+    impl Drop for Unwelcome {
+        fn drop(&mut self) {
+            panic!("a test's own panic");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_lane_that_has_ended_is_told() {
+        let make: Make<(), Unwelcome> = Arc::new(|_, _| Box::pin(async { Ok(vec![Unwelcome]) }));
+        let lanes = Lanes::start(1, &StorageMetrics::default(), &make);
+        lanes.check().unwrap();
+        // The caller is gone before the lane can hand it the result.
+        let mut abandoned = Box::pin(lanes.make(()));
+        assert!((&mut abandoned).now_or_never().is_none());
+        drop(abandoned);
+        while lanes.check().is_ok() {
+            tokio::task::yield_now().await;
+        }
+        let told = lanes.check().unwrap_err().to_string();
+        assert!(told.contains("a lane of its writes has ended"), "{told}");
     }
 }

@@ -18,11 +18,10 @@ use super::sweep::Position;
 use super::time::{Following, Time};
 use super::watch::SIMULATED_TIME;
 use crate::clock::{Clock, SystemClock, Timestamp};
-use crate::metrics::Counter;
 use crate::panics;
 use crate::storage::payload_reads::PayloadReads;
 use crate::storage::refused_updates::RefusedUpdates;
-use crate::storage::{SIMULATED_AHEAD, StorageError};
+use crate::storage::{SIMULATED_AHEAD, StorageError, StorageMetrics};
 
 /// How long an attempt whose answer was lost is made again.
 const PERSISTENCE: i64 = 5_000;
@@ -44,8 +43,7 @@ pub struct Node {
     pub(super) payload_reads: PayloadReads,
     pub(super) refused_updates: RefusedUpdates,
     pub(super) sweep_position: Position,
-    /// Counts the operations that panicked.
-    pub(super) panics: Counter,
+    pub(super) metrics: StorageMetrics,
 }
 
 impl Node {
@@ -69,19 +67,20 @@ impl Node {
         configuration.learn_simulated_offset(column(&row, 2)?);
         configuration.confirm(column::<i64>(&row, 1)?.unsigned_abs(), as_of);
         let number = column(&row, 0)?;
+        let metrics = StorageMetrics::default();
         Ok(Self {
             pool,
             following: Following::new(&clock, time),
             clock,
             time,
             configuration,
-            events: Events::new(number),
+            events: Events::new(number, metrics.clone()),
             number,
             ids: Ids::default(),
             payload_reads: PayloadReads::default(),
             refused_updates: RefusedUpdates::default(),
             sweep_position: Position::default(),
-            panics: Counter::default(),
+            metrics,
         })
     }
 
@@ -92,7 +91,7 @@ impl Node {
     ) -> Result<T, StorageError> {
         panics::catch_async(operation).await.inspect_err(|error| {
             if matches!(error, StorageError::Panicked) {
-                self.panics.inc();
+                self.metrics.panicked();
             }
         })
     }

@@ -10,8 +10,8 @@ use super::transaction::LOCKS;
 use crate::clock::Timestamp;
 use crate::interaction::RecordedRefusal;
 use crate::rolling_key::LIFETIME_MILLIS;
-use crate::storage::StorageError;
 use crate::storage::payload_reads::PayloadRead;
+use crate::storage::{StorageError, Swept};
 
 /// Held while a step runs.
 const SWEEP_LOCK: i32 = 4;
@@ -46,24 +46,24 @@ async fn remove_keys(
 }
 
 impl Node {
-    /// One round; `true` where more is left to do.
-    pub(super) async fn sweep_once(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
+    /// One round.
+    pub(super) async fn sweep_once(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
         self.store_payload_reads().await?;
         self.store_refused_updates().await?;
         let session = self.session().await?;
         let alone = "SELECT pg_try_advisory_lock($1, $2), present()";
         let alone = session.one(alone, &[&LOCKS, &SWEEP_LOCK]).await?;
         if !column::<bool>(&alone, 0)? {
-            return Ok(false);
+            return Ok(Swept::default());
         }
         let now = row::time(&alone, 1)?;
-        let more = self.round(&session, now, keep_since).await;
+        let swept = self.round(&session, now, keep_since).await;
         let unlocked = "SELECT pg_advisory_unlock($1, $2)";
         if session.run(unlocked, &[&LOCKS, &SWEEP_LOCK]).await.is_err() {
             // The lock goes with the connection.
             session.give_up();
         }
-        more
+        swept
     }
 
     async fn round(
@@ -71,7 +71,7 @@ impl Node {
         session: &Session,
         now: Timestamp,
         keep_since: Timestamp,
-    ) -> Result<bool, StorageError> {
+    ) -> Result<Swept, StorageError> {
         let expired = now.plus_millis(-LIFETIME_MILLIS);
         let long_ago = Timestamp::from_millis(i64::MIN);
         let keys = remove_keys(session, long_ago, expired, false).await?;
@@ -88,17 +88,26 @@ impl Node {
             *removed = column::<i64>(&row, 0)?.unsigned_abs();
         }
         let [weeks, due] = removed;
-        self.forget_visitors(session, now).await?;
+        let visits = self.forget_visitors(session, now).await?;
         // Some of a batch of keys may be held by others.
         let many = BATCH.unsigned_abs() / 2;
-        Ok(weeks > 0 || due > 0 || keys.max(simulated) >= many)
+        Ok(Swept {
+            rolling_keys: keys + simulated,
+            interactions: due,
+            visits,
+            more: weeks > 0 || due > 0 || keys.max(simulated) >= many,
+        })
     }
 
     /// Visitors are found by their tag, a stretch of tags a round: an index on
     /// time would cost every tap a page.
-    async fn forget_visitors(&self, session: &Session, now: Timestamp) -> Result<(), StorageError> {
+    async fn forget_visitors(
+        &self,
+        session: &Session,
+        now: Timestamp,
+    ) -> Result<u64, StorageError> {
         let first_tag = self.sweep_position.0.fetch_add(BATCH, Ordering::Relaxed);
-        session
+        let forgotten = session
             .run(
                 "DELETE FROM visits v USING (
                      SELECT tag_id, client FROM visits
@@ -117,7 +126,7 @@ impl Node {
         if last_tag.is_none_or(|last| last < first_tag + BATCH) {
             self.sweep_position.0.store(1, Ordering::Relaxed);
         }
-        Ok(())
+        Ok(forgotten)
     }
 
     /// Adds noted payload reads to those that are stored.

@@ -12,22 +12,23 @@ use super::row::{self, column};
 use super::session::Session;
 use super::{PostgresStorage, plane};
 use crate::clock::Timestamp;
+use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::{experiences, inlays as inlay_rows, tags};
-use crate::storage::{
-    PublishedExperience, StorageError, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
-};
+use crate::storage::{StorageError, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate};
 use crate::tag::{Properties, PropertyClass, PropertyKey};
 
 #[async_trait]
 impl Taps for PostgresStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
         tag_tap(&self.session().await?, tag).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn properties(
         &self,
         tag: TagId,
@@ -36,6 +37,7 @@ impl Taps for PostgresStorage {
         properties(&self.session().await?, tag, class).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn published(
         &self,
         version: VersionRef,
@@ -43,14 +45,17 @@ impl Taps for PostgresStorage {
         published(&self.session().await?, version).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn reserve_interaction_id(&self) -> Result<InteractionId, StorageError> {
         self.reserve().await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
         self.taps.make(tap).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn issued_key(
         &self,
         id: InteractionId,
@@ -71,6 +76,7 @@ impl Taps for PostgresStorage {
         self.refused_updates.note(id, at, refusal);
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn note_left_out(
         &self,
         id: InteractionId,
@@ -88,6 +94,7 @@ impl Taps for PostgresStorage {
         Ok(())
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
         self.updates.make(update).await
     }

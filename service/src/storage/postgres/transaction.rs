@@ -106,6 +106,11 @@ impl Node {
 
     /// Begins a transaction that writes. What it comes to goes through [`Self::end`].
     pub(super) async fn begin(&self) -> Result<Write, StorageError> {
+        let begun = self.try_begin().await;
+        begun.inspect_err(|error| self.metrics.failed(error))
+    }
+
+    async fn try_begin(&self) -> Result<Write, StorageError> {
         let transaction = Transaction::begin(self.session().await?, "").await?;
         let now = transaction
             .session
@@ -123,6 +128,20 @@ impl Node {
 
     /// Commits where `outcome` is good, and takes everything back where it is not.
     pub(super) async fn end<T>(
+        &self,
+        write: Write,
+        outcome: Result<T, StorageError>,
+    ) -> Result<T, StorageError> {
+        let ended = self.try_end(write, outcome).await;
+        ended.inspect_err(|error| {
+            // What panicked was counted where it was contained.
+            if !matches!(error, StorageError::Panicked) {
+                self.metrics.failed(error);
+            }
+        })
+    }
+
+    async fn try_end<T>(
         &self,
         write: Write,
         outcome: Result<T, StorageError>,

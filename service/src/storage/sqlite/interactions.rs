@@ -14,18 +14,19 @@ use crate::clock::Timestamp;
 use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
 use crate::interaction::{
-    Interaction, NamedInlay, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName,
-    TracedInteraction, UpdateFault, Verdict,
+    Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, UpdateFault,
+    Verdict,
 };
 use crate::storage::payload_reads::PayloadRead;
 use crate::storage::{
     InteractionFilter, Interactions, LOOKED_AT_MAX, Overview, StorageError, Stretch,
 };
-use crate::trace::CodeInlay;
+use crate::trace::{CodeInlay, NamedInlay, TracedInteraction};
 use crate::world::World;
 
 #[async_trait]
 impl Interactions for SqliteStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn interactions(
         &self,
         filter: InteractionFilter,
@@ -36,6 +37,7 @@ impl Interactions for SqliteStorage {
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn interaction(
         &self,
         id: InteractionId,
@@ -45,6 +47,7 @@ impl Interactions for SqliteStorage {
         self.read(|connection| traced(connection, id, reads, refused))
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn overview(
         &self,
         since: Timestamp,
@@ -55,11 +58,13 @@ impl Interactions for SqliteStorage {
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn erase_visitors(&self, tag: TagId) -> Result<Option<bool>, StorageError> {
         self.write(move |write| erase::visitors(write.connection, tag))
             .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn erase_history(
         &self,
         tag: TagId,

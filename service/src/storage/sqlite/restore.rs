@@ -16,8 +16,7 @@ use crate::private_file;
 use crate::storage::BackupNote;
 use crate::storage::transfer::mark;
 
-/// What SQLite keeps beside a database, and the database itself last: a restore
-/// that is cut short leaves no database without its log.
+/// A database, and what SQLite keeps beside it.
 const PARTS: [&str; 3] = ["-wal", "-shm", ""];
 
 /// A backup that was found sound, ready to take its place. Dropped, it is gone.
@@ -113,16 +112,51 @@ fn out_of_the_way(path: &Path, now: Timestamp) -> Result<Option<PathBuf>, OpenEr
             .iter()
             .any(|part| private_file::is_there(&beside(name, part)))
     });
-    let mut moved = false;
-    for part in PARTS {
-        let (from, to) = (beside(path, part), beside(&aside, part));
-        match private_file::rename_new(&from, &to) {
-            Ok(()) => moved = true,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(OpenError::Io(from, error)),
-        }
-    }
+    let moved =
+        move_whole(path, &aside, || {}).map_err(|error| OpenError::Io(path.to_owned(), error))?;
     Ok(moved.then_some(aside))
+}
+
+/// Moves the database at `path` and its log, so that a crash at any point leaves no database
+/// without its log: the log is copied, the database renamed, and only then the first log
+/// removed. `between` is called between two steps. Answers whether there was anything.
+fn move_whole(path: &Path, aside: &Path, between: impl Fn()) -> io::Result<bool> {
+    let log = beside(path, "-wal");
+    if !private_file::is_there(path) {
+        // A log alone is what a crash left behind the rename, or what a person did: kept.
+        return if_there(private_file::rename_new(&log, &beside(aside, "-wal")));
+    }
+    if private_file::is_there(&log) {
+        copy_new(&log, &beside(aside, "-wal"))?;
+        private_file::sync_folder_of(aside)?;
+    }
+    between();
+    private_file::rename_new(path, aside)?;
+    private_file::sync_folder_of(aside)?;
+    between();
+    // The memory that processes share is made from the log by whoever opens it next.
+    for part in ["-wal", "-shm"] {
+        if_there(std::fs::remove_file(beside(path, part)))?;
+    }
+    Ok(true)
+}
+
+/// Whether there was something to be done.
+fn if_there(done: io::Result<()>) -> io::Result<bool> {
+    match done {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Copies a file to a place where none is. It is on disk when this returns.
+fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
+    let mut read = File::open(from)?;
+    private_file::create_empty(to)?;
+    let mut write = File::options().write(true).open(to)?;
+    io::copy(&mut read, &mut write)?;
+    write.sync_all()
 }
 
 /// The copy that is checked. Dropped before it took its place, it is removed.
@@ -134,17 +168,10 @@ impl Draft {
         draft.remove();
         for part in ["", "-wal"] {
             let (from, to) = (beside(source, part), beside(&draft.0, part));
-            let mut read = match File::open(&from) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound && part == "-wal" => continue,
-                opened => opened.map_err(|error| OpenError::Io(from, error))?,
-            };
-            private_file::create_empty(&to)
-                .and_then(|()| File::options().write(true).open(&to))
-                .and_then(|mut write| {
-                    io::copy(&mut read, &mut write)?;
-                    write.sync_all()
-                })
-                .map_err(|error| OpenError::Io(to, error))?;
+            if part == "-wal" && !private_file::is_there(&from) {
+                continue;
+            }
+            copy_new(&from, &to).map_err(|error| OpenError::Io(from, error))?;
         }
         Ok(draft)
     }
@@ -160,5 +187,49 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         self.remove();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    /// How many notes the database at `path` has, those in its log included.
+    fn notes(path: &Path) -> i64 {
+        let connection = Connection::open(path).unwrap();
+        let count = "SELECT count(*) FROM notes";
+        connection.query_row(count, [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn a_crash_at_any_point_leaves_no_database_without_its_log() {
+        for crash in 1..=3 {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("made.db");
+            let connection = Connection::open(&path).unwrap();
+            let made = "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+                CREATE TABLE notes (text); INSERT INTO notes VALUES ('in the log alone')";
+            connection.execute_batch(made).unwrap();
+            // As a crash of the service leaves it: what is in the log is nowhere else.
+            let (path, left) = (folder.path().join("tapdesk.db"), path);
+            for part in ["", "-wal"] {
+                std::fs::copy(beside(&left, part), beside(&path, part)).unwrap();
+            }
+            let aside = folder.path().join("aside.db");
+            let step = Cell::new(0);
+            let moved = catch_unwind(AssertUnwindSafe(|| {
+                let between = || {
+                    step.set(step.get() + 1);
+                    assert!(step.get() != crash, "a test's own crash");
+                };
+                move_whole(&path, &aside, between).unwrap()
+            }));
+            assert_eq!(moved.is_ok(), crash == 3);
+            let whole = [&path, &aside].map(|file| file.exists().then(|| notes(file)));
+            assert_eq!(whole.into_iter().flatten().collect::<Vec<_>>(), [1]);
+        }
     }
 }

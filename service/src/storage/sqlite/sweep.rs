@@ -8,8 +8,8 @@ use super::writer::Write;
 use crate::clock::Timestamp;
 use crate::interaction::RecordedRefusal;
 use crate::rolling_key::LIFETIME_MILLIS;
-use crate::storage::StorageError;
 use crate::storage::payload_reads::PayloadRead;
+use crate::storage::{StorageError, Swept};
 
 /// Rows removed of one kind in one round.
 const BATCH: i64 = 2_000;
@@ -20,14 +20,14 @@ const VISITORS_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
 /// where none that is left is higher: no id is given twice.
 pub(super) const HIGHEST_REMOVED: &str = "highest_removed";
 
-/// One round; `true` where more is left to do.
+/// One round.
 pub(super) fn run(
     write: &mut Write<'_>,
     keep_since: Timestamp,
     simulated_offset: i64,
     reads: &[(i64, PayloadRead)],
     position: &AtomicI64,
-) -> Result<bool, StorageError> {
+) -> Result<Swept, StorageError> {
     store_payload_reads(write, reads)?;
     let now = write.now;
     let expired = now.plus_millis(-LIFETIME_MILLIS);
@@ -39,7 +39,7 @@ pub(super) fn run(
     // Visitors are found by their tag, a stretch of tags a round: an index on
     // time would cost every tap a page.
     let first_tag = position.fetch_add(BATCH, Ordering::Relaxed);
-    write
+    let visits = write
         .connection
         .prepare_cached("DELETE FROM visits WHERE tag_id >= ?1 AND tag_id < ?2 AND client <> x'' AND last_at < ?3")?
         .execute((first_tag, first_tag + BATCH, now.plus_millis(-VISITORS_KEPT).millis()))?;
@@ -51,7 +51,12 @@ pub(super) fn run(
         position.store(1, Ordering::Relaxed);
     }
     let most = usize::try_from(BATCH).unwrap_or(usize::MAX);
-    Ok([keys, simulated, interactions].contains(&most))
+    Ok(Swept {
+        rolling_keys: (keys + simulated) as u64,
+        interactions: interactions as u64,
+        visits: visits as u64,
+        more: [keys, simulated, interactions].contains(&most),
+    })
 }
 
 /// Removes keys that were issued after `from`, and at `until` at the latest.

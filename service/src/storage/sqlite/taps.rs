@@ -11,22 +11,23 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::{SqliteStorage, plane, row};
 use crate::clock::Timestamp;
+use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
 use crate::storage::plane::inlays::{self, BOUND_COLUMNS, BOUND_FROM};
 use crate::storage::plane::tags;
-use crate::storage::{
-    PublishedExperience, StorageError, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
-};
+use crate::storage::{StorageError, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate};
 use crate::tag::{Properties, PropertyClass, PropertyKey};
 
 #[async_trait]
 impl Taps for SqliteStorage {
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
         self.read(|connection| tag_tap(connection, tag))
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn properties(
         &self,
         tag: TagId,
@@ -35,6 +36,7 @@ impl Taps for SqliteStorage {
         self.read(|connection| properties(connection, tag, class))
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn published(
         &self,
         version: VersionRef,
@@ -42,16 +44,19 @@ impl Taps for SqliteStorage {
         self.read(|connection| published(connection, version))
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn reserve_interaction_id(&self) -> Result<InteractionId, StorageError> {
         Ok(InteractionId(
             self.next_interaction.fetch_add(1, Ordering::Relaxed),
         ))
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
         self.write(move |write| record::tap(write, &tap)).await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn issued_key(
         &self,
         id: InteractionId,
@@ -69,6 +74,7 @@ impl Taps for SqliteStorage {
         self.refused_updates.note(id, at, refusal);
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn note_left_out(
         &self,
         id: InteractionId,
@@ -87,6 +93,7 @@ impl Taps for SqliteStorage {
         .await
     }
 
+    #[tracing::instrument(level = "debug", skip_all)]
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
         self.write(move |write| update::variables(write, &update))
             .await

@@ -14,12 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::Connection;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-use crate::clock::{Clock, Timestamp};
-use crate::event::{Event, Told};
+use crate::clock::{Clock, Stopwatch, Timestamp};
 use crate::interaction::Reason;
-use crate::metrics::Counter;
 use crate::panics;
-use crate::storage::StorageError;
+use crate::storage::{Event, Queue, StorageError, StorageMetrics, Told};
 
 /// Most commands in one commit.
 const GROUP: usize = 256;
@@ -111,12 +109,17 @@ fn closed() -> StorageError {
     StorageError::Unavailable("it is closed".to_owned())
 }
 
+/// The thread is gone, though nobody stopped it: it panicked outside of a command.
+fn ended() -> StorageError {
+    StorageError::Unavailable("its writer has ended, and the service must be restarted".to_owned())
+}
+
 /// The handle to the writer thread.
 pub(super) struct Writer {
     queue: Mutex<Option<mpsc::Sender<Box<dyn Command>>>>,
     thread: Mutex<Option<std::thread::JoinHandle<()>>>,
     epoch: Arc<AtomicU64>,
-    panics: Counter,
+    metrics: StorageMetrics,
 }
 
 impl Writer {
@@ -127,13 +130,13 @@ impl Writer {
     ) -> Self {
         let (queue, commands) = mpsc::channel(QUEUE);
         let epoch = Arc::new(AtomicU64::new(1));
-        let panics = Counter::default();
+        let metrics = StorageMetrics::default();
         let mut turn = Turn {
             connection,
             clock,
             events,
             epoch: Arc::clone(&epoch),
-            panics: panics.clone(),
+            metrics: metrics.clone(),
             failing: AtomicBool::new(false),
         };
         let thread = std::thread::Builder::new()
@@ -144,13 +147,25 @@ impl Writer {
             queue: Mutex::new(Some(queue)),
             thread: Mutex::new(Some(thread)),
             epoch,
-            panics,
+            metrics,
         }
     }
 
-    /// Counts the commands that panicked.
-    pub(super) fn panics(&self) -> Counter {
-        self.panics.clone()
+    /// What it measures of its commits.
+    pub(super) fn metrics(&self) -> &StorageMetrics {
+        &self.metrics
+    }
+
+    /// Commands that wait for the next group.
+    pub(super) fn queue(&self) -> Queue {
+        let waiting = lock(&self.queue)
+            .as_ref()
+            .map_or(0, |queue| queue.max_capacity() - queue.capacity());
+        Queue {
+            name: "writes",
+            waiting,
+            limit: QUEUE,
+        }
     }
 
     pub(super) fn configuration_epoch(&self) -> u64 {
@@ -170,9 +185,13 @@ impl Writer {
             result: None,
             reply,
         });
-        queue.send(job).await.map_err(|_| closed())?;
+        let sent = queue.send(job).await;
         drop(queue);
-        answer.await.map_err(|_| closed())?
+        match (sent, answer.await) {
+            (Ok(()), Ok(answer)) => answer,
+            // Nobody is left to count it.
+            _ => Err(ended()).inspect_err(|error| self.metrics.failed(error)),
+        }
     }
 
     /// Commits what is queued and ends the thread.
@@ -194,7 +213,7 @@ struct Turn {
     clock: Arc<dyn Clock>,
     events: broadcast::Sender<Told>,
     epoch: Arc<AtomicU64>,
-    panics: Counter,
+    metrics: StorageMetrics,
     /// Whether the last commit failed, and not for want of room.
     failing: AtomicBool,
 }
@@ -221,9 +240,7 @@ impl Turn {
 
     /// Tells the caller of a command that failed alone.
     fn fail(&self, alone: &mut Vec<Box<dyn Command>>, error: &StorageError) {
-        if matches!(error, StorageError::Panicked) {
-            self.panics.inc();
-        }
+        self.metrics.failed(error);
         alone
             .drain(..)
             .for_each(|command| command.reply(Err(error.clone())));
@@ -231,12 +248,18 @@ impl Turn {
 
     /// Runs `group` in one transaction: all of it is on disk, or none.
     fn commit(&mut self, group: &mut [Box<dyn Command>]) -> Result<(), StorageError> {
+        let stopwatch = Stopwatch::start();
+        let changes = self.connection.total_changes();
         let effects = panics::catch(|| self.transaction(group)).inspect_err(|_| {
             // SQLite rolls some failures back by itself; then there is nothing left to do.
             if !self.connection.is_autocommit() {
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
         })?;
+        // A probe writes nothing and waits for no disk: it would make the disk look fast.
+        if self.connection.total_changes() != changes {
+            self.metrics.committed(group.len(), stopwatch);
+        }
         if effects.configuration {
             self.epoch.fetch_add(1, Ordering::AcqRel);
         }
@@ -298,6 +321,10 @@ fn count_taps(connection: &Connection, taps: &[TapCount]) -> Result<(), StorageE
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+    use prometheus_client::encoding::text::encode;
+    use prometheus_client::registry::Registry;
+
     use super::*;
     use crate::clock::SystemClock;
 
@@ -360,6 +387,44 @@ mod tests {
         );
         assert_eq!(notes(&writer).await, 0);
         note(&writer).await.unwrap();
-        assert_eq!(writer.panics().get(), 1);
+        assert_eq!(writer.metrics().panics(), 1);
+    }
+
+    /// Panics where the writer throws it away: outside of every command.
+    struct Unwelcome;
+
+    impl Drop for Unwelcome {
+        fn drop(&mut self) {
+            assert!(
+                std::thread::current().name() != Some("sqlite-writer"),
+                "a test's own panic"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_writer_that_has_ended_says_so_and_each_write_that_it_fails_is_counted() {
+        let (writer, _) = writer();
+        note(&writer).await.unwrap();
+        // The caller is gone before the writer can hand it the result.
+        let (hold, held) = std::sync::mpsc::channel::<()>();
+        let held = Mutex::new(held);
+        let mut abandoned = Box::pin(writer.run(move |_| {
+            let _ = held.lock().unwrap().recv();
+            Ok(Unwelcome)
+        }));
+        assert!((&mut abandoned).now_or_never().is_none());
+        drop(abandoned);
+        drop(hold);
+        let failed = note(&writer).await.unwrap_err().to_string();
+        assert!(failed.contains("its writer has ended"), "{failed}");
+        let probed = writer.run(|write| write.probe()).await.unwrap_err();
+        assert!(probed.to_string().contains("restart"), "{probed}");
+        let mut registry = Registry::default();
+        writer.metrics().register(&mut registry);
+        let mut text = String::new();
+        encode(&mut text, &registry).unwrap();
+        let failures = "write_failures_total{reason=\"unavailable\"} 2";
+        assert!(text.contains(failures), "{text}");
     }
 }

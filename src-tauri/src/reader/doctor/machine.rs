@@ -40,9 +40,9 @@ impl Machine {
         } else if cfg!(target_os = "macos") {
             "macOS starts it when a reader is plugged in. Unplug the reader and plug it in again."
         } else if self.has_daemon {
-            "It is installed and was stopped, or never started."
+            "It is installed, but not running."
         } else {
-            "It is not installed. Readers are reached through it."
+            "It is not installed. Tapdesk needs it to use readers."
         }
     }
 

@@ -156,10 +156,10 @@ impl Sdm {
             return Some("It makes no MAC, so its codes prove nothing.");
         };
         if self.meta_read == NEVER || !self.shows_both {
-            return Some("It does not show both UID and counter, so its codes name no tap.");
+            return Some("It does not mirror both UID and counter, so its codes identify no tap.");
         }
         if self.encrypts {
-            return Some("It encrypts a part of its URL, which the service does not read.");
+            return Some("It encrypts a part of its URL, which the service does not support.");
         }
         let behind = |name: &str, at: usize| {
             let before = file.get(..at).unwrap_or_default();
@@ -175,11 +175,11 @@ impl Sdm {
         };
         if !is_in_place {
             return Some(
-                "Its code does not stand in the URL's uid and token: write the URL as the tag's encoding sheet shows it.",
+                "Its code is not in the parameters uid and token. Write the URL from the tag's encoding sheet.",
             );
         }
         mac_from.is_none().then_some(
-            "Its MAC covers a part of the URL that cannot be set here: encode it by the tag's encoding sheet.",
+            "Its MAC input is not supported. Use the settings of the tag's encoding sheet.",
         )
     }
 }

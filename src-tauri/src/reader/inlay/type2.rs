@@ -176,7 +176,9 @@ impl Area<'_, '_> {
         while self.bytes.len() < end {
             let page = DATA + self.bytes.len() / 4;
             let Ok(number) = u8::try_from(page) else {
-                return Ok(Err(Message::broken("It lies beyond what readers reach.")));
+                return Ok(Err(Message::broken(
+                    "It begins beyond the memory that readers can address.",
+                )));
             };
             let asked = format!("Read pages {page} to {}", page + 3);
             let answer = self.card.send(&asked, &[0xFF, 0xB0, 0x00, number, 0x10])?;

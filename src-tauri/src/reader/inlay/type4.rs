@@ -130,7 +130,7 @@ fn container(card: &mut Recorder<'_>) -> Result<Result<Container, Message>, Faul
         return Ok(Err(Message::Unformatted));
     };
     let parsed = parse_container(&data);
-    Ok(parsed.ok_or_else(|| Message::broken("The capability container is none.")))
+    Ok(parsed.ok_or_else(|| Message::broken("The capability container is invalid.")))
 }
 
 fn parse_container(data: &[u8]) -> Option<Container> {

@@ -105,7 +105,7 @@ impl Session {
 ///
 /// # Panics
 /// Where they are not whole.
-pub fn cbc_encrypt(key: &AesKey, iv: &[u8; 16], plain: &[u8]) -> Vec<u8> {
+pub(super) fn cbc_encrypt(key: &AesKey, iv: &[u8; 16], plain: &[u8]) -> Vec<u8> {
     let mut cipher = cbc::Encryptor::<Aes128>::new(key.expose().into(), iv.into());
     let blocks = plain.chunks(16).flat_map(|chunk| {
         let mut block = Block::try_from(chunk).expect("blocks are whole");
@@ -116,7 +116,7 @@ pub fn cbc_encrypt(key: &AesKey, iv: &[u8; 16], plain: &[u8]) -> Vec<u8> {
 }
 
 /// The way back; `None` where the blocks are not whole.
-pub fn cbc_decrypt(key: &AesKey, iv: &[u8; 16], encrypted: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn cbc_decrypt(key: &AesKey, iv: &[u8; 16], encrypted: &[u8]) -> Option<Vec<u8>> {
     let mut cipher = cbc::Decryptor::<Aes128>::new(key.expose().into(), iv.into());
     let mut plain = Vec::with_capacity(encrypted.len());
     for chunk in encrypted.chunks(16) {

@@ -1,15 +1,15 @@
-// The thin client of the admin API. What the screens can do, a script can do:
-// everything goes through the documented routes.
+// A thin client of the admin API. It uses only documented routes, so a script can do
+// all that the screens do.
 
 import { serviceBase, type Downloaded } from "../desktop";
 import { RowCount } from "../rows";
 
-/** A refusal in the service's words (`application/problem+json`). */
+/** An error of the service, with its message (`application/problem+json`). */
 export class Problem extends Error {
   constructor(
     readonly status: number,
     detail: string,
-    /** The stable name of what is wrong, if the service gives it one: "changed", "count_changed". */
+    /** The stable code of the error, if it has one: "changed", "count_changed". */
     readonly code: string | null = null,
   ) {
     super(detail);
@@ -17,7 +17,7 @@ export class Problem extends Error {
   }
 }
 
-/** A page of a list, and where the next one begins. */
+/** A page of a list, and the cursor of the next one. */
 export interface Page<T> {
   items: T[];
   next: string | null;
@@ -26,7 +26,7 @@ export interface Page<T> {
 
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
-/** A path of the admin API with its query. */
+/** The path and query of a request to the admin API. */
 export function addressOf(path: string, query: Query = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -36,7 +36,7 @@ export function addressOf(path: string, query: Query = {}): string {
   return `/admin/v1${path}${text ? `?${text}` : ""}`;
 }
 
-/** Called before the first write to a remote service; answers whether to go on. */
+/** Called before a write; returns whether to continue. */
 let confirmWrite: () => Promise<boolean> = async () => true;
 
 export function askBeforeWrites(ask: () => Promise<boolean>): void {
@@ -69,10 +69,10 @@ export const patch = <T>(path: string, body: unknown, query: Query = {}) =>
   patchVersion<T>(path, body, null, query).then(({ value }) => value);
 export const remove = <T = void>(path: string) => json<T>("DELETE", path, {});
 
-/** A resource, and the version that a change of it can name. */
+/** A resource, and its version for `If-Match`. */
 export interface Version<T> {
   value: T;
-  /** `null` if the service keeps no versions of it. */
+  /** `null` if the service has no versions of it. */
   etag: string | null;
 }
 
@@ -84,13 +84,13 @@ const versionOf = async <T>(response: Response): Promise<Version<T>> => ({
 /** Fetches a resource with its version. */
 export const getVersion = async <T>(path: string): Promise<Version<T>> => versionOf<T>(await send("GET", path, {}, {}));
 
-/** Changes a resource; refused with the code "changed" if it has another version than `etag` by now. */
+/** Changes a resource. Fails with the code "changed" if its version is no longer `etag`. */
 export async function patchVersion<T>(path: string, body: unknown, etag: string | null, query: Query = {}): Promise<Version<T>> {
   const headers = { "content-type": "application/merge-patch+json", ...(etag && { "if-match": etag }) };
   return versionOf<T>(await send("PATCH", path, query, { body: JSON.stringify(body), headers }));
 }
 
-/** Puts a value in the place of another; refused with the code "changed" if that has another version than `etag` by now. */
+/** Replaces a value. Fails with the code "changed" if its version is no longer `etag`. */
 export async function putVersion(path: string, body: unknown, etag: string | null): Promise<void> {
   const headers = { "content-type": "application/json", ...(etag && { "if-match": etag }) };
   await send("PUT", path, {}, { body: JSON.stringify(body), headers });
@@ -109,13 +109,13 @@ export async function download(path: string, query: Query = {}, body?: unknown):
   return new Uint8Array(await response.arrayBuffer());
 }
 
-/** Fetches a file piece by piece, and tells how far it is. */
+/** Fetches a file in pieces; `heard` is called with the progress. */
 export async function fetchFile(
   path: string,
   query: Query,
   body: unknown,
   signal: AbortSignal,
-  heard: (far: Downloaded) => void,
+  heard: (progress: Downloaded) => void,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const init = body === null ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
   const response = await send(body === null ? "GET" : "POST", path, query, { ...init, signal });
@@ -131,7 +131,7 @@ export async function fetchFile(
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
 
-/** One of the two public operations of a rolling key, answered as it stands. */
+/** Calls one of the two public operations of a rolling key; returns status and body. */
 export async function publicCall(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
   const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
   const response = await fetch(`${serviceBase}${path}`, { method, ...init });

@@ -2640,7 +2640,9 @@ export interface components {
              */
             stationary?: number | null;
         };
-        /** @description The tap to rehearse. */
+        /** @description What a tap would lead to. */
+        Preview: components["schemas"]["RedirectPreview"] | components["schemas"]["StudioPreview"];
+        /** @description The tap to preview. */
         PreviewedTap: {
             content?: components["schemas"]["ContentFields"] | null;
             /** @description The visitor's country, two letters; the configured default where none is given. */
@@ -2777,7 +2779,7 @@ export interface components {
             kind: "redirect";
         };
         /** @description On to the owner's page. */
-        RedirectRehearsal: {
+        RedirectPreview: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -2835,8 +2837,6 @@ export interface components {
             /** @description The variable that the tag lacked, if that is why. */
             variable?: string | null;
         };
-        /** @description What a tap would lead to. */
-        Rehearsal: components["schemas"]["RedirectRehearsal"] | components["schemas"]["StudioRehearsal"];
         /** @description Bring deleted tags back as they were. */
         RestoreTagBulkChange: {
             /**
@@ -3202,7 +3202,7 @@ export interface components {
             kind: "studio";
         };
         /** @description A page of the service. */
-        StudioRehearsal: {
+        StudioPreview: {
             /** @description The page as its visitor would get it, with `ROLLING_KEY` in its forms. */
             html: string;
             /**
@@ -3980,6 +3980,7 @@ export type Payload = components['schemas']['Payload'];
 export type PayloadOrNone = components['schemas']['PayloadOrNone'];
 export type PlaceType = components['schemas']['PlaceType'];
 export type PlaceTypePatch = components['schemas']['PlaceTypePatch'];
+export type Preview = components['schemas']['Preview'];
 export type PreviewedTap = components['schemas']['PreviewedTap'];
 export type Problem = components['schemas']['Problem'];
 export type ProgressBlock = components['schemas']['ProgressBlock'];
@@ -3994,12 +3995,11 @@ export type RecordedReads = components['schemas']['RecordedReads'];
 export type RecordedUpdate = components['schemas']['RecordedUpdate'];
 export type RedirectContent = components['schemas']['RedirectContent'];
 export type RedirectExperience = components['schemas']['RedirectExperience'];
-export type RedirectRehearsal = components['schemas']['RedirectRehearsal'];
+export type RedirectPreview = components['schemas']['RedirectPreview'];
 export type RedirectVersion = components['schemas']['RedirectVersion'];
 export type RefusedTagImportOutcome = components['schemas']['RefusedTagImportOutcome'];
 export type RefusedTagImportRow = components['schemas']['RefusedTagImportRow'];
 export type RefusedUpdate = components['schemas']['RefusedUpdate'];
-export type Rehearsal = components['schemas']['Rehearsal'];
 export type RestoreTagBulkChange = components['schemas']['RestoreTagBulkChange'];
 export type RestoreTagBulkRequest = components['schemas']['RestoreTagBulkRequest'];
 export type Rollback = components['schemas']['Rollback'];
@@ -4035,7 +4035,7 @@ export type StepVerdict = components['schemas']['StepVerdict'];
 export type StoredToken = components['schemas']['StoredToken'];
 export type StudioContent = components['schemas']['StudioContent'];
 export type StudioExperience = components['schemas']['StudioExperience'];
-export type StudioRehearsal = components['schemas']['StudioRehearsal'];
+export type StudioPreview = components['schemas']['StudioPreview'];
 export type StudioVersion = components['schemas']['StudioVersion'];
 export type SuccessEnvelope = components['schemas']['SuccessEnvelope'];
 export type TableBlock = components['schemas']['TableBlock'];
@@ -4733,6 +4733,7 @@ export interface operations {
                 count?: boolean;
                 /** @description Those of this kind. */
                 kind?: "redirect" | "studio";
+                /** @description How many items on a page at the most. */
                 limit?: number;
                 /** @description Those with this text in their name. */
                 q?: string;
@@ -5550,6 +5551,7 @@ export interface operations {
             query?: {
                 /** @description The `next` of the page before. */
                 after?: string;
+                /** @description How many items on a page at the most. */
                 limit?: number;
             };
             header?: never;
@@ -6213,7 +6215,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Rehearsal"];
+                    "application/json": components["schemas"]["Preview"];
                 };
             };
             /** @description The request names no host, or several */
@@ -6580,6 +6582,7 @@ export interface operations {
             query?: {
                 /** @description The `next` of the page before. */
                 after?: string;
+                /** @description How many items on a page at the most. */
                 limit?: number;
             };
             header?: never;
@@ -6988,6 +6991,7 @@ export interface operations {
                 after?: string;
                 /** @description Whether to count what is on all pages. */
                 count?: boolean;
+                /** @description How many items on a page at the most. */
                 limit?: number;
                 /** @description Those with keys from this master key. */
                 master_key_id?: components["schemas"]["MasterKeyId"];
@@ -7604,7 +7608,7 @@ export interface operations {
                 experience_id?: components["schemas"]["ExperienceId"];
                 /** @description Those with an authentic code of this inlay. */
                 inlay_id?: components["schemas"]["InlayId"];
-                /** @description How many on a page at the most. */
+                /** @description How many items on a page at the most. */
                 limit?: number;
                 /** @description Those before which reads of their inlay never reached the service, or the others. */
                 missed_reads?: boolean;
@@ -7801,6 +7805,7 @@ export interface operations {
                 after?: string;
                 /** @description Whether to count what is on all pages. */
                 count?: boolean;
+                /** @description How many items on a page at the most. */
                 limit?: number;
             };
             header?: never;
@@ -8637,7 +8642,7 @@ export interface operations {
                 after?: string;
                 /** @description Whether to count what is on all pages. */
                 count?: boolean;
-                /** @description How many. */
+                /** @description How many items on a page at the most. */
                 limit?: number;
             };
             header?: never;
@@ -9537,6 +9542,7 @@ export interface operations {
                 after?: string;
                 /** @description Whether to count what is on all pages. */
                 count?: boolean;
+                /** @description How many items on a page at the most. */
                 limit?: number;
             };
             header?: never;
@@ -10200,7 +10206,7 @@ export interface operations {
                 deleted?: boolean;
                 /** @description Those assigned to this experience. */
                 experience_id?: components["schemas"]["ExperienceId"];
-                /** @description How many on a page. */
+                /** @description How many items on a page at the most. */
                 limit?: number;
                 /** @description Part of the name, the slug or the title, in either case. */
                 q?: string;
@@ -10817,9 +10823,9 @@ export interface operations {
             query?: {
                 /** @description The `next` of the page before. */
                 after?: string;
-                /** @description Whether to count them all. */
+                /** @description Whether to count what is on all pages. */
                 count?: boolean;
-                /** @description How many on a page. */
+                /** @description How many items on a page at the most. */
                 limit?: number;
             };
             header?: never;
@@ -11309,9 +11315,9 @@ export interface operations {
             query?: {
                 /** @description The `next` of the page before. */
                 after?: string;
-                /** @description Whether to count them all. */
+                /** @description Whether to count what is on all pages. */
                 count?: boolean;
-                /** @description How many on a page. */
+                /** @description How many items on a page at the most. */
                 limit?: number;
             };
             header?: never;
@@ -11994,9 +12000,9 @@ export interface operations {
             query?: {
                 /** @description The `next` of the page before. */
                 after?: string;
-                /** @description Whether to count them all. */
+                /** @description Whether to count what is on all pages. */
                 count?: boolean;
-                /** @description How many on a page. */
+                /** @description How many items on a page at the most. */
                 limit?: number;
             };
             header?: never;
@@ -12497,6 +12503,8 @@ export interface operations {
             /** @description What a bulk change did. */
             200: {
                 headers: {
+                    /** @description What to know about the tags that were assigned, in words */
+                    "Tapdesk-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -12869,6 +12877,7 @@ export interface operations {
             query?: {
                 /** @description The `next` of the page before. */
                 after?: string;
+                /** @description How many items on a page at the most. */
                 limit?: number;
             };
             header?: never;

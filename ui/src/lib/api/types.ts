@@ -1,9 +1,9 @@
-// Short names for what the service answers. The shapes are those of its OpenAPI
-// document; `npm run types` writes them anew into schema.d.ts.
+// Short names for the types of the admin API. `npm run types` generates the types in
+// schema.d.ts from the OpenAPI document.
 
 import type * as schema from "./schema";
 
-/** In an answer every member is there, if only as `null`; in a request some may be left out. */
+/** In a response every member is present, at least as `null`; in a request some are optional. */
 type Answer<T> = T extends (infer Item)[]
   ? Answer<Item>[]
   : T extends object
@@ -18,7 +18,7 @@ export type Inlay = Answer<schema.Inlay>;
 export type MasterKey = Answer<schema.MasterKey>;
 export type Experience = Answer<schema.Experience>;
 export type Version = Answer<schema.Version>;
-export type Rehearsal = Answer<schema.Rehearsal>;
+export type Preview = Answer<schema.Preview>;
 export type Interaction = Answer<schema.Interaction>;
 export type TracedInteraction = Answer<schema.TracedInteraction>;
 export type LiveEvent = Answer<schema.Event>;
@@ -34,7 +34,7 @@ export type Sheet = Answer<schema.Sheet>;
 export type SheetRow = Answer<schema.SheetRow>;
 export type WholeSheet = Answer<schema.WholeSheet>;
 
-// Members of these are left out where there is nothing to say.
+// These have optional members in responses, too.
 export type {
   Block,
   Difference,

@@ -1,4 +1,4 @@
-// What an experience publishes, as the editor holds it, and what is done to it.
+// The content of an experience as the editor holds it, and its edits.
 
 import type { Block, Experience, FieldKind, FormField, Rule, Theme, When } from "../../lib/api/types";
 
@@ -10,7 +10,7 @@ export interface Draft {
   theme: Theme;
 }
 
-/** The draft of an experience, to be changed. */
+/** An editable copy of the draft of an experience. */
 export function draftOf(experience: Experience): Draft {
   const content = experience as unknown as Partial<Draft>;
   return structuredClone({
@@ -38,7 +38,7 @@ const noTheme: Record<keyof Theme, null> = {
   logo: null,
 };
 
-/** The merge patch that stores what was edited: what is not in the theme goes. */
+/** The merge patch for the edits. Members that the theme no longer has are deleted. */
 export const patchOf = ({ rules, theme, ...plain }: Partial<Draft>) => ({
   ...plain,
   ...(rules && { rules: rules.length > 0 ? rules : null }),
@@ -67,7 +67,7 @@ export const nameOf = (type: BlockType) => blockTypes.find(([known]) => known ==
 
 export const newField = (): FormField => ({ label: "Your name", kind: "text", variable: "name", required: true });
 
-/** A block to begin with: one that can be saved as it is, apart from an image without a picture. */
+/** A new block. It can be saved as it is, except an image without a picture. */
 export function newBlock(type: BlockType): Block {
   switch (type) {
     case "heading":
@@ -77,7 +77,7 @@ export function newBlock(type: BlockType): Block {
     case "image":
       return { type, image_id: 0, alt: "" };
     case "notice":
-      return { type, tone: "good", title: "It is done" };
+      return { type, tone: "good", title: "Done" };
     case "table":
       return { type, rows: [{ key: "Article", value: "{{ tag:attribute:sku }}" }] };
     case "button":
@@ -103,7 +103,7 @@ export const whenTypes: [type: WhenType, name: string][] = [
   ["variable_equals", "a variable is"],
   ["variable_differs", "a variable is not"],
   ["variable_empty", "a variable is empty"],
-  ["variable_filled", "a variable is filled"],
+  ["variable_filled", "a variable is not empty"],
   ["verification", "the tap is"],
   ["scan_count", "the number of taps is"],
   ["language", "the language is"],
@@ -136,12 +136,12 @@ export function newWhen(type: WhenType): When {
 }
 
 export const fieldKinds: [kind: FieldKind, name: string][] = [
-  ["text", "a line"],
-  ["multiline", "several lines"],
-  ["email", "an email address"],
-  ["number", "a number"],
-  ["choice", "one of some choices"],
-  ["checkbox", "yes or no"],
+  ["text", "Single line"],
+  ["multiline", "Multiple lines"],
+  ["email", "Email address"],
+  ["number", "Number"],
+  ["choice", "Choice"],
+  ["checkbox", "Checkbox"],
 ];
 
 /** The list with the item at `index` one place up (`-1`) or down (`1`). */
@@ -153,7 +153,7 @@ export function moved<T>(list: T[], index: number, by: -1 | 1): T[] {
   return copy;
 }
 
-/** The variables that a page writes or asks about: the tags that lead there need them. */
+/** The variables that a page writes or reads in conditions: tags with this page need them. */
 export function variablesOf(blocks: Block[]): string[] {
   const found = new Set<string>();
   const look = (list: Block[]) => {

@@ -14,7 +14,7 @@ describe("macro completion", () => {
     expect(complete("{{ tag:id }} tag", 16)).toBeNull();
   });
 
-  it("leaves the cursor before the braces where a key is to follow", () => {
+  it("leaves the cursor before the braces if the macro needs a key", () => {
     const { text, cursor } = insert("{{ tag:var", 10, 3, "tag:variable:");
     expect(text).toBe("{{ tag:variable: }}");
     expect(text.slice(0, cursor)).toBe("{{ tag:variable:");

@@ -1,19 +1,19 @@
-// Macros as the editor completes them.
+// The macros that the editor completes.
 
-export const macros: [name: string, says: string][] = [
+export const macros: [name: string, about: string][] = [
   ["interaction:rk", "the rolling key"],
   ["interaction:id", "the interaction's number"],
-  ["interaction:time", "when, in Unix seconds"],
-  ["interaction:tech:value", "how: n, q or u"],
-  ["interaction:tech:name", "how: NFC, QR-Code or URL"],
+  ["interaction:time", "time of the tap, in Unix seconds"],
+  ["interaction:tech:value", "n (NFC), q (QR code) or u (URL)"],
+  ["interaction:tech:name", "NFC, QR-Code or URL"],
   ["interaction:verification:supported", "whether the tag can be verified"],
-  ["interaction:verification:result", "true, false, or empty where not checked"],
+  ["interaction:verification:result", "true, false, or empty if not checked"],
   ["tag:id", "the tag's number"],
   ["tag:name", "the tag's name"],
   ["tag:title", "the tag's title"],
   ["tag:attribute:", "an attribute of the tag"],
   ["tag:data:", "data of the tag"],
-  ["tag:variable:", "a variable of the tag: strangers may write it"],
+  ["tag:variable:", "a variable of the tag; visitors can change it"],
   ["device:country", "the visitor's country"],
   ["location:lat", "latitude"],
   ["location:lon", "longitude"],
@@ -21,12 +21,12 @@ export const macros: [name: string, says: string][] = [
 ];
 
 export interface Completion {
-  /** Where the text to be replaced begins. */
+  /** Index of the first character to replace. */
   from: number;
-  options: [name: string, says: string][];
+  options: [name: string, about: string][];
 }
 
-/** What could stand at the cursor, where it is inside an open macro. */
+/** Completions at the cursor; `null` outside an open macro. */
 export function complete(text: string, cursor: number): Completion | null {
   const before = text.slice(0, cursor);
   const open = /\{\{\s*([a-z:]*)$/.exec(before);
@@ -36,7 +36,7 @@ export function complete(text: string, cursor: number): Completion | null {
   return options.length > 0 ? { from: cursor - begun.length, options } : null;
 }
 
-/** The text with `name` put in, and where the cursor goes: a name that ends in `:` waits for its key. */
+/** The text with `name` inserted, and the new cursor: before the braces if the name ends in `:` and needs a key. */
 export function insert(text: string, cursor: number, from: number, name: string): { text: string; cursor: number } {
   const after = text.slice(cursor).replace(/^[a-z:]*\s*/, "");
   const tail = after.startsWith("}}") ? after : ` }}${after}`;

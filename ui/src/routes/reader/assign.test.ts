@@ -1,23 +1,25 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import type { Inlay } from "../../lib/api/types";
-import type { Laid } from "../../lib/desktop";
+import type { Reading } from "../../lib/desktop";
 import { codesOfChip } from "../../lib/inlayCodes";
 import { assignable, bind, hasUid, register } from "./assign";
 
 /** What was asked of the service, in its order. */
-const asked: [string, string, unknown][] = [];
+const asked: [string, string, unknown, string?][] = [];
 const refuses = vi.hoisted(() => ({ path: "" }));
+const stored = vi.hoisted(() => ({ tag_id: null as number | null }));
 
 vi.mock("../../lib/api/client", () => {
-  const call = (method: string) => (path: string, body: unknown) => {
-    asked.push([method, path, body]);
+  const getVersion = () => Promise.resolve({ value: { tag_id: stored.tag_id }, etag: '"1"' });
+  const call = (method: string) => (path: string, body: unknown, etag?: string) => {
+    asked.push(etag ? [method, path, body, etag] : [method, path, body]);
     if (path === refuses.path) return Promise.reject(new Error("refused"));
     return Promise.resolve({ id: path === "/tags" ? 41 : 3, uid: "04DE5F1EACC040" });
   };
-  return { post: call("POST"), patch: call("PATCH") };
+  return { post: call("POST"), getVersion, patchVersion: call("PATCH") };
 });
 
-const laid = (more: object = {}) =>
+const reading = (more: object = {}) =>
   ({
     uid: "04DE5F1EACC040",
     random_uid: false,
@@ -25,45 +27,52 @@ const laid = (more: object = {}) =>
     codes: { kind: "off" },
     url: "https://tags.example/t/bottle-41",
     ...more,
-  }) as unknown as Laid;
+  }) as unknown as Reading;
 const inlay = { id: 3, uid: "04DE5F1EACC040" } as Inlay;
 
 beforeEach(() => {
   asked.length = 0;
   refuses.path = "";
+  stored.tag_id = null;
 });
 
 test("a 424 that is blank or static is stored without a mirror, and needs no keys", async () => {
   for (const url of [null, "https://tags.example/t/bottle-41", "https://brand.example/v?picc_data=00&cmac=00"]) {
-    await register(laid({ url }), "04DE5F1EACC040", codesOfChip({ kind: "off" }));
+    await register(reading({ url }), "04DE5F1EACC040", codesOfChip({ kind: "off" }));
   }
   expect(asked.map(([, , body]) => body)).toEqual(Array(3).fill({ uid: "04DE5F1EACC040", technology: "ntag424dna", mirror: null }));
 });
 
 test("an inlay that is refused leaves no tag behind", async () => {
   refuses.path = "/inlays";
-  await expect(register(laid(), "04DE5F1EACC040", codesOfChip({ kind: "off" }))).rejects.toThrow("refused");
+  await expect(register(reading(), "04DE5F1EACC040", codesOfChip({ kind: "off" }))).rejects.toThrow("refused");
   expect(asked.map(([, path]) => path)).toEqual(["/inlays"]);
 });
 
-test("a new tag has the slug that stands on the inlay, and the inlay is bound to it", async () => {
-  await bind(inlay, laid(), null);
+test("a new tag has the slug in the inlay's URL, and the inlay is bound to it", async () => {
+  await bind(inlay, reading(), null);
   expect(asked).toEqual([
     ["POST", "/tags", { name: "Tag bottle-41", slug: "bottle-41" }],
-    ["PATCH", "/inlays/3", { tag_id: 41 }],
+    ["PATCH", "/inlays/3", { tag_id: 41 }, '"1"'],
   ]);
 });
 
 test("a known inlay without a tag is bound to the one that is chosen", async () => {
-  await bind(inlay, laid(), 7);
-  expect(asked).toEqual([["PATCH", "/inlays/3", { tag_id: 7 }]]);
+  await bind(inlay, reading(), 7);
+  expect(asked).toEqual([["PATCH", "/inlays/3", { tag_id: 7 }, '"1"']]);
+});
+
+test("an inlay that somebody else bound meanwhile keeps its tag, and no tag is made", async () => {
+  stored.tag_id = 9;
+  await expect(bind(inlay, reading(), null)).rejects.toThrow("already has a tag");
+  expect(asked).toEqual([]);
 });
 
 test("a 424 with a random UID can be assigned, by the UID that a person enters", async () => {
-  const random = laid({ uid: "08112233", random_uid: true });
+  const random = reading({ uid: "08112233", random_uid: true });
   expect(assignable(random)).toBe(true);
   expect(hasUid(random)).toBe(false);
   await register(random, "04:DE:5F 1E AC C0 40", codesOfChip({ kind: "off" }));
   expect(asked[0]?.[2]).toMatchObject({ uid: "04DE5F1EACC040" });
-  expect(assignable(laid({ chip: "inconsistent" }))).toBe(false);
+  expect(assignable(reading({ chip: "inconsistent" }))).toBe(false);
 });

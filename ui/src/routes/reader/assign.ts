@@ -1,33 +1,39 @@
-// Giving an inlay that lies on the reader a tag. The inlay comes first: what is
-// refused is refused before a tag is made, so that none is left behind.
+// Assigns a tag to the inlay on the reader. The inlay is stored first: if the service
+// refuses it, no tag has been created that would be left behind.
 
-import { patch, post } from "../../lib/api/client";
+import { getVersion, patchVersion, post } from "../../lib/api/client";
 import type { Inlay, Tag } from "../../lib/api/types";
-import type { Laid } from "../../lib/desktop";
+import type { Reading } from "../../lib/desktop";
 import { codeFields, type Codes } from "../../lib/inlayCodes";
 import { slugOf } from "../../lib/tapUrl";
 
-/** Chips that the service knows. */
-export const assignable = (laid: Laid) => !["inconsistent", "other_type2", "other_type4", "unknown"].includes(laid.chip);
+/** Whether the service supports this chip. */
+export const assignable = (reading: Reading) => !["inconsistent", "other_type2", "other_type4", "unknown"].includes(reading.chip);
 
-/** Whether the chip's own UID can be read: a random one is another one the next time. */
-export const hasUid = (laid: Laid) => laid.uid?.length === 14 && !laid.random_uid;
+/** Whether the chip's own UID can be read. A random UID changes with each read. */
+export const hasUid = (reading: Reading) => reading.uid?.length === 14 && !reading.random_uid;
 
-/** Stores the inlay, bound to no tag yet. */
-export function register(laid: Laid, uid: string, codes: Codes): Promise<Inlay> {
-  const inlay = { uid: uid.replaceAll(/[\s:]/g, ""), technology: laid.chip };
-  return post<Inlay>("/inlays", { ...inlay, ...(laid.chip === "ntag424dna" && codeFields(codes)) });
+/** Stores the inlay without binding it to a tag. */
+export function register(reading: Reading, uid: string, codes: Codes): Promise<Inlay> {
+  const inlay = { uid: uid.replaceAll(/[\s:]/g, ""), technology: reading.chip };
+  return post<Inlay>("/inlays", { ...inlay, ...(reading.chip === "ntag424dna" && codeFields(codes)) });
 }
 
-/** Binds an inlay to a tag, a new one if none is named. */
-export async function bind(inlay: Inlay, laid: Laid, tagId: number | null): Promise<Inlay> {
-  const tag_id = tagId ?? (await newTag(inlay, laid)).id;
-  return patch<Inlay>(`/inlays/${inlay.id}`, { tag_id });
+/**
+ * Binds an inlay to a tag; to a new tag if `tagId` is null. Fails if somebody else
+ * has bound it since it was shown.
+ */
+export async function bind(inlay: Inlay, reading: Reading, tagId: number | null): Promise<void> {
+  const path = `/inlays/${inlay.id}`;
+  const { value, etag } = await getVersion<Inlay>(path);
+  if (value.tag_id !== null) throw new Error("This inlay already has a tag.");
+  const tag_id = tagId ?? (await newTag(inlay, reading)).id;
+  await patchVersion<Inlay>(path, { tag_id }, etag);
 }
 
-/** A new tag of the address that stands on the inlay. */
-function newTag(inlay: Inlay, laid: Laid): Promise<Tag> {
-  const slug = slugOf(laid.url);
+/** Creates a tag with the slug in the inlay's URL. */
+function newTag(inlay: Inlay, reading: Reading): Promise<Tag> {
+  const slug = slugOf(reading.url);
   const name = slug ? `Tag ${slug}` : `Tag of inlay ${inlay.uid}`;
   const fits = slug !== null && /^[a-z0-9-]{6,32}$/.test(slug);
   return post<Tag>("/tags", { name, ...(fits && { slug }) });

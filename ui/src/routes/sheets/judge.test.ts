@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Experience, SheetRow, Verification } from "../../lib/api/types";
-import type { Laid } from "../../lib/desktop";
+import type { Reading } from "../../lib/desktop";
 import type { Insertion } from "../../lib/readers.svelte";
 import type { Known, Outcome } from "../reader/bench.svelte";
 import {
@@ -20,7 +20,7 @@ import {
 
 const tagUrl = "http://127.0.0.1:8787/t";
 const expected: Expected = { tag_url: null, experience_id: 7, tag_verified: true, locked: null };
-const laid = {
+const reading = {
   state: "inlay",
   insertion: 1,
   uid: "04DE5F1EACC040",
@@ -31,7 +31,7 @@ const laid = {
   message: { kind: "records", records: [] },
   url: `${tagUrl}/k3v9qa?uid=00&token=00`,
   sentence: "",
-} as unknown as { state: "inlay" } & Laid;
+} as unknown as { state: "inlay" } & Reading;
 
 const check = (steps: [string, string, string][], more: object = {}) =>
   ({
@@ -54,20 +54,20 @@ const known = (more: object = {}) =>
   ({ tag: { id: 41, experience_id: 7 }, inlay: { id: 3, tag_id: 41, technology: "ntag424dna" }, check: good, ...more }) as unknown as Known;
 const tapped = (verified: boolean | null) => ({ verified }) as unknown as Outcome;
 const tagOf = (more: object, other: Partial<Expected> = {}, experiences: Experience[] = []) =>
-  judgeTag(laid, known(more), { ...expected, ...other }, tagUrl, experiences);
+  judgeTag(reading, known(more), { ...expected, ...other }, tagUrl, experiences);
 
 test("an inlay as it should be is good", () => {
-  expect(judgeReading(laid)).toBe(null);
+  expect(judgeReading(reading)).toBe(null);
   expect(judgeRepeat("04DE5F1EACC040", [])).toBe(null);
   expect(judgeCopy(known())).toBe(null);
-  expect(judgeLock(laid, expected)).toBe(null);
+  expect(judgeLock(reading, expected)).toBe(null);
   expect(tagOf({})).toBe(null);
   expect(judgeTap(tapped(true), good, expected, false)).toEqual({ name: "ok", reason: "Counter 2 after 1" });
 });
 
 test("an inlay of an earlier row is a duplicate, whatever that row says", () => {
   const rows = [{ position: 3, uid: "04DE5F1EACC040", verdict: "not_verified" }] as SheetRow[];
-  expect(judgeRepeat("04DE5F1EACC040", rows)).toEqual({ name: "duplicate", reason: "This inlay is number 3 of the sheet." });
+  expect(judgeRepeat("04DE5F1EACC040", rows)).toEqual({ name: "duplicate", reason: "Already tested as inlay 3 of this sheet." });
 });
 
 test("a copy that came first does not make the genuine inlay a duplicate", () => {
@@ -76,15 +76,15 @@ test("a copy that came first does not make the genuine inlay a duplicate", () =>
   expect(judgeRepeat(null, [{ position: 1, uid: null, verdict: "unreadable" }] as SheetRow[])).toBe(null);
 });
 
-test("a copied URL is told in the words of the service", () => {
+test("a copied URL is reported in the words of the service", () => {
   const copied = { ...good, chip: "copied", findings: [{ kind: "copied_url", text: "The URL was copied." }] } as Verification;
   expect(judgeCopy(known({ check: copied }))).toEqual({ name: "copied_url", reason: "The URL was copied." });
 });
 
 test("a random UID is nobody's, and no UID to know an inlay by", () => {
-  expect(uidOf(laid)).toBe("04DE5F1EACC040");
-  expect(uidOf({ ...laid, uid: "08112233", random_uid: true })).toBe(null);
-  expect(uidOf({ ...laid, uid: null })).toBe(null);
+  expect(uidOf(reading)).toBe("04DE5F1EACC040");
+  expect(uidOf({ ...reading, uid: "08112233", random_uid: true })).toBe(null);
+  expect(uidOf({ ...reading, uid: null })).toBe(null);
 });
 
 test("a chip that cannot be compared is neither copied nor good", () => {
@@ -94,37 +94,37 @@ test("a chip that cannot be compared is neither copied nor good", () => {
   expect(judgeTap(tapped(false), hidden, expected, false).name).toBe("not_verified");
 });
 
-test("unreadable and locked are told apart", () => {
+test("unreadable and locked are different verdicts", () => {
   const mute = { state: "failed", kind: "mute", text: "It does not answer." } as unknown as Insertion;
   expect(judgeReading(mute)?.name).toBe("unreadable");
-  expect(judgeReading({ ...laid, url: null, message: { kind: "blank" } })?.name).toBe("unreadable");
-  expect(judgeReading({ ...laid, url: null, message: { kind: "protected" } })?.name).toBe("locked");
+  expect(judgeReading({ ...reading, url: null, message: { kind: "blank" } })?.name).toBe("unreadable");
+  expect(judgeReading({ ...reading, url: null, message: { kind: "protected" } })?.name).toBe("locked");
 });
 
-test("whether it can be written counts where the sheet says so", () => {
+test("write access counts if the sheet expects one", () => {
   const names = (locked: boolean) =>
-    (["open", "key", "partly", "marked", "locked", "unknown"] as const).map((lock) => judgeLock({ ...laid, lock }, { ...expected, locked })?.name);
+    (["open", "key", "partly", "marked", "locked", "unknown"] as const).map((lock) => judgeLock({ ...reading, lock }, { ...expected, locked })?.name);
   expect(names(false)).toEqual([undefined, "locked", "locked", "locked", "locked", "locked"]);
   expect(names(true)).toEqual(["not_locked", undefined, "not_locked", "not_locked", undefined, "not_locked"]);
 });
 
-test("a URL that leads elsewhere is wrong, whatever its last segment names", () => {
-  const staging = { ...laid, url: "https://staging.example/t/k3v9qa?uid=00" };
-  const elsewhere = known({ check: { ...good, at_tag_url: false } });
-  expect(judgeTag(staging, elsewhere, expected, tagUrl, [])).toEqual({
+test("a URL of another host is wrong, whatever tag its last segment names", () => {
+  const staging = { ...reading, url: "https://staging.example/t/k3v9qa?uid=00" };
+  const otherHost = known({ check: { ...good, at_tag_url: false } });
+  expect(judgeTag(staging, otherHost, expected, tagUrl, [])).toEqual({
     name: "wrong_url",
-    reason: "It leads to https://staging.example/t/k3v9qa; tags are at http://127.0.0.1:8787/t.",
+    reason: "Its URL is https://staging.example/t/k3v9qa, but tags are at http://127.0.0.1:8787/t.",
   });
   expect(tagOf({ check: null })?.name).toBe("wrong_url");
 });
 
-test("no tag, another tag and another experience are told apart", () => {
+test("no tag, another tag and another experience are different verdicts", () => {
   expect(tagOf({ check: check([], { tag_id: null }) })?.name).toBe("wrong_tag");
   expect(tagOf({ inlay: { id: 3, tag_id: 9, technology: "ntag424dna" } })?.name).toBe("wrong_tag");
-  const elsewhere = { tag: { id: 41, experience_id: 8 } };
+  const other = { tag: { id: 41, experience_id: 8 } };
   const experiences = [{ id: 8, name: "Welcome" }] as Experience[];
-  expect(tagOf(elsewhere, {}, experiences)).toEqual({ name: "wrong_experience", reason: "It leads to Welcome." });
-  expect(tagOf(elsewhere, { experience_id: null })).toBe(null);
+  expect(tagOf(other, {}, experiences)).toEqual({ name: "wrong_experience", reason: "Its experience is Welcome." });
+  expect(tagOf(other, { experience_id: null })).toBe(null);
 });
 
 test("a static inlay bound to one tag with the URL of another is at the wrong tag", () => {
@@ -147,18 +147,18 @@ test("a tap that is not verified says which step failed", () => {
   expect(judgeTap(tapped(false), wrong, { ...expected, tag_verified: null }, false).name).toBe("ok");
 });
 
-test("a gap of the counter is told although the tap is verified, unless our own reads made it", () => {
+test("a gap of the counter is reported although the tap is verified, unless our own reads made it", () => {
   const gap = check([["counter", "gap", "9 after 7: one read never reached us"]]);
   expect(judgeTap(tapped(true), gap, expected, false).name).toBe("counter_gap");
-  expect(judgeTap(tapped(true), gap, expected, true)).toEqual({ name: "ok", reason: "Counter 9; the reads before it were made here." });
+  expect(judgeTap(tapped(true), gap, expected, true)).toEqual({ name: "ok", reason: "Counter 9; the reads before it were made on this computer." });
 });
 
-test("only a card that left, or was swapped unseen, is laid down again", () => {
+test("only a card that left, or was swapped unseen, is read again", () => {
   const failed = (kind: string) => ({ state: "failed", kind }) as unknown as Insertion;
   expect(mustRepeat(failed("removed"))).toBe(true);
   expect(mustRepeat(failed("swapped"))).toBe(true);
   expect(mustRepeat(failed("mute"))).toBe(false);
-  expect(mustRepeat(laid)).toBe(false);
+  expect(mustRepeat(reading)).toBe(false);
 });
 
 test("a gap has a tone of its own, and a copied URL the loudest", () => {

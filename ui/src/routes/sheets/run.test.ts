@@ -5,9 +5,11 @@ import { Run } from "./run.svelte";
 /** What was done, in its order. */
 const order: string[] = [];
 const rows: Record<string, unknown>[] = [];
+const patches: unknown[] = [];
 const service = vi.hoisted(() => ({
   record: (): Promise<unknown> => Promise.resolve(null),
   known: {} as object,
+  patch: (): Promise<unknown> => Promise.resolve(null),
   verified: true as boolean | null,
 }));
 const sheet = {
@@ -24,7 +26,7 @@ vi.mock("../../lib/settings.svelte", () => ({ settings: { tagUrl: "https://tags.
 vi.mock("../../lib/readers.svelte", () => ({ ownReads: {} }));
 vi.mock("../../lib/sound", () => ({ play: (tone: string) => order.push(`${tone} sound`) }));
 vi.mock("../reader/bench.svelte", () => ({
-  know: () => Promise.resolve(service.known),
+  lookUp: () => Promise.resolve(service.known),
   readsBetween: () => false,
   send: () => {
     order.push("send");
@@ -32,8 +34,11 @@ vi.mock("../reader/bench.svelte", () => ({
   },
 }));
 vi.mock("../../lib/api/client", () => ({
-  get: () => Promise.resolve(sheet),
-  patch: () => Promise.resolve(sheet),
+  getVersion: () => Promise.resolve({ value: sheet, etag: '"1"' }),
+  patchVersion: (...call: unknown[]) => {
+    patches.push(call);
+    return service.patch();
+  },
   post: async (_: string, fields: Record<string, unknown>) => {
     order.push("record");
     const row = (await service.record()) as object;
@@ -64,16 +69,17 @@ const known = (check: object) => ({
   check: { tag_id: 41, inlay_id: 3, uid: "04AABBCCDDEE01", at_tag_url: true, chip: "same", counter: 2, findings: [], steps: [], ...check },
 });
 
-async function laid(...insertions: Insertion[]): Promise<Run> {
+async function tested(...insertions: Insertion[]): Promise<Run> {
   const run = new Run("1");
   await run.load();
-  for (const insertion of insertions) run.lay(insertion);
+  for (const insertion of insertions) run.test(insertion);
   await vi.waitFor(() => expect(order.filter((one) => one.endsWith("sound"))).toHaveLength(insertions.length));
   return run;
 }
 
 beforeEach(() => {
-  order.length = rows.length = 0;
+  order.length = rows.length = patches.length = 0;
+  service.patch = () => Promise.resolve(null);
   let position = 0;
   service.record = () => Promise.resolve({ position: ++position });
   service.known = known({});
@@ -81,63 +87,72 @@ beforeEach(() => {
 });
 
 test("a result is on disk before its sound, and before the next inlay's", async () => {
-  const run = await laid(blank(1, "04AABBCCDDEE01"), blank(2, "04AABBCCDDEE02"));
+  const run = await tested(blank(1, "04AABBCCDDEE01"), blank(2, "04AABBCCDDEE02"));
   expect(order).toEqual(["record", "recorded", "bad sound", "record", "recorded", "bad sound"]);
   expect(run.last?.name).toBe("unreadable");
   expect(run.complete).toBe(true);
 });
 
-test("a result that could not be recorded is no result: the inlay is laid down again", async () => {
+test("a result that could not be recorded is no result: the inlay is read again", async () => {
   service.record = () => Promise.reject(new Error("The disk is full."));
-  const run = await laid(blank(1, "04AABBCCDDEE01"));
+  const run = await tested(blank(1, "04AABBCCDDEE01"));
   expect(order).toEqual(["record", "again sound"]);
   expect(run.last).toBe(null);
-  expect(run.hint).toBe("Not recorded. The disk is full. Lay the inlay down again.");
+  expect(run.hint).toBe("Not recorded. The disk is full. Place the inlay on the reader again.");
   expect(run.sheet?.rows).toEqual([]);
 });
 
 test("an inlay that left before it was read is no number of the sheet", async () => {
   const torn = { state: "failed", kind: "removed", text: "It was taken away." } as unknown as Insertion;
-  const run = await laid(torn);
+  const run = await tested(torn);
   expect(order).toEqual(["again sound"]);
   expect(run.hint).toBe("It was taken away.");
 });
 
 test("a good inlay is tapped, recorded and heard", async () => {
-  const run = await laid(inlay());
+  const run = await tested(inlay());
   expect(order).toEqual(["send", "record", "recorded", "good sound"]);
   expect(run.last).toMatchObject({ name: "ok", insertion: 1 });
 });
 
-test("what was said of one inlay is gone as soon as the next one lies there", async () => {
-  const run = await laid(inlay());
-  run.lay(inlay({ insertion: 2, uid: "04AABBCCDDEE02" }));
+test("the verdict on one inlay is gone as soon as the next one is on the reader", async () => {
+  const run = await tested(inlay());
+  run.test(inlay({ insertion: 2, uid: "04AABBCCDDEE02" }));
   expect(run.last).toBe(null);
 });
 
-test("what was said is gone when the sheet is closed", async () => {
-  const run = await laid(inlay());
+test("the last verdict is gone when the sheet is closed, on the version that was seen", async () => {
+  const run = await tested(inlay());
   await run.close(true);
   expect(run.last).toBe(null);
+  expect(patches).toEqual([["/sheets/1", { closed: true }, '"1"']]);
 });
 
-test("what was said is gone when another inlay lies there after the last one", async () => {
-  const whole = await laid(blank(1, "04AABBCCDDEE08"), blank(2, "04AABBCCDDEE09"));
+test("a sheet that somebody else changed is shown as it is, and is not closed over it", async () => {
+  const run = await tested();
+  service.patch = () => Promise.reject(new Error("It was changed."));
+  run.sheet = null;
+  await expect(run.close(true)).rejects.toThrow("It was changed.");
+  expect(run.sheet).toEqual(sheet);
+});
+
+test("the last verdict is gone when another inlay is on the reader after the last one", async () => {
+  const whole = await tested(blank(1, "04AABBCCDDEE08"), blank(2, "04AABBCCDDEE09"));
   expect(whole.complete).toBe(true);
-  whole.lay(inlay({ insertion: 3 }));
+  whole.test(inlay({ insertion: 3 }));
   expect(whole.last).toBe(null);
 });
 
-test("a copied URL is loudest, is not tapped, and stands under the UID of its chip", async () => {
+test("a copied URL is loudest, is not tapped, and is recorded with the UID of its chip", async () => {
   service.known = known({ chip: "copied", at_tag_url: false, findings: [{ kind: "copied_url", text: "It was copied." }] });
-  await laid(inlay({ uid: "04112233445566" }));
+  await tested(inlay({ uid: "04112233445566" }));
   expect(order).toEqual(["record", "recorded", "alarm sound"]);
   expect(rows[0]).toMatchObject({ verdict: "copied_url", uid: "04112233445566", reason: "It was copied." });
 });
 
-test("a URL that leads elsewhere is not tapped", async () => {
+test("a URL of another host is not tapped", async () => {
   service.known = known({ at_tag_url: false });
-  await laid(inlay({ url: "https://staging.example/t/k3v9qa?uid=00&token=00" }));
+  await tested(inlay({ url: "https://staging.example/t/k3v9qa?uid=00&token=00" }));
   expect(order).toEqual(["record", "recorded", "bad sound"]);
   expect(rows[0]?.verdict).toBe("wrong_url");
 });
@@ -145,7 +160,7 @@ test("a URL that leads elsewhere is not tapped", async () => {
 test("an inlay with a random UID counts once, by the UID of its code, and is not good", async () => {
   service.known = known({ chip: "not_comparable", findings: [{ kind: "not_comparable", text: "A random UID." }] });
   const random = (insertion: number, uid: string) => inlay({ insertion, uid, random_uid: true });
-  await laid(random(1, "08112233"), random(2, "08445566"));
+  await tested(random(1, "08112233"), random(2, "08445566"));
   expect(rows.map((row) => [row.verdict, row.uid])).toEqual([
     ["not_comparable", "04AABBCCDDEE01"],
     ["duplicate", "04AABBCCDDEE01"],

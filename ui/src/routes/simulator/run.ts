@@ -1,5 +1,5 @@
-// One thing done in the simulated world, and what came of it. A run is a list
-// of them, which can be saved as a scenario and played again.
+// The actions of the simulator and their results. A run is a list of actions, which can
+// be saved as a scenario and played again.
 
 import { get, post, publicCall, type Page } from "../../lib/api/client";
 import type { VirtualInlay, VirtualTapped } from "../../lib/api/types";
@@ -23,7 +23,7 @@ export type Action =
 export interface Outcome {
   action: Action;
   text: string;
-  /** What `tag_verified` came to, for taps. */
+  /** `tag_verified`, for taps. */
   verified?: boolean | null;
   interaction?: number | null;
   failed?: boolean;
@@ -31,18 +31,18 @@ export interface Outcome {
 
 export const words: Record<Action["do"], string> = {
   tap: "Tap",
-  replay: "The same URL again",
-  out_of_order: "An older code",
-  tamper: "An altered token",
+  replay: "Same URL again",
+  out_of_order: "Older code",
+  tamper: "Altered token",
   other_tag: "Another tag's code",
-  link_preview: "A link preview, then the visitor",
-  advance: "Time passes",
+  link_preview: "Link preview, then the visitor",
+  advance: "Advance time",
   payload: "Read the payload",
   update: "Update a variable",
   update_raw: "Update with the raw key",
 };
 
-/** What the last tap left: its key in both forms. */
+/** The key of the last tap, raw and in Base64. */
 export interface Held {
   rk: string | null;
   rk_base64: string | null;
@@ -64,11 +64,11 @@ export async function perform(action: Action, inlay: VirtualInlay, held: Held): 
       return linkPreview(action, inlay, held);
     case "advance":
       await simulatedTime.advance(action.ms);
-      return { action, text: `Simulated time is ${Math.round(action.ms / 1000)} s later.` };
+      return { action, text: `Simulated time advanced by ${Math.round(action.ms / 1000)} s.` };
     case "payload": {
       const { body } = await publicCall("GET", `/v2/interactions/rk_payload?rk=${encodeURIComponent(held.rk_base64 ?? "")}`);
       const valid = body !== null && !Array.isArray(body);
-      return { action, text: valid ? JSON.stringify(body, null, 2) : "[]: the key is invalid, or its five minutes are over.", failed: !valid };
+      return { action, text: valid ? JSON.stringify(body, null, 2) : "[]: the key is invalid or expired.", failed: !valid };
     }
     case "update":
     case "update_raw":
@@ -91,16 +91,16 @@ function followed(action: Action, { counter, followed }: VirtualTapped, held: He
   held.rk_base64 = followed?.rk ? (followed.rk_base64 ?? base64(followed.rk)) : null;
   if (followed?.interaction_id && followed.rk) ownKeys.remember(followed.interaction_id, followed.rk);
   const why = followed?.reason ? reasonWords(followed.reason) : null;
-  const where = followed?.location ? `leads to ${followed.location.split("?")[0]}` : `answered ${followed?.status}`;
+  const outcome = followed?.location ? `redirects to ${followed.location.split("?")[0]}` : `status ${followed?.status}`;
   return {
     action,
-    text: `Counter ${counter}${why ? `, ${why}` : ""}; ${where}`,
+    text: `Counter ${counter}${why ? `, ${why}` : ""}; ${outcome}`,
     verified: followed?.tag_verified ?? null,
     interaction: followed?.interaction_id ?? null,
   };
 }
 
-/** A code is held back, a later one tapped; then the first arrives. */
+/** Taps a later code first, then the earlier one. */
 async function outOfOrder(action: Action, inlay: VirtualInlay, held: Held): Promise<Outcome> {
   const path = `/simulator/inlays/${inlay.id}/tap`;
   const { counter } = await post<VirtualTapped>(path);
@@ -108,21 +108,21 @@ async function outOfOrder(action: Action, inlay: VirtualInlay, held: Held): Prom
   return followed(action, await post<VirtualTapped>(path, { follow: true, counter }), held);
 }
 
-/** A code of another virtual inlay, presented at this one's tag. */
+/** Sends a code of another virtual inlay to this one's tag. */
 async function otherTag(action: Action, inlay: VirtualInlay, held: Held): Promise<Outcome> {
   const { items } = await get<Page<VirtualInlay>>("/simulator/inlays", { limit: 500 });
   const other = items.find((one) => one.tag_id !== inlay.tag_id);
-  if (!other) throw new Error("There is no other virtual inlay. Make a second one first.");
+  if (!other) throw new Error("This attack needs a virtual inlay of another tag. Create one first.");
   const options = { follow: true, at_tag_id: inlay.tag_id };
   return followed(action, await post<VirtualTapped>(`/simulator/inlays/${other.id}/tap`, options), held);
 }
 
-/** A messenger looks at the URL; the visitor opens the same one afterwards. */
+/** A link preview fetches the URL; the visitor then opens it. */
 async function linkPreview(action: Action, inlay: VirtualInlay, held: Held): Promise<Outcome> {
   const path = `/simulator/inlays/${inlay.id}/tap`;
   const { counter, followed: preview } = await post<VirtualTapped>(path, { follow: true, link_preview: true });
   const visit = followed(action, await post<VirtualTapped>(path, { follow: true, counter }), held);
-  return { ...visit, text: `The preview was answered ${preview?.status} and recorded nothing. Then the visitor: ${visit.text}` };
+  return { ...visit, text: `Link preview: status ${preview?.status}, recorded nothing. Visitor: ${visit.text}` };
 }
 
 async function update(action: Extract<Action, { key: string }>, key: string): Promise<Outcome> {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { adversaries } from "./adversaries";
+import { attacks } from "./attacks";
 import { readScenario, writeScenario } from "./scenario";
 
 const read = (value: unknown) => readScenario(JSON.stringify(value));
 
 describe("a scenario file", () => {
   it("is read back as it was saved", () => {
-    const steps = adversaries.flatMap((adversary) => adversary.steps);
+    const steps = attacks.flatMap((attack) => attack.steps);
     expect(readScenario(new TextDecoder().decode(writeScenario(steps)))).toEqual(steps);
   });
 

@@ -13,7 +13,7 @@ export function writeScenario(steps: Action[]): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(JSON.stringify(scenario, null, 2)) as Uint8Array<ArrayBuffer>;
 }
 
-/** A scenario file's steps, or why it is none. */
+/** The steps of a scenario file; throws a message for people if it is none. */
 export function readScenario(text: string): Action[] {
   let found: Partial<Scenario> | null;
   try {
@@ -22,16 +22,16 @@ export function readScenario(text: string): Action[] {
     throw new Error("The file is not a scenario: it is not JSON.");
   }
   if (found?.tapdesk_scenario !== 1 || !Array.isArray(found.steps)) {
-    throw new Error("The file is not a scenario that was saved here.");
+    throw new Error("The file is not a scenario of Tapdesk.");
   }
-  if (!found.steps.every(isAction)) throw new Error("The scenario has a step that this version does not know.");
+  if (!found.steps.every(isAction)) throw new Error("The scenario contains an unknown step.");
   return found.steps;
 }
 
 function isAction(step: unknown): step is Action {
   if (typeof step !== "object" || step === null) return false;
-  const { do: what, ms, key, value } = step as Record<string, unknown>;
-  if (typeof what !== "string" || !Object.hasOwn(words, what)) return false;
-  if (what === "advance") return typeof ms === "number" && ms >= 0;
-  return !what.startsWith("update") || (typeof key === "string" && typeof value === "string");
+  const { do: name, ms, key, value } = step as Record<string, unknown>;
+  if (typeof name !== "string" || !Object.hasOwn(words, name)) return false;
+  if (name === "advance") return typeof ms === "number" && ms >= 0;
+  return !name.startsWith("update") || (typeof key === "string" && typeof value === "string");
 }

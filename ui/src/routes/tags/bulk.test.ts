@@ -19,7 +19,7 @@ function answers(list: (TagBulkResult | Error)[]) {
   return { asked, send };
 }
 
-test("what a piece leaves over is sent next, and all of it can be taken back", async () => {
+test("the rest of a piece is sent next, and all of it can be undone", async () => {
   const { asked, send } = answers([
     answer({ done: 2, changed: 2, undo: [activate(1, 2)], rest: [archive(3, 4), archive(5)] }),
     answer({ done: 2, changed: 1, undo: [activate(4)] }),
@@ -33,7 +33,7 @@ test("what a piece leaves over is sent next, and all of it can be taken back", a
   expect(work.done).toBe(5);
 });
 
-test("stopped, it sends nothing more and keeps the undo of what is done", async () => {
+test("after a stop, nothing more is sent, and the changes so far can be undone", async () => {
   const work = { done: 0, stopping: false };
   const first = answer({ done: 2, changed: 2, undo: [activate(1, 2)], rest: [archive(3)] });
   const send = async () => {
@@ -41,17 +41,17 @@ test("stopped, it sends nothing more and keeps the undo of what is done", async 
     return first;
   };
   const outcome = await sendAll([archive(1, 2, 3)], work, send);
-  expect(outcome.stopped).toMatch(/stopped/);
+  expect(outcome.stopped).toMatch(/Stopped/);
   expect(outcome).toMatchObject({ changed: 2, undo: [activate(1, 2)] });
 });
 
-test("a failure in the middle is told, and what is done can be taken back", async () => {
+test("a failure in the middle is reported, and the changes so far can be undone", async () => {
   const { send } = answers([answer({ done: 2, changed: 2, undo: [activate(1, 2)], rest: [archive(3)] }), new Error("The disk is full.")]);
   const outcome = await sendAll([archive(1, 2, 3)], { done: 0, stopping: false }, send);
   expect(outcome).toMatchObject({ changed: 2, undo: [activate(1, 2)], stopped: new Error("The disk is full.") });
 });
 
-test("a refusal at the beginning is the whole outcome", async () => {
+test("an error at the beginning is the whole outcome", async () => {
   const { send } = answers([new Error("The selection has 3 tags now, not 2.")]);
   await expect(sendAll([archive(1)], { done: 0, stopping: false }, send)).rejects.toThrow("3 tags now");
 });

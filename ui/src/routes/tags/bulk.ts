@@ -4,17 +4,17 @@ import { agreeing, count, counted } from "../../lib/format";
 import { notices } from "../../lib/notices.svelte";
 import { works, type Work } from "../../lib/works.svelte";
 
-/** More tags than this are asked about first, with their number. */
+/** More tags than this need a confirmation: an undo of so many takes a while. */
 export const MANY = 300;
 
-/** Tags in one request. Larger ones would show too seldom how far it is, and could not be stopped between. */
+/** Tags per request: with more, progress would be coarse and a stop late. */
 const PIECE = 5_000;
 
-/** What is done to tags, in words. */
+/** An action in words. */
 export interface Words {
-  /** While it is done: "Archiving". */
+  /** While it runs: "Archiving". */
   doing: string;
-  /** Once it is done: "archived". */
+  /** Afterwards: "archived". */
   done: string;
 }
 
@@ -22,30 +22,30 @@ interface Outcome {
   selected: number;
   changed: number;
   undo: TagBulkChange[];
-  /** Why it ended before its time. */
+  /** Why it ended early; `null` if it did not. */
   stopped: unknown;
 }
 
-/** Sends the requests one after the other, each with what it leaves over, until all is done or it is stopped. */
+/** Sends the requests one after the other, and the rest that each leaves, until all are done or the person stops. */
 export async function sendAll(requests: TagBulkRequest[], work: Pick<Work, "done" | "stopping">, send = sendOne): Promise<Outcome> {
   const outcome: Outcome = { selected: 0, changed: 0, undo: [], stopped: null };
   const waiting = [...requests];
   for (let request = waiting.shift(); request && outcome.stopped === null; request = waiting.shift()) {
     if (work.stopping) {
-      outcome.stopped = "It was stopped here. The other tags are as they were.";
+      outcome.stopped = "Stopped. The remaining tags are unchanged.";
       break;
     }
     try {
       const answer = await send(request);
       outcome.selected += answer.done;
       outcome.changed += answer.changed;
-      // What was done last is taken back first.
+      // Undo runs in reverse order.
       outcome.undo.unshift(...answer.undo);
       outcome.stopped = answer.stopped;
       waiting.unshift(...answer.rest);
       work.done += answer.done;
     } catch (error) {
-      // Without a tag changed there is nothing but the failure to tell.
+      // If no tag was changed, the failure is the whole result.
       if (outcome.selected === 0) throw error;
       outcome.stopped = error;
     }
@@ -55,18 +55,18 @@ export async function sendAll(requests: TagBulkRequest[], work: Pick<Work, "done
 
 const sendOne = (request: TagBulkRequest) => post<TagBulkResult>("/tags/bulk", { ...request, limit: PIECE });
 
-/** Does something to `total` tags, shows how far it is, and offers to undo it. */
+/** Runs an action on `total` tags with progress, and offers undo. */
 export async function bulk(request: TagBulkRequest, total: number, words: Words, after: () => Promise<void>): Promise<void> {
   const tags = agreeing(total, "tag", "tags");
   const { selected, changed, undo, stopped } = await works.run(`${words.doing} ${tags}`, total, (work) => sendAll([request], work));
   await after();
-  const takeBack = async () => {
+  const undoAll = async () => {
     const back = await works.run(`Undoing: ${words.done} ${tags}`, changed, (work) => sendAll(undo, work));
     await after();
     if (back.stopped) throw back.stopped;
   };
   const rest = selected - changed;
-  const already = rest > 0 ? `; ${count(rest)} ${agreeing(rest, "was", "were")} so already` : "";
-  notices.done(`${counted(changed, "tag")} ${words.done}${already}.`, undo.length > 0 ? takeBack : undefined, changed > MANY);
+  const already = rest > 0 ? `; ${count(rest)} already ${agreeing(rest, "was", "were")}` : "";
+  notices.done(`${counted(changed, "tag")} ${words.done}${already}.`, undo.length > 0 ? undoAll : undefined, changed > MANY);
   if (stopped) notices.failed(stopped);
 }

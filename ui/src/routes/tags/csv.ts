@@ -1,5 +1,5 @@
-// Enough of CSV to show what a file holds before it is imported. The service
-// reads the file itself; this is for the preview and the mapping of columns.
+// A CSV reader for the preview of an import and the mapping of its columns. The
+// service parses the rows again when it imports them.
 
 export interface Table {
   header: string[];
@@ -9,7 +9,7 @@ export interface Table {
   separator: string;
 }
 
-/** Reads `text`; quotes, line breaks inside them and both separators included. */
+/** Parses `text`, with quotes, line breaks in quotes, and comma or semicolon as separator. */
 export function parseCsv(text: string, most = Infinity): Table {
   const plain = text.replace(/^\uFEFF/, "");
   const firstLine = plain.slice(0, (plain.indexOf("\n") + 1 || plain.length + 1) - 1);
@@ -51,13 +51,13 @@ export function parseCsv(text: string, most = Infinity): Table {
   return { header: header.map((name) => name.trim()), rows: rest, numbers: numbers.slice(1), separator };
 }
 
-/** Writes a table back, every cell quoted. */
+/** Formats a table, every cell quoted. */
 export function formatCsv(header: string[], rows: string[][]): string {
   const line = (cells: string[]) => cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",");
   return [header, ...rows].map(line).join("\r\n");
 }
 
-/** Columns that Tapdesk knows by name; properties are named as in `variable:KEY`. */
+/** Columns that Tapdesk knows. Properties have names such as `variable:KEY`. */
 export const columns = [
   "slug",
   "name",
@@ -82,7 +82,7 @@ export const columns = [
   "master_key_id",
 ] as const;
 
-/** What a column of a stranger's file most likely is; empty where it is nothing of ours. */
+/** The most likely meaning of a column name; empty if it is none of ours. */
 export function guess(name: string): string {
   const plain = name.trim().toLowerCase().replaceAll(/[\s-]+/g, "_");
   const property = /^(attribute|data|variable):([A-Za-z0-9_.-]{1,64})$/.exec(name.trim());

@@ -41,9 +41,9 @@ describe("the encoding sheet", () => {
 
 describe("a tag URL that should not be burnt into chips", () => {
   it.each([
-    ["http://127.0.0.1:8787/t", /this computer alone/],
-    ["http://192.168.1.20:8787/t", /this network alone/],
-    ["http://tags.example.com/t", /not https/],
+    ["http://127.0.0.1:8787/t", /only on this computer/],
+    ["http://192.168.1.20:8787/t", /only in this network/],
+    ["http://tags.example.com/t", /not use https/],
     ["https://tags.example.com/t", null],
   ])("%s", (tagUrl, warning) => {
     if (warning) expect(urlWarning(tagUrl)).toMatch(warning);

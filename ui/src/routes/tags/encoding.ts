@@ -1,12 +1,11 @@
-// How to make an NTAG 424 DNA produce a tag's URL: the NDEF file with its
-// placeholders, the offsets of what the chip mirrors into it, and the file
-// settings. Sources: NT4H2421Gx data sheet rev 3.0, sections 9.3 and 10.7.1;
+// The settings with which an NTAG 424 DNA makes a tag's URL: the NDEF file with
+// placeholders, the offsets of the mirrored data, and the file settings. Sources: NT4H2421Gx data sheet rev 3.0, sections 9.3 and 10.7.1;
 // AN12196 rev 1.8, table 19.
 
 import type { MacFrom, Mirror } from "../../lib/api/types";
 
 export interface Encoding {
-  /** The URL with a zero wherever the chip writes. */
+  /** The URL, with zeros as placeholders. */
   url: string;
   /** The NDEF file, its two bytes of length included; hex. */
   ndef: string;
@@ -16,7 +15,7 @@ export interface Encoding {
   settings: string;
 }
 
-/** Key numbers on the chip, as Tapdesk's sheet proposes them. */
+/** Key numbers on the chip that the encoding sheet uses: 0 stays the key for changes. */
 export const META_KEY = 1;
 export const FILE_KEY = 2;
 
@@ -43,7 +42,7 @@ export function encode(tagUrl: string, slug: string, mirror: Mirror, macFrom: Ma
   const record = [0xd1, 0x01, payload, 0x55, code, ...rest];
   const file = [(record.length >> 8) & 255, record.length & 255, ...record];
 
-  // What stands before the URL's rest: length, record header, prefix code.
+  // Before the rest of the URL: length, record header, prefix code.
   const before = 2 + 5 - prefix.length;
   const uidOffset = before + head.length;
   const tokenOffset = uidOffset + uid.length + "&token=".length;
@@ -65,7 +64,7 @@ export function encode(tagUrl: string, slug: string, mirror: Mirror, macFrom: Ma
   return { url, ndef: hex(file), offsets, settings: hex(settings) };
 }
 
-/** Why a tag URL should not be burnt into chips yet; `null` where nothing speaks against it. */
+/** Why a tag URL should not be written to chips; `null` if it can be. */
 export function urlWarning(tagUrl: string): string | null {
   let url: URL;
   try {
@@ -75,10 +74,10 @@ export function urlWarning(tagUrl: string): string | null {
   }
   const host = url.hostname;
   if (host === "localhost" || host.endsWith(".localhost") || host.startsWith("127.") || host === "[::1]") {
-    return "The tag URL leads to this computer alone. An inlay keeps what is written on it: set the public address in the settings first.";
+    return "The tag URL works only on this computer. Set the public tag URL in the settings before you encode inlays.";
   }
   if (/^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.)/.test(host) || host.endsWith(".local")) {
-    return "The tag URL leads into this network alone, and its address may change. Set the public address in the settings first.";
+    return "The tag URL works only in this network, and its address may change. Set the public tag URL in the settings before you encode inlays.";
   }
-  return url.protocol === "http:" ? "The tag URL is not https: phones may warn their owners." : null;
+  return url.protocol === "http:" ? "The tag URL does not use https: phones may show a warning." : null;
 }

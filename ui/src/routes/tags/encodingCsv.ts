@@ -1,10 +1,10 @@
-// The encoding sheet of many tags as a table, a row for each inlay to be encoded.
+// The encoding sheet of many tags as a CSV file, a row for each inlay.
 
 import type { MacFrom, Mirror, Tag } from "../../lib/api/types";
 import { formatCsv } from "./csv";
 import { encode } from "./encoding";
 
-/** The table for `tags`, as the program of an encoder reads it. */
+/** The CSV file of `tags` for an encoder's software. */
 export function encodingCsv(tags: Tag[], tagUrl: string, mirror: Mirror, macFrom: MacFrom): string {
   const rows = tags.map((tag) => {
     const sheet = encode(tagUrl, tag.slug, mirror, macFrom);

@@ -4,7 +4,7 @@ import { attempt, notices } from "../../lib/notices.svelte";
 import { works } from "../../lib/works.svelte";
 import { listQuery, type Shown } from "./filter";
 
-/** Saves the tags that the list shows as a CSV file that Import reads back. */
+/** Exports the tags that match the filters as a CSV file, which Import can read. */
 export async function exportTags(shown: Shown, total: number | null): Promise<void> {
   const { sort: _, deleted: __, ...query } = listQuery(shown);
   await works.run("Exporting tags", total, (work) =>
@@ -14,7 +14,7 @@ export async function exportTags(shown: Shown, total: number | null): Promise<vo
       if (await saveDownload("tags.csv", "/tags/export", { query, work, heard })) {
         notices.done(`${counted(work.done, "tag")} exported.`);
       } else if (work.stopping) {
-        notices.done("The export was stopped. Nothing was saved.");
+        notices.done("Export stopped. Nothing was saved.");
       }
     }),
   );

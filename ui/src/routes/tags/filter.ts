@@ -1,4 +1,4 @@
-// Which tags the list shows, as the address of the screen says it and as the service is asked.
+// The filters of the list of tags: in the address of the screen, and in requests to the service.
 
 import type { TagFilter } from "../../lib/api/types";
 
@@ -16,7 +16,7 @@ export const blank = { q: "", status: "", experience: "", verifier: "", world: "
 
 export const narrows = (shown: Shown): boolean => Object.keys(blank).some((name) => Boolean(shown[name as keyof Shown]));
 
-/** What the service is asked for a page of the list. */
+/** The query for a page of the list. */
 export function listQuery(shown: Shown) {
   const { q, status, experience, verifier, world, sort = "-created" } = shown;
   return {
@@ -31,7 +31,7 @@ export function listQuery(shown: Shown) {
   };
 }
 
-/** The same tags as a selection of the bulk operation. Whether they are deleted it knows from the action. */
+/** The same filters for a bulk operation, whose action says whether the tags are deleted ones. */
 export function bulkFilter(shown: Shown): TagFilter {
   const { q, status, experience, verifier, world } = shown;
   return {

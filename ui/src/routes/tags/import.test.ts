@@ -33,7 +33,7 @@ describe("an import", () => {
     expect(sent).toEqual(['"name"\r\n"tag"']);
   });
 
-  it("goes in pieces, tells how far it is, and names rows as the file counts them", async () => {
+  it("is sent in pieces, reports progress, and numbers rows as in the file", async () => {
     const seen: number[] = [];
     const sum = await importTable(table(2_500, [0, 2_400]), ["name", ""], skip, (done) => seen.push(done.rows), () => false);
     expect(seen).toEqual([1_000, 2_000, 2_500]);
@@ -50,13 +50,13 @@ describe("an import", () => {
   it("can be stopped between two pieces", async () => {
     const sum = await importTable(table(2_500), ["name", ""], skip, () => {}, () => sent.length > 0);
     expect(sum.rows).toBe(1_000);
-    expect(sum.stopped).toMatch(/stopped/);
+    expect(sum.stopped).toMatch(/Stopped/);
   });
 
   it.each([
     { ...skip, dry_run: true },
     { ...skip, on_error: "abort" as const },
-  ])("goes in one piece where rows depend on each other: %o", async (options) => {
+  ])("is sent in one piece if rows depend on each other: %o", async (options) => {
     await importTable(table(2_500), ["name", ""], options, () => {}, () => false);
     expect(sent).toHaveLength(1);
   });

@@ -1,18 +1,18 @@
-// Sends the rows of a file piece by piece, so that a long import shows how far
-// it is and can be stopped. What a piece came to is counted in the file's rows.
+// Sends the rows of a file in pieces, so that a long import shows its progress and
+// can be stopped. Results are numbered by the rows of the whole file.
 
 import { upload } from "../../lib/api/client";
 import type { TagImportResult, TagImportRow } from "../../lib/api/types";
 import { formatCsv, type Table } from "./csv";
 
 export interface Options {
-  /** Check everything, and write nothing. */
+  /** Check all rows and write nothing. */
   dry_run: boolean;
-  /** Whether good rows go in where others are bad. */
+  /** Whether valid rows are imported if others are invalid. */
   on_error: "skip" | "abort";
-  /** What a row means whose address a tag has. */
+  /** A row whose slug a tag has already: refuse it, or update the tag. */
   mode: "insert" | "upsert";
-  /** What an experience means that there is not. */
+  /** An experience that does not exist: refuse the row, or leave the tag without it. */
   unknown_experience: "refuse" | "ignore";
 }
 
@@ -22,7 +22,7 @@ export type Summary = Omit<TagImportResult, "dry_run">;
 
 const nothing = (): Summary => ({ rows: 0, results: [], created: 0, updated: 0, refused: 0, left_out: 0, deleted: 0, stopped: null });
 
-/** Rows as the service is sent them: the chosen columns under their new names. */
+/** The rows for the service: the chosen columns under their new names. */
 function mapped(table: Table, mapping: string[], from: number, to: number): ArrayBuffer {
   const kept = mapping.map((name, index) => ({ name, index })).filter((column) => column.name !== "");
   const rows = table.rows.slice(from, to).map((row) => kept.map((column) => row[column.index] ?? ""));
@@ -30,8 +30,8 @@ function mapped(table: Table, mapping: string[], from: number, to: number): Arra
 }
 
 /**
- * Imports `table`. Where one bad row keeps all others out, and in a check, whose
- * rows are compared with each other, everything goes in one piece.
+ * Imports `table`. It is sent in one piece if one invalid row refuses all others, and
+ * in a dry run, which compares the rows with each other.
  */
 export async function importTable(
   table: Table,
@@ -44,7 +44,7 @@ export async function importTable(
   const sum = nothing();
   for (let from = 0; from < table.rows.length; from += piece) {
     if (cancelled()) {
-      sum.stopped = "It was stopped here. The rows before this one are done.";
+      sum.stopped = "Stopped. The rows so far are imported.";
       break;
     }
     const to = Math.min(from + piece, table.rows.length);

@@ -1,4 +1,4 @@
-// A tag's location as a form holds it, without its nesting.
+// A tag's location in the flat shape of a form.
 
 import type { Location } from "../../lib/api/types";
 
@@ -21,11 +21,11 @@ export const labels = {
   lat: "Latitude",
   lon: "Longitude",
   venue_name: "Venue",
-  venue_type: "Kind of venue",
+  venue_type: "Type of venue",
   asset_id: "Asset",
-  asset_type: "Kind of asset",
+  asset_type: "Type of asset",
   dma: "Market area",
-  stationary: "Stays where it is",
+  stationary: "Stationary",
 };
 
 export function placeOf(location: Location | null) {
@@ -45,7 +45,7 @@ export function placeOf(location: Location | null) {
 
 export type PlaceForm = ReturnType<typeof placeOf>;
 
-/** The members that were edited, nested as the service takes them. */
+/** The edited members in the service's nested shape. */
 export function nested({ venue_name, venue_type, asset_id, asset_type, ...plain }: Partial<PlaceForm>) {
   const named = (member: string, value: string | undefined, type: string | undefined) => ({
     ...(value !== undefined && { [member]: value }),

@@ -7,56 +7,39 @@ use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
-use utoipa::IntoParams;
 
+use crate::experience::picture::{self, PictureError};
 use crate::experience::{Image, ImageType};
 use crate::http::admin::body;
-use crate::http::admin::page::{Cursor, Limit, Page};
+use crate::http::admin::page::{List, Page, PageParams};
 use crate::http::admin::path::{Id, ImagePath};
-use crate::http::admin::query::Query;
 use crate::http::document::Binary;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFound, Written};
 use crate::id::{ExperienceId, ImageId};
-use crate::picture::{self, PictureError};
 use crate::service::Service;
 
 /// Largest image as it is sent, in bytes.
 pub(super) const IMAGE_MAX: usize = 16 * 1024 * 1024;
-
-/// Which page of the images.
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ImagesQuery {
-    #[serde(default)]
-    #[param(inline, required = false)]
-    limit: Limit,
-    /// The `next` of the page before.
-    #[param(value_type = Option<String>)]
-    after: Option<Cursor<ImageId>>,
-}
 
 /// List the images of an experience
 ///
 /// The oldest first.
 #[utoipa::path(
     get, path = "/experiences/{id}/images", tag = "experiences",
-    params(("id" = ExperienceId, Path), ImagesQuery),
+    params(("id" = ExperienceId, Path), PageParams),
     responses((status = OK, body = Page<Image>), NotFound, Invalid, Common)
 )]
 pub(crate) async fn images(
     State(service): State<Arc<Service>>,
     Id(id): Id<ExperienceId>,
-    Query(ImagesQuery { limit, after }): Query<ImagesQuery>,
+    list: List<ImageId>,
 ) -> Result<Json<Page<Image>>, ApiError> {
-    let after = after.map(|Cursor(id)| id);
     let images = service
         .storage
-        .images(id, after, limit.and_one_more())
+        .images(id, list.after, list.and_one_more())
         .await?
         .ok_or(ApiError::NotFound("experience"))?;
-    Ok(Json(Page::new(images, limit, |image| image.id)))
+    Ok(Json(list.page(images, |image| image.id)))
 }
 
 /// Add an image to an experience

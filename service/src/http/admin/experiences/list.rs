@@ -8,8 +8,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::experience::{Experience, ExperienceKind};
-use crate::http::admin::page::{Cursor, Limit, Page};
-use crate::http::admin::query::Query;
+use crate::http::admin::page::{List, Page, PageParams, counted};
 use crate::http::error::{ApiError, Common, Invalid};
 use crate::id::ExperienceId;
 use crate::service::Service;
@@ -25,12 +24,6 @@ pub(crate) struct ListQuery {
     /// Those of this kind.
     #[param(inline)]
     kind: Option<ExperienceKind>,
-    #[serde(default)]
-    #[param(inline, required = false)]
-    limit: Limit,
-    /// The `next` of the page before.
-    #[param(value_type = Option<String>)]
-    after: Option<Cursor<ExperienceId>>,
     /// Count the experiences on all pages, too.
     #[serde(default)]
     count: bool,
@@ -40,28 +33,21 @@ pub(crate) struct ListQuery {
 ///
 /// The oldest first, each with the number of tags that are assigned to it.
 #[utoipa::path(
-    get, path = "/experiences", tag = "experiences", params(ListQuery),
+    get, path = "/experiences", tag = "experiences", params(ListQuery, PageParams),
     responses((status = OK, body = Page<Experience>), Invalid, Common)
 )]
 pub(crate) async fn list(
     State(service): State<Arc<Service>>,
-    Query(query): Query<ListQuery>,
+    list: List<ExperienceId, ListQuery>,
 ) -> Result<Json<Page<Experience>>, ApiError> {
     let filter = ExperienceFilter {
-        name_contains: query.q,
-        kind: query.kind,
+        name_contains: list.filter.q.clone(),
+        kind: list.filter.kind,
     };
-    let after = query.after.map(|Cursor(id)| id);
-    let limit = query.limit;
-    let experiences = service
-        .storage
-        .experiences(filter.clone(), after, limit.and_one_more())
-        .await?;
-    let count = if query.count {
-        Some(service.storage.count_experiences(filter).await?)
-    } else {
-        None
-    };
-    let page = Page::new(experiences, limit, |experience| experience.id);
+    let storage = &service.storage;
+    let found = storage.experiences(filter.clone(), list.after, list.and_one_more());
+    let found = found.await?;
+    let count = counted(list.filter.count, storage.count_experiences(filter)).await?;
+    let page = list.page(found, |experience| experience.id);
     Ok(Json(page.with_count(count)))
 }

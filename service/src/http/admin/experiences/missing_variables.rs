@@ -134,7 +134,7 @@ pub(crate) async fn add_missing_variables(
     Id(id): Id<ExperienceId>,
 ) -> Result<Json<AddedVariables>, ApiError> {
     let experience = found(&service, id).await?;
-    let keys = written(&service, &experience).await?;
+    let keys = written_variables(&service, &experience).await?;
     let mut tags = 0;
     while tags < IN_ONE_CALL {
         let added = service
@@ -154,8 +154,11 @@ async fn found(service: &Service, id: ExperienceId) -> Result<Experience, ApiErr
     experience.ok_or(ApiError::NotFound("experience"))
 }
 
-/// The variables that visitors write on the page.
-async fn written(service: &Service, experience: &Experience) -> Result<Vec<PropertyKey>, ApiError> {
+/// The variables that visitors write on the page: on the published one, or else on the draft.
+pub(in crate::http::admin) async fn written_variables(
+    service: &Service,
+    experience: &Experience,
+) -> Result<Vec<PropertyKey>, ApiError> {
     let published = match experience.published_version {
         None => None,
         Some(version) => {
@@ -173,16 +176,21 @@ async fn written(service: &Service, experience: &Experience) -> Result<Vec<Prope
     Ok(content.written_variables().into_iter().collect())
 }
 
+/// The variables that the tags in use that lead to an experience lack, and how many do.
+pub(in crate::http::admin) async fn missing_in_tags(
+    service: &Service,
+    experience: &Experience,
+) -> Result<crate::storage::MissingVariables, ApiError> {
+    let keys = written_variables(service, experience).await?;
+    if keys.is_empty() {
+        return Ok(crate::storage::MissingVariables::default());
+    }
+    let missing = service.storage.missing_variables(experience.id, keys);
+    Ok(missing.await?)
+}
+
 async fn of_tags(service: &Service, experience: &Experience) -> Result<MissingVariables, ApiError> {
-    let keys = written(service, experience).await?;
-    let missing = if keys.is_empty() {
-        crate::storage::MissingVariables::default()
-    } else {
-        service
-            .storage
-            .missing_variables(experience.id, keys)
-            .await?
-    };
+    let missing = missing_in_tags(service, experience).await?;
     Ok(MissingVariables {
         experience_id: experience.id,
         experience_name: experience.name.clone(),
@@ -198,7 +206,7 @@ async fn of_tag(
 ) -> Result<MissingVariables, ApiError> {
     let found = service.storage.tag(tag).await?;
     let variables = found.ok_or(ApiError::NotFound("tag"))?.fields.variables;
-    let mut missing = written(service, experience).await?;
+    let mut missing = written_variables(service, experience).await?;
     missing.retain(|key| !variables.0.contains_key(key));
     Ok(MissingVariables {
         experience_id: experience.id,

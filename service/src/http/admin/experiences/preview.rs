@@ -13,7 +13,7 @@ use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound};
 use crate::id::ExperienceId;
 use crate::service::Service;
 use crate::storage::Conflict;
-use crate::tap::{Rehearsal, RehearsedTap, rehearse};
+use crate::tap::{self, Preview, PreviewedTap};
 
 /// Preview an experience
 ///
@@ -22,14 +22,14 @@ use crate::tap::{Rehearsal, RehearsedTap, rehearse};
 /// recorded, and no rolling key is issued: `ROLLING_KEY` stands in its place.
 #[utoipa::path(
     post, path = "/experiences/{id}/preview", tag = "experiences",
-    params(("id" = ExperienceId, Path)), request_body = RehearsedTap,
-    responses((status = OK, body = Rehearsal), NotFound, Conflicting, BadBody, Common)
+    params(("id" = ExperienceId, Path)), request_body = PreviewedTap,
+    responses((status = OK, body = Preview), NotFound, Conflicting, BadBody, Common)
 )]
 pub(crate) async fn preview(
     State(service): State<Arc<Service>>,
     Id(id): Id<ExperienceId>,
-    Body(mut tap): Body<RehearsedTap>,
-) -> Result<Json<Rehearsal>, ApiError> {
+    Body(mut tap): Body<PreviewedTap>,
+) -> Result<Json<Preview>, ApiError> {
     let experience = service.storage.experience(id).await?;
     let experience = experience.ok_or(ApiError::NotFound("experience"))?;
     let content = match tap.content.take() {
@@ -39,8 +39,8 @@ pub(crate) async fn preview(
         None => experience.content,
     };
     let tag_id = tap.tag_id;
-    let rehearsal = rehearse(&service, id, &content, tap).await?;
-    rehearsal.map(Json).ok_or_else(|| {
+    let preview = tap::preview(&service, id, &content, tap).await?;
+    preview.map(Json).ok_or_else(|| {
         let (noun, id) = ("tag", tag_id.0);
         ApiError::Conflict(Conflict::Missing { noun, id }.to_string())
     })

@@ -7,8 +7,9 @@ use crate::inlay::{Mirror, Uid};
 use crate::inventory::{
     Change, Inlay, InvalidInlay, KeyChange, SealedKey, SealedKeys, SealedMasterKey,
 };
+use crate::keyring::WrappedKeys;
 use crate::service::Service;
-use crate::storage::{Conflict, StorageError, WrappedKeys};
+use crate::storage::{Conflict, StorageError};
 
 /// What a request says of an inlay's keys.
 #[derive(Default)]

@@ -8,8 +8,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::view::InlayView;
-use crate::http::admin::page::{Cursor, Limit, Page};
-use crate::http::admin::query::Query;
+use crate::http::admin::page::{List, Page, PageParams, counted};
 use crate::http::error::{ApiError, Common, Invalid};
 use crate::id::{InlayId, MasterKeyId, TagId};
 use crate::inlay::Uid;
@@ -31,12 +30,6 @@ pub(crate) struct InlayQuery {
     unbound: Option<bool>,
     /// Those of the simulated world, or those of the real one.
     simulated: Option<bool>,
-    #[serde(default)]
-    #[param(inline, required = false)]
-    limit: Limit,
-    /// The `next` of the page before.
-    #[param(value_type = Option<String>)]
-    after: Option<Cursor<InlayId>>,
     /// Whether to count what is on all pages.
     #[serde(default)]
     #[param(required = false)]
@@ -47,13 +40,14 @@ pub(crate) struct InlayQuery {
 ///
 /// In the order in which they were created.
 #[utoipa::path(
-    get, path = "/inlays", tag = "inlays", params(InlayQuery),
+    get, path = "/inlays", tag = "inlays", params(InlayQuery, PageParams),
     responses((status = OK, body = Page<InlayView>), Invalid, Common)
 )]
 pub(crate) async fn list(
     State(service): State<Arc<Service>>,
-    Query(query): Query<InlayQuery>,
+    list: List<InlayId, InlayQuery>,
 ) -> Result<Json<Page<InlayView>>, ApiError> {
+    let query = &list.filter;
     let filter = InlayFilter {
         tag_id: query.tag_id,
         uid: query.uid,
@@ -61,17 +55,10 @@ pub(crate) async fn list(
         unbound: query.unbound,
         simulated: query.simulated,
     };
-    let after = query.after.map(|Cursor(id)| id);
     let storage = &service.storage;
-    let found = storage
-        .inlays(filter, after, query.limit.and_one_more())
-        .await?;
-    let count = if query.count {
-        Some(storage.count_inlays(filter).await?)
-    } else {
-        None
-    };
-    let items = found.into_iter().map(InlayView::from).collect();
-    let page = Page::new(items, query.limit, InlayView::id);
+    let found = storage.inlays(filter, list.after, list.and_one_more());
+    let items = found.await?.into_iter().map(InlayView::from).collect();
+    let count = counted(query.count, storage.count_inlays(filter)).await?;
+    let page = list.page(items, InlayView::id);
     Ok(Json(page.with_count(count)))
 }

@@ -9,11 +9,10 @@ use utoipa::IntoParams;
 
 use super::view::InteractionView;
 use crate::clock::Timestamp;
-use crate::http::admin::page::{Cursor, Limit, Page};
-use crate::http::admin::query::Query;
+use crate::http::admin::page::{List, Page, PageParams};
 use crate::http::error::{ApiError, Common, Invalid};
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
-use crate::interaction::{Reason, Verification};
+use crate::interaction::{Reason, VerificationState};
 use crate::service::Service;
 use crate::storage::{InteractionFilter, Stretch};
 use crate::world::World;
@@ -31,7 +30,7 @@ pub(crate) struct ListInteractions {
     inlay_id: Option<InlayId>,
     /// Those whose verification came to this.
     #[param(inline)]
-    verification: Option<Verification>,
+    verification: Option<VerificationState>,
     /// Those with this reason.
     #[param(inline)]
     reason: Option<Reason>,
@@ -44,12 +43,6 @@ pub(crate) struct ListInteractions {
     /// `false` for real ones, `true` for simulated ones, `all` for both.
     #[param(inline)]
     simulated: World,
-    /// How many on a page at the most.
-    #[param(inline, required = false)]
-    limit: Limit,
-    /// The `next` of the page before.
-    #[param(value_type = Option<String>)]
-    after: Option<Cursor<InteractionId>>,
 }
 
 /// List interactions
@@ -59,13 +52,14 @@ pub(crate) struct ListInteractions {
 /// at a page ends, however few it has: with filters, go on while there is a
 /// `next`.
 #[utoipa::path(
-    get, path = "/interactions", tag = "interactions", params(ListInteractions),
+    get, path = "/interactions", tag = "interactions", params(ListInteractions, PageParams),
     responses((status = OK, body = Page<InteractionView>), Invalid, Common)
 )]
 pub(crate) async fn list(
     State(service): State<Arc<Service>>,
-    Query(query): Query<ListInteractions>,
+    list: List<InteractionId, ListInteractions>,
 ) -> Result<Json<Page<InteractionView>>, ApiError> {
+    let query = list.filter;
     let filter = InteractionFilter {
         tag_id: query.tag_id,
         experience_id: query.experience_id,
@@ -77,10 +71,9 @@ pub(crate) async fn list(
         until: query.until,
         world: query.simulated,
     };
-    let from = query.after.map(|Cursor(id)| id);
     let Stretch { found, next } = service
         .storage
-        .interactions(filter, from, query.limit.items())
+        .interactions(filter, list.after, list.limit.items())
         .await?;
     let items = found.into_iter();
     let items = items.map(|(interaction, tag)| InteractionView::new(interaction, tag));

@@ -11,7 +11,7 @@ use crate::http::error::{ApiError, Common, NotFound};
 use crate::id::SheetId;
 use crate::service::Service;
 use crate::sheet::SheetRow;
-use crate::spreadsheet::encode;
+use crate::tag::cell::encode;
 
 /// Export a test sheet
 ///

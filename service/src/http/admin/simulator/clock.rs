@@ -11,7 +11,6 @@ use crate::clock::Timestamp;
 use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common};
 use crate::service::Service;
-use crate::tap::now_for;
 
 /// What simulated interactions take for the present.
 #[derive(Serialize, ToSchema)]
@@ -60,7 +59,7 @@ pub(crate) async fn advance(
 
 async fn shown(service: &Service) -> Result<Json<SimulatedClock>, ApiError> {
     Ok(Json(SimulatedClock {
-        now: now_for(service, true).await?,
+        now: service.now_in(true).await?,
         offset_ms: service.storage.simulated_offset(),
     }))
 }

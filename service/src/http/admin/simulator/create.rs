@@ -119,7 +119,7 @@ async fn tag(
         (None, None, Some(name)) => TagFields::named(name),
         _ => {
             return Err(ApiError::Invalid(
-                "Say on which tag: tag_id for one that exists, tag for a new one, or the new one's name."
+                "Choose a tag: tag_id for an existing one, tag for a new one, or the name of a new one."
                     .to_owned(),
             ));
         }

@@ -136,7 +136,7 @@ pub(crate) async fn tap(
 
 fn on_no_tag() -> ApiError {
     ApiError::Conflict(
-        "This virtual inlay is on no tag. Bind its inlay to a simulated tag first.".to_owned(),
+        "This virtual inlay has no tag. Bind its inlay to a simulated tag first.".to_owned(),
     )
 }
 
@@ -151,7 +151,7 @@ async fn slug_of(service: &Service, id: TagId) -> Result<String, ApiError> {
     if tag.simulated {
         Ok(tag.fields.slug.to_string())
     } else {
-        let why = "A virtual inlay's code is presented at a simulated tag. This one is real.";
+        let why = "A virtual inlay can only tap a simulated tag. This tag is real.";
         Err(ApiError::Invalid(why.to_owned()))
     }
 }
@@ -163,7 +163,7 @@ async fn code(
 ) -> Result<OneTimeCode, ApiError> {
     let Some((mirror, keys)) = open_keys(service, &chip.inlay).await? else {
         return Err(ApiError::Conflict(
-            "This virtual inlay makes no codes any more. Set its inlay's mirror first.".to_owned(),
+            "This virtual inlay no longer makes codes. Set its inlay's mirror first.".to_owned(),
         ));
     };
     let chip = VirtualInlay {
@@ -178,7 +178,7 @@ async fn code(
 
 /// Opens a tag's URL as a messenger does, for the preview of a link.
 async fn preview(service: &Service, slug: &str) -> Result<Followed, ApiError> {
-    let status = match tap::preview(service, slug).await? {
+    let status = match tap::linked(service, slug).await? {
         Some(_) => StatusCode::OK,
         None => StatusCode::NOT_FOUND,
     };

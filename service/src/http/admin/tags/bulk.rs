@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::{ArrayBuilder, OneOfBuilder, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::filter::Filter;
+use super::warning;
 use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::id::{ExperienceId, TagId};
@@ -31,7 +33,7 @@ const LIMIT: std::ops::RangeInclusive<u32> = 100..=100_000;
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = TagBulkRequest)]
 pub(crate) struct BulkRequest {
-    #[serde(flatten, deserialize_with = "named")]
+    #[serde(flatten)]
     change: BulkChange,
     /// How many tags the caller expects to select. If it is another number, nothing is changed.
     #[serde(default)]
@@ -42,21 +44,16 @@ pub(crate) struct BulkRequest {
     limit: Option<u32>,
 }
 
-/// Reads a change whose action is named: serde alone takes its number as well.
-fn named<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BulkChange, D::Error> {
-    let change = serde_json::Value::deserialize(deserializer)?;
-    if change
-        .get("action")
-        .is_some_and(|action| !action.is_string())
-    {
-        return Err(serde::de::Error::custom("action is a name"));
-    }
-    BulkChange::deserialize(change).map_err(serde::de::Error::custom)
-}
+object::tagged_by_name!(BulkChange, "action");
 
 /// One change of many tags.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(tag = "action", rename_all = "lowercase", deny_unknown_fields)]
+#[serde(
+    tag = "action",
+    rename_all = "lowercase",
+    deny_unknown_fields,
+    remote = "Self"
+)]
 #[schema(as = TagBulkChange)]
 pub(crate) enum BulkChange {
     /// Assign to an experience, or with `null` to none.
@@ -216,12 +213,15 @@ impl Ids {
 /// together takes everything back.
 #[utoipa::path(
     post, path = "/tags/bulk", tag = "tags", request_body = BulkRequest,
-    responses((status = OK, body = BulkResult), Conflicting, BadBody, Written, Common)
+    responses(
+        (status = OK, body = BulkResult, headers(("Tapdesk-Warning" = String, description = "What to know about the tags that were assigned, in words"))),
+        Conflicting, BadBody, Written, Common
+    )
 )]
 pub(crate) async fn bulk(
     State(service): State<Arc<Service>>,
     Body(request): Body<BulkRequest>,
-) -> Result<Json<BulkResult>, ApiError> {
+) -> Result<(HeaderMap, Json<BulkResult>), ApiError> {
     let limit = limit(request.limit)?;
     let change = request.change.change();
     let ids = service
@@ -249,14 +249,21 @@ pub(crate) async fn bulk(
         }
         done += batch.len();
     }
-    Ok(Json(BulkResult {
+    let warning = match change {
+        TagChange::Assign(Some(experience)) => {
+            warning::experience_of_many(&service, experience).await?
+        }
+        _ => None,
+    };
+    let result = BulkResult {
         selected: ids.len(),
         done,
         changed: changed.len(),
         undo: undo::of(changed),
         rest: undo::rest(change, &ids[done..], limit),
         stopped,
-    }))
+    };
+    Ok((warning::headers(warning), Json(result)))
 }
 
 fn limit(limit: Option<u32>) -> Result<usize, ApiError> {

@@ -46,6 +46,8 @@ pub(crate) async fn create(
         .tag(id)
         .await?
         .ok_or(ApiError::NotFound("tag"))?;
-    let warning = warning::headers(&tag);
+    let mut sentences = warning::slug(&tag);
+    sentences.extend(warning::experience(&service, &tag).await?);
+    let warning = warning::headers(sentences);
     Ok((StatusCode::CREATED, warning, tag.into()))
 }

@@ -19,8 +19,8 @@ use crate::http::admin::query::Query;
 use crate::http::error::{ApiError, Common, Conflicting, Invalid};
 use crate::id::ExperienceId;
 use crate::service::Service;
-use crate::spreadsheet::{ABSENT, encode};
 use crate::storage::{StorageError, TagFilter, TagList, TagOrder};
+use crate::tag::cell::{ABSENT, encode};
 use crate::tag::{TagColumn, TagFields};
 use crate::world::World;
 

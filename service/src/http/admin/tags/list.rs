@@ -8,8 +8,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::filter::Filter;
-use crate::http::admin::page::{Cursor, Limit, Page};
-use crate::http::admin::query::Query;
+use crate::http::admin::page::{List, Page, PageParams, counted};
 use crate::http::error::{ApiError, Common, Invalid};
 use crate::id::ExperienceId;
 use crate::service::Service;
@@ -43,12 +42,6 @@ pub(crate) struct ListTags {
     /// The order.
     #[param(inline)]
     sort: TagOrder,
-    /// How many on a page.
-    #[param(inline)]
-    limit: Limit,
-    /// The `next` of the page before.
-    #[param(value_type = Option<String>)]
-    after: Option<Cursor<TagPlace>>,
     /// Whether to count all that match.
     count: bool,
 }
@@ -75,26 +68,23 @@ impl ListTags {
 /// A text of three characters or more is found through an index; a shorter one
 /// is looked for tag by tag.
 #[utoipa::path(
-    get, path = "/tags", tag = "tags", params(ListTags),
+    get, path = "/tags", tag = "tags", params(ListTags, PageParams),
     responses((status = OK, body = Page<Tag>), Invalid, Common)
 )]
 pub(crate) async fn list(
     State(service): State<Arc<Service>>,
-    Query(query): Query<ListTags>,
+    list: List<TagPlace, ListTags>,
 ) -> Result<Json<Page<Tag>>, ApiError> {
-    let filter = query.filter()?;
-    let count = if query.count {
-        Some(service.storage.count_tags(filter.clone()).await?)
-    } else {
-        None
-    };
-    let order = query.sort;
-    let tags = service.storage.tags(TagList {
+    let filter = list.filter.filter()?;
+    let storage = &service.storage;
+    let count = counted(list.filter.count, storage.count_tags(filter.clone())).await?;
+    let order = list.filter.sort;
+    let tags = storage.tags(TagList {
         filter,
         order,
-        after: query.after.map(|Cursor(place)| place),
-        limit: query.limit.and_one_more(),
+        after: list.after.clone(),
+        limit: list.and_one_more(),
     });
-    let page = Page::new(tags.await?, query.limit, |tag| order.place(tag));
+    let page = list.page(tags.await?, |tag| order.place(tag));
     Ok(Json(page.with_count(count)))
 }

@@ -9,10 +9,10 @@ use axum::extract::{FromRequestParts, Path};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
-use crate::http::admin::page::{Cursor, Limit, Page};
+use crate::http::admin::page::{Counted, List, Page};
 use crate::http::admin::path::Id;
 use crate::http::error::ApiError;
 use crate::id::TagId;
@@ -60,27 +60,13 @@ pub(crate) struct NewValue {
     value: String,
 }
 
-#[derive(Default, Deserialize, IntoParams)]
-#[serde(default, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ListProperties {
-    /// How many on a page.
-    #[param(inline)]
-    limit: Limit,
-    /// The `next` of the page before.
-    #[param(value_type = Option<String>)]
-    after: Option<Cursor<PropertyKey>>,
-    /// Whether to count them all.
-    count: bool,
-}
-
 /// The `{id}` and the `{key}` in the path.
-pub(crate) struct Address {
+pub(crate) struct PropertyPath {
     tag: TagId,
     key: PropertyKey,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Address {
+impl<S: Send + Sync> FromRequestParts<S> for PropertyPath {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
@@ -98,20 +84,20 @@ async fn list(
     service: &Service,
     class: PropertyClass,
     tag: TagId,
-    query: ListProperties,
+    list: List<PropertyKey, Counted>,
 ) -> Result<Json<Page<Property>>, ApiError> {
     let tag = service.storage.tag(tag).await?;
     let fields = tag.ok_or(ApiError::NotFound("tag"))?.fields;
     let properties = fields.properties(class);
-    let count = query.count.then_some(properties.0.len() as u64);
-    let after = match query.after {
-        Some(Cursor(key)) => Bound::Excluded(key),
-        None => Bound::Unbounded,
-    };
-    let range = properties.0.range((after, Bound::Unbounded));
-    let range = range.take(query.limit.and_one_more());
+    let count = list.filter.count.then_some(properties.0.len() as u64);
+    let after = list.after.as_ref();
+    let after = after.map_or(Bound::Unbounded, Bound::Excluded);
+    let range = properties
+        .0
+        .range::<PropertyKey, _>((after, Bound::Unbounded));
+    let range = range.take(list.and_one_more());
     let items = range.map(|(key, value)| Property::new(key.clone(), value.clone()));
-    let page = Page::new(items.collect(), query.limit, |last| last.key.clone());
+    let page = list.page(items.collect(), |last: &Property| last.key.clone());
     Ok(Json(page.with_count(count)))
 }
 
@@ -119,7 +105,7 @@ async fn list(
 async fn current(
     service: &Service,
     class: PropertyClass,
-    Address { tag, key }: &Address,
+    PropertyPath { tag, key }: &PropertyPath,
 ) -> Result<Option<Edited<Property>>, StorageError> {
     let properties = service.storage.properties(*tag, class).await?;
     let value = properties.get(key.as_str()).map(str::to_owned);
@@ -129,7 +115,7 @@ async fn current(
 async fn get(
     service: &Service,
     class: PropertyClass,
-    address: Address,
+    address: PropertyPath,
 ) -> Result<Edited<Property>, ApiError> {
     let tag = service.storage.tag(address.tag).await?;
     tag.ok_or(ApiError::NotFound("tag"))?;
@@ -140,12 +126,12 @@ async fn get(
 async fn put(
     service: &Service,
     class: PropertyClass,
-    address: Address,
+    address: PropertyPath,
     IfMatch(expected): IfMatch,
     NewValue { value }: NewValue,
 ) -> Result<(StatusCode, Edited<Property>), ApiError> {
     check_value(&value).map_err(|error| ApiError::Invalid(error.to_string()))?;
-    let Address { tag, ref key } = address;
+    let PropertyPath { tag, ref key } = address;
     let (key, new) = (key.clone(), value.clone());
     let put = service
         .storage
@@ -163,7 +149,7 @@ async fn put(
 async fn delete(
     service: &Service,
     class: PropertyClass,
-    address: Address,
+    address: PropertyPath,
     IfMatch(expected): IfMatch,
 ) -> Result<StatusCode, ApiError> {
     let (tag, key) = (address.tag, address.key.clone());
@@ -187,12 +173,11 @@ macro_rules! routes_of {
             use axum::extract::State;
             use axum::http::StatusCode;
 
-            use super::{Address, ListProperties, NewValue, Property};
+            use super::{NewValue, Property, PropertyPath};
             use crate::http::admin::body::Body;
             use crate::http::admin::edited::{Edited, IfMatch};
-            use crate::http::admin::page::Page;
+            use crate::http::admin::page::{Counted, List, Page, PageParams};
             use crate::http::admin::path::Id;
-            use crate::http::admin::query::Query;
             use crate::http::error::{
                 ApiError, BadBody, ChangedMeanwhile, Common, Invalid, NotFound, Written,
             };
@@ -205,15 +190,15 @@ macro_rules! routes_of {
             #[utoipa::path(
                 get, path = concat!("/tags/{id}/", stringify!($module)), tag = "tags",
                 summary = concat!("List a tag's ", $many),
-                params(("id" = TagId, Path), ListProperties),
+                params(("id" = TagId, Path), PageParams, Counted),
                 responses((status = OK, body = Page<Property>), NotFound, Invalid, Common)
             )]
             pub(crate) async fn list(
                 State(service): State<Arc<Service>>,
                 Id(tag): Id<TagId>,
-                Query(query): Query<ListProperties>,
+                list: List<PropertyKey, Counted>,
             ) -> Result<Json<Page<Property>>, ApiError> {
-                super::list(&service, CLASS, tag, query).await
+                super::list(&service, CLASS, tag, list).await
             }
 
             #[utoipa::path(
@@ -224,7 +209,7 @@ macro_rules! routes_of {
             )]
             pub(crate) async fn get(
                 State(service): State<Arc<Service>>,
-                address: Address,
+                address: PropertyPath,
             ) -> Result<Edited<Property>, ApiError> {
                 super::get(&service, CLASS, address).await
             }
@@ -242,7 +227,7 @@ macro_rules! routes_of {
             )]
             pub(crate) async fn put(
                 State(service): State<Arc<Service>>,
-                address: Address,
+                address: PropertyPath,
                 expected: IfMatch,
                 Body(value): Body<NewValue>,
             ) -> Result<(StatusCode, Edited<Property>), ApiError> {
@@ -257,7 +242,7 @@ macro_rules! routes_of {
             )]
             pub(crate) async fn delete(
                 State(service): State<Arc<Service>>,
-                address: Address,
+                address: PropertyPath,
                 expected: IfMatch,
             ) -> Result<StatusCode, ApiError> {
                 super::delete(&service, CLASS, address, expected).await

@@ -59,6 +59,7 @@ pub(crate) async fn update(
     patch: Patch,
 ) -> Result<(HeaderMap, Edited<Tag>), ApiError> {
     let sets_slug = patch.names().any(|member| member == "slug");
+    let assigns = patch.names().any(|member| member == "experience_id");
     let edit = move |before: TagFields| {
         expected.check(Some(&before))?;
         let after: TagFields = patch.apply(&before)?;
@@ -68,10 +69,12 @@ pub(crate) async fn update(
     let edited = service.storage.edit_tag(id, Box::new(edit)).await;
     let tag = unless_changed(edited, super::current(&service, id)).await?;
     let tag = tag.ok_or(ApiError::NotFound("tag"))?;
-    let warning = if sets_slug {
-        warning::headers(&tag)
-    } else {
-        HeaderMap::new()
-    };
-    Ok((warning, tag.into()))
+    let mut sentences = Vec::new();
+    if sets_slug {
+        sentences = warning::slug(&tag);
+    }
+    if assigns {
+        sentences.extend(warning::experience(&service, &tag).await?);
+    }
+    Ok((warning::headers(sentences), tag.into()))
 }

@@ -3,19 +3,26 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::tag::{Slug, Tag};
+use crate::http::admin::experiences::{missing_in_tags, written_variables};
+use crate::http::error::ApiError;
+use crate::id::ExperienceId;
+use crate::service::Service;
+use crate::tag::{PropertyKey, Slug, Tag};
 
-/// The header. Its value is a sentence for people.
+/// The header. Its value is sentences for people.
 const WARNING: HeaderName = HeaderName::from_static("tapdesk-warning");
+
+/// Variables that are named; a header that names a whole form's would be too long for some proxies.
+const NAMED: usize = 5;
 
 /// What is to be said about a slug, if anything.
 pub(super) fn of(slug: &Slug) -> Option<&'static str> {
-    const GUESSABLE: &str = "A slug shorter than 10 characters can be guessed, and every visit to it yields a rolling key.";
+    const GUESSABLE: &str = "A slug shorter than 10 characters can be guessed, and each visit to it issues a rolling key.";
     slug.is_guessable().then_some(GUESSABLE)
 }
 
-/// What is to be said about a tag whose slug was set, as a header.
-pub(super) fn headers(tag: &Tag) -> HeaderMap {
+/// What is to be said about a tag whose slug was set.
+pub(super) fn slug(tag: &Tag) -> Vec<String> {
     let former = tag.former_slugs.first().map(|former| {
         let slug = &tag.fields.slug;
         format!(
@@ -23,10 +30,57 @@ pub(super) fn headers(tag: &Tag) -> HeaderMap {
              former slug is released; then they lead nowhere. Pages and programs that compare the URL see the new one at once."
         )
     });
-    let sentences: Vec<_> = [former, of(&tag.fields.slug).map(str::to_owned)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let guessable = of(&tag.fields.slug).map(str::to_owned);
+    former.into_iter().chain(guessable).collect()
+}
+
+/// What is to be said about a tag that was assigned: the forms of its page fail if it lacks a
+/// variable that they write.
+pub(super) async fn experience(service: &Service, tag: &Tag) -> Result<Option<String>, ApiError> {
+    let Some(id) = tag.fields.experience_id else {
+        return Ok(None);
+    };
+    let Some(experience) = service.storage.experience(id).await? else {
+        return Ok(None);
+    };
+    let mut missing = written_variables(service, &experience).await?;
+    missing.retain(|key| !tag.fields.variables.0.contains_key(key));
+    Ok((!missing.is_empty()).then(|| lacking("the tag lacks", &missing, id)))
+}
+
+/// The same of all tags in use that lead to an experience, after some were assigned to it.
+pub(super) async fn experience_of_many(
+    service: &Service,
+    id: ExperienceId,
+) -> Result<Option<String>, ApiError> {
+    let Some(experience) = service.storage.experience(id).await? else {
+        return Ok(None);
+    };
+    let missing = missing_in_tags(service, &experience).await?;
+    let lack = match missing.tags {
+        0 => return Ok(None),
+        1 => "1 of its tags lacks".to_owned(),
+        tags => format!("{tags} of its tags lack"),
+    };
+    Ok(Some(lacking(&lack, &missing.keys, id)))
+}
+
+fn lacking(who_lacks: &str, missing: &[PropertyKey], experience: ExperienceId) -> String {
+    let named = missing.iter().take(NAMED).map(PropertyKey::as_str);
+    let named = named.collect::<Vec<_>>().join(", ");
+    let more = match missing.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "The page of this experience writes variables that {who_lacks}: {named}{more}. Its forms fail until they are \
+         added, by POST /admin/v1/experiences/{experience}/missing-variables."
+    )
+}
+
+/// The header with these sentences; none without any.
+pub(super) fn headers(sentences: impl IntoIterator<Item = String>) -> HeaderMap {
+    let sentences: Vec<_> = sentences.into_iter().collect();
     let warning = HeaderValue::from_str(&sentences.join(" ")).ok();
     let warning = warning.filter(|_| !sentences.is_empty());
     warning

@@ -2,9 +2,10 @@
 
 use super::{search, whole};
 use crate::id::TagId;
-use crate::storage::StorageError;
+use crate::storage::conflict::FORMER_SLUGS_MAX;
 use crate::storage::plane::Transaction;
 use crate::storage::value::values;
+use crate::storage::{Conflict, StorageError};
 use crate::tag::Slug;
 
 /// Notes that a tag has another slug now. One that it had before is no former one any more.
@@ -19,6 +20,10 @@ pub(super) async fn replace(
     }
     let sql = "DELETE FROM former_slugs WHERE slug = ?1";
     tx.execute(sql, &values![after.as_str()]).await?;
+    let sql = "SELECT count(*) FROM former_slugs WHERE tag_id = ?1";
+    if tx.count(sql, &values![tag]).await? >= FORMER_SLUGS_MAX {
+        return Err(Conflict::TooManyFormerSlugs.into());
+    }
     let now = tx.now();
     let sql = "INSERT INTO former_slugs (slug, tag_id, replaced_at) VALUES (?1, ?2, ?3)";
     tx.execute(sql, &values![before.as_str(), tag, now]).await?;

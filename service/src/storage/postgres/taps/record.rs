@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use tokio_postgres::Row;
 
-use crate::event::Event;
 use crate::inlay::Uid;
 use crate::interaction::{Claim, NewInteraction, Recorded, Refusal, Returning, Verdict};
+use crate::storage::Event;
 use crate::storage::StorageError;
 use crate::storage::postgres::node::{Attempts, Node};
 use crate::storage::postgres::row::{self, column};

@@ -2,9 +2,9 @@
 
 use tokio_postgres::Row;
 
-use crate::event::Event;
 use crate::id::TagId;
 use crate::interaction::Change;
+use crate::storage::Event;
 use crate::storage::postgres::node::{Attempts, Node};
 use crate::storage::postgres::row::{self, column};
 use crate::storage::{StorageError, UpdateRefusal, Updated, VariableUpdate};

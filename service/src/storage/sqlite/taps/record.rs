@@ -3,10 +3,10 @@
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::clock::Timestamp;
-use crate::event::Event;
 use crate::inlay::Uid;
 use crate::inlay::counter::CounterState;
 use crate::interaction::{Claim, ClientId, NewInteraction, Recorded, Refusal, Returning, Verdict};
+use crate::storage::Event;
 use crate::storage::StorageError;
 use crate::storage::plane::counters::judge;
 use crate::storage::sqlite::writer::Write;

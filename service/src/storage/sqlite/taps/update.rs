@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{KEY_COLUMNS, key_row};
-use crate::event::Event;
 use crate::id::TagId;
 use crate::interaction::Change;
 use crate::rolling_key::{IssuedKey, Presented};
+use crate::storage::Event;
 use crate::storage::sqlite::row::unreadable;
 use crate::storage::sqlite::writer::Write;
 use crate::storage::{StorageError, UpdateRefusal, Updated, VariableUpdate};

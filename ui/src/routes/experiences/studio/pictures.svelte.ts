@@ -1,4 +1,4 @@
-// The images of an experience, for blocks and for the theme to choose from.
+// The images of an experience, which blocks and the theme use.
 
 import { get, upload, type Page } from "../../../lib/api/client";
 import type { Image } from "../../../lib/api/types";
@@ -13,7 +13,7 @@ export class Pictures {
     this.shown = (await get<Page<Image>>(`/experiences/${this.experience}/images`, { limit: 500 })).items;
   }
 
-  /** Adds a picture; answers its number. */
+  /** Uploads an image; returns its id. */
   async add(file: File): Promise<number> {
     const image = await upload<Image>(`/experiences/${this.experience}/images`, await file.arrayBuffer(), "application/octet-stream");
     await this.load();

@@ -12,7 +12,7 @@ test("hosts are added once, below those that are there", () => {
   expect(withHosts("a.example\n\n", ["https://b.example/", "https://a.example/x", "{{ x }}"])).toBe("a.example\nb.example");
 });
 
-test("an experience leads where its rules do, too; a page of the service leads nowhere", () => {
+test("the targets of an experience include those of its rules; a page of the service has none", () => {
   const redirect = { kind: "redirect", rules: [{ target_url: "https://de.example/" }], target_url: "https://example.com/" };
   expect(targets(redirect as Experience)).toEqual(["https://de.example/", "https://example.com/"]);
   expect(targets({ kind: "redirect", target_url: "https://example.com/" } as Experience)).toEqual(["https://example.com/"]);

@@ -1,10 +1,10 @@
-// The hosts that experiences lead to, for the owner to allow them at once.
+// The hosts of experiences, which the owner can allow with one click.
 
 import type { Experience } from "../../../lib/api/types";
 
 const MACRO = /\{\{.*?\}\}/g;
 
-/** The host of a redirect's target; none where a macro decides it. */
+/** The host of a redirect's target; `null` if it contains a macro. */
 export function hostOf(target: string): string | null {
   const authority = /^https?:\/\/([^/?#]*)/i.exec(target.trim())?.[1];
   if (!authority || /[{}@]/.test(authority)) return null;
@@ -15,14 +15,14 @@ export function hostOf(target: string): string | null {
   }
 }
 
-/** Where an experience may lead: by its rules, and otherwise. */
+/** All destination URLs of an experience. */
 export function targets(experience: Experience): string[] {
   if (experience.kind !== "redirect") return [];
-  // The service leaves out a list of rules that is empty.
+  // The service leaves out an empty list of rules.
   return [...(experience.rules ?? []).map((rule) => rule.target_url), experience.target_url];
 }
 
-/** Hosts as they stand in the field, one a line, with others that are not there yet. */
+/** The lines of the field, with the hosts of `targets` that it does not contain yet. */
 export function withHosts(field: string, targets: readonly string[]): string {
   const known = field.split("\n").map((line) => line.trim()).filter((line) => line !== "");
   const others = targets.map(hostOf).filter((host): host is string => host !== null);

@@ -9,7 +9,7 @@ use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::column::Column;
 use crate::plural::counted;
-use crate::spreadsheet::Cell;
+use crate::tag::cell::Cell;
 
 /// Most columns in a file.
 const COLUMNS_MAX: usize = 1_000;

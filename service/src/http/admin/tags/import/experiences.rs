@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::UnknownExperience;
 use crate::id::ExperienceId;
 use crate::service::Service;
-use crate::spreadsheet::Cell;
 use crate::storage::{Conflict, ExperienceFilter, StorageError};
+use crate::tag::cell::Cell;
 
 /// Experiences read at once.
 const AT_ONCE: usize = 500;

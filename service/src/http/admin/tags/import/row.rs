@@ -9,8 +9,8 @@ use super::experiences::Experiences;
 use crate::http::admin::inlays::NewInlayBody;
 use crate::inventory::NewInlay;
 use crate::service::Service;
-use crate::spreadsheet::Cell;
 use crate::storage::ImportRow;
+use crate::tag::cell::Cell;
 use crate::tag::{Slug, TagColumn, TagFields, TagRow};
 
 /// Reads the rows of a file with these columns.
@@ -107,7 +107,7 @@ async fn inlay(service: &Service, members: Map<String, Value>) -> Result<Option<
         return Ok(None);
     }
     let body: NewInlayBody = serde_json::from_value(Value::Object(members))
-        .map_err(|error| format!("The inlay is not what it must be: {error}."))?;
+        .map_err(|error| format!("The inlay is invalid: {error}."))?;
     let inlay = body.seal(service).await;
     inlay.map(Some).map_err(|error| error.detail())
 }

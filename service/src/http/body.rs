@@ -1,0 +1,69 @@
+//! Bodies of requests: bounded in size and time, and of the type that is expected.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_TYPE;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+
+/// Why a body cannot be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BodyError {
+    /// It is larger than it may be.
+    TooLarge,
+    /// The client ended it early.
+    Incomplete,
+    /// It did not arrive in time.
+    TimedOut,
+}
+
+/// A whole body of at most `max` bytes, if it arrives within `time`.
+pub(super) async fn read(body: Body, max: usize, time: Duration) -> Result<Bytes, BodyError> {
+    match tokio::time::timeout(time, Limited::new(body, max).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLarge),
+        Ok(Err(_)) => Err(BodyError::Incomplete),
+        Err(_) => Err(BodyError::TimedOut),
+    }
+}
+
+/// Whether the body is said to be of one of these types, whatever its parameters.
+pub(super) fn is_of_type(headers: &HeaderMap, types: &[&str]) -> bool {
+    let value = headers.get(CONTENT_TYPE);
+    let value = value.and_then(|value| value.to_str().ok());
+    let essence = value.and_then(|value| value.split(';').next());
+    essence.is_some_and(|essence| {
+        let essence = essence.trim();
+        types
+            .iter()
+            .any(|known| essence.eq_ignore_ascii_case(known))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_type_is_known_without_its_parameters_and_in_either_case() {
+        for (value, expected) in [
+            ("application/json", true),
+            ("Application/JSON; charset=utf-8", true),
+            (" application/json ;", true),
+            ("application/json+x", false),
+            ("text/plain", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(value))]);
+            assert_eq!(
+                is_of_type(&headers, &["application/json"]),
+                expected,
+                "{value}"
+            );
+        }
+        assert!(!is_of_type(&HeaderMap::new(), &["application/json"]));
+    }
+}

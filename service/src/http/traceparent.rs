@@ -1,0 +1,145 @@
+//! Which trace of its caller a request is part of, by the W3C recommendation
+//! "Trace Context", so that a log line here is found from there.
+
+use axum::http::{HeaderMap, Method};
+use tracing::Span;
+
+/// The header.
+const NAME: &str = "traceparent";
+/// Length of a version 00 header: `00-` 32 digits `-` 16 digits `-` 2 digits.
+const LENGTH: usize = 55;
+
+/// Where a request belongs in its caller's trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct TraceParent<'a> {
+    /// The whole trace: 32 hex digits.
+    trace_id: &'a str,
+    /// The caller's own span in it: 16 hex digits.
+    parent_id: &'a str,
+}
+
+/// The span of a request. `route` is the matched path: the URI may carry a key.
+///
+/// A request that is part of a trace has its span wherever the service logs anything;
+/// any other only if the service logs at debug level, so that a tap pays nothing for it.
+pub(super) fn span(headers: &HeaderMap, method: &Method, route: &str) -> Span {
+    let mut values = headers.get_all(NAME).iter();
+    // Twice is as good as never: nobody can tell which one counts.
+    let value = values.next().filter(|_| values.next().is_none());
+    let parent = value
+        .and_then(|value| value.to_str().ok())
+        .and_then(TraceParent::parse);
+    match parent {
+        Some(TraceParent {
+            trace_id,
+            parent_id,
+        }) => {
+            tracing::info_span!("request", %method, route, trace_id, parent_id)
+        }
+        None => tracing::debug_span!("request", %method, route),
+    }
+}
+
+impl<'a> TraceParent<'a> {
+    /// Reads the header's value; `None` if it is malformed, which is then ignored.
+    fn parse(value: &'a str) -> Option<Self> {
+        // Digits are lower case; an id of zeros is none.
+        let digits = |part: &str| {
+            let hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+            part.bytes().all(hex)
+        };
+        let id = |part: &str| digits(part) && part.bytes().any(|byte| byte != b'0');
+        let (known, rest) = value.split_at_checked(LENGTH)?;
+        let version = known.get(..2)?;
+        let is_whole = match version {
+            "ff" => false,
+            "00" => rest.is_empty(),
+            // A later version may say more, behind another dash.
+            _ => rest.is_empty() || rest.starts_with('-'),
+        };
+        let mut parts = known.split('-');
+        let [version, trace_id, parent_id, flags] = [(); 4].map(|()| parts.next().unwrap_or(""));
+        let lengths = [version, trace_id, parent_id, flags].map(str::len);
+        let is_valid = is_whole
+            && lengths == [2, 32, 16, 2]
+            && digits(version)
+            && digits(flags)
+            && id(trace_id)
+            && id(parent_id);
+        is_valid.then_some(Self {
+            trace_id,
+            parent_id,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const PARENT: &str = "00f067aa0ba902b7";
+
+    #[test]
+    fn a_header_of_version_00_and_what_a_later_one_has_in_common_with_it_is_read() {
+        for value in [
+            format!("00-{TRACE}-{PARENT}-01"),
+            format!("00-{TRACE}-{PARENT}-00"),
+            format!("cc-{TRACE}-{PARENT}-01"),
+            format!("cc-{TRACE}-{PARENT}-01-what-comes-later"),
+        ] {
+            let parent = TraceParent::parse(&value);
+            let parent = parent.unwrap_or_else(|| panic!("{value}"));
+            assert_eq!((parent.trace_id, parent.parent_id), (TRACE, PARENT));
+        }
+    }
+
+    #[test]
+    fn a_malformed_header_is_ignored() {
+        let (no_trace, no_parent) = ("0".repeat(32), "0".repeat(16));
+        for value in [
+            String::new(),
+            "00".to_owned(),
+            format!("00-{TRACE}-{PARENT}"),
+            format!("00-{TRACE}-{PARENT}-"),
+            format!("00-{TRACE}-{PARENT}-1"),
+            format!("00-{TRACE}-{PARENT}-01-"),
+            format!("00-{TRACE}-{PARENT}-01-more"),
+            format!("00-{TRACE}-{PARENT}-0x"),
+            format!("00-{TRACE}-{PARENT}-01 "),
+            format!(" 00-{TRACE}-{PARENT}-01"),
+            format!("00-{}-{PARENT}-01", TRACE.to_uppercase()),
+            format!("00-{TRACE}-{}-01", PARENT.to_uppercase()),
+            format!("00-{no_trace}-{PARENT}-01"),
+            format!("00-{TRACE}-{no_parent}-01"),
+            format!("00_{TRACE}_{PARENT}_01"),
+            format!("00-{TRACE}{PARENT}--01"),
+            format!("00-{}-{PARENT}-01", &TRACE[1..]),
+            format!("0-{TRACE}-{PARENT}-01"),
+            format!("0G-{TRACE}-{PARENT}-01"),
+            format!("ff-{TRACE}-{PARENT}-01"),
+            format!("cc-{TRACE}-{PARENT}-01.more"),
+            format!("00-{}é-{PARENT}-01", &TRACE[2..]),
+        ] {
+            assert_eq!(TraceParent::parse(&value), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn two_headers_are_none() {
+        let mut headers = HeaderMap::new();
+        let value = format!("00-{TRACE}-{PARENT}-01");
+        headers.append(NAME, value.parse().unwrap());
+        let subscriber = tracing_subscriber::fmt().with_writer(std::io::sink);
+        tracing::subscriber::with_default(subscriber.finish(), || {
+            let fields = |headers: &HeaderMap| {
+                let span = span(headers, &Method::GET, "/health");
+                span.metadata()
+                    .is_some_and(|span| span.fields().field("trace_id").is_some())
+            };
+            assert!(fields(&headers));
+            headers.append(NAME, value.parse().unwrap());
+            assert!(!fields(&headers));
+        });
+    }
+}

@@ -1,0 +1,129 @@
+//! The verdict on a code, as far as bytes tell: who says to have made it, and whether that is
+//! true. Whether it was used before is the [counter](crate::inlay::counter)'s to say.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+use crate::inlay::Uid;
+
+/// What was found out about a code with an inlay's keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assessment {
+    /// Whether the inlay made it.
+    pub authenticity: Authenticity,
+    /// The UID the code names; `None` if it names none, or if it is encrypted under another key.
+    pub uid: Option<Uid>,
+    /// The read counter, or the time stamp of a SIC43 chip. `None` if the code names none.
+    pub counter: Option<u32>,
+    /// The state of the tamper loop; `None` if the code has no place for it.
+    pub tamper: Option<Tamper>,
+    /// The decrypted file data of an authentic code; `None` if the code carries none.
+    pub file_data: Option<FileData>,
+}
+
+/// Whether an inlay made a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Authenticity {
+    /// It did: the MAC is of its key.
+    Authentic,
+    /// It did not, or its settings are others than those configured.
+    NotAuthentic(FailedStep),
+    /// Nobody can say: the chip makes no MAC.
+    NotCheckable,
+}
+
+/// The first step of the verification that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FailedStep {
+    /// The keys are not of the kind that the technology has, or a value that it needs is missing.
+    #[error("the inlay's keys do not fit its technology")]
+    Keys,
+    /// The PICC data do not open with the meta key.
+    #[error("the PICC data do not open with the meta key")]
+    PiccData,
+    /// The code names another chip.
+    #[error("the code names another chip")]
+    Uid,
+    /// The MAC is of another key, or over something else.
+    #[error("the MAC is not of this inlay's key")]
+    Mac,
+}
+
+impl Assessment {
+    /// Whether the code proves that the chip was tapped: it is authentic, and no earlier tap had
+    /// the same. A mirror without a counter repeats one code for ever, and a counter of 0 is one
+    /// that is switched off (the first read is 1).
+    pub fn proves_tap(&self) -> bool {
+        self.is_authentic() && self.counter.is_some_and(|counter| counter > 0)
+    }
+
+    /// Whether the inlay made the code.
+    pub fn is_authentic(&self) -> bool {
+        self.authenticity == Authenticity::Authentic
+    }
+}
+
+/// The state of a tamper loop. What cannot be proved is [`Tamper::Unknown`], never sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tamper {
+    /// Closed, and never seen open.
+    Sealed,
+    /// Closed now, and open at an earlier measurement.
+    Reclosed,
+    /// Open now.
+    Open,
+    /// The chip measures nothing: the feature was never switched on.
+    Off,
+    /// The state is not authenticated, or not one that the chip writes.
+    Unknown,
+}
+
+impl Tamper {
+    /// The word for it, in the API and in storage.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sealed => "sealed",
+            Self::Reclosed => "reclosed",
+            Self::Open => "open",
+            Self::Off => "off",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// From the letters for the permanent and the current state: `C` closed, `O` open, `I` not
+    /// measured (NT4H2421Tx section 10.2).
+    pub(crate) fn from_letters(permanent: u8, current: u8) -> Self {
+        match (permanent, current) {
+            (b'C', b'C') => Self::Sealed,
+            (b'O', b'C') => Self::Reclosed,
+            // Section 10.2 leaves no way to CO: an open loop is remembered at once. Should a chip
+            // write it all the same, its loop is open.
+            (b'O' | b'C', b'O') => Self::Open,
+            (b'I', b'I') => Self::Off,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// Decrypted file data: what the owner wrote into the chip, possibly a serial number. Redacted
+/// in `Debug` and wiped when dropped.
+#[derive(Clone, PartialEq, Eq)]
+pub struct FileData(Zeroizing<Vec<u8>>);
+
+impl FileData {
+    pub(crate) fn new(bytes: Vec<u8>) -> Self {
+        Self(Zeroizing::new(bytes))
+    }
+
+    /// The bytes.
+    pub fn expose(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for FileData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FileData({} bytes)", self.0.len())
+    }
+}

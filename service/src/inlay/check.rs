@@ -1,0 +1,167 @@
+//! A code of any template, checked with an inlay's keys; and the codes a chip would make.
+
+use crate::inlay::Uid;
+use crate::inlay::assessment::{Assessment, Authenticity, FailedStep};
+use crate::inlay::key::{AesKey, InlayKeys, Keys};
+use crate::inlay::technology::ntag424::{self, Message, MetaKey, Mirrored, Session};
+use crate::inlay::technology::{Family, ntag21x, ntag22x, sic43nt, sic43s1};
+use crate::inlay::template::{Field, Filled, Template};
+
+/// Stands in for a key that is not there: its work is done, and its result dropped.
+static NO_KEY: AesKey = AesKey::FACTORY;
+
+impl Template {
+    /// Checks a code with the keys of the inlay `uid`. `slug` is the one that was requested.
+    pub fn check(
+        &self,
+        slug: Option<&str>,
+        code: &Filled,
+        uid: Uid,
+        keys: &InlayKeys,
+    ) -> Assessment {
+        match (self.settings().technology.family(), keys) {
+            (Family::Ntag424, InlayKeys::Aes(keys)) => {
+                let input = self.mac_input(slug, code);
+                let message = self.message(code, &input);
+                ntag424::check(self.settings().mode, &message, uid, keys)
+            }
+            (Family::Ntag22x, InlayKeys::Aes(keys)) => ntag22x::check(code, uid, &keys.file),
+            (Family::Sic43S1, InlayKeys::Aes(keys)) => sic43s1::check(code, uid, &keys.file),
+            (Family::Sic43Nt, InlayKeys::Rolling(key)) => sic43nt::check(code, uid, key),
+            (Family::Ntag21x, _) => ntag21x::check(code),
+            _ => Assessment {
+                authenticity: Authenticity::NotAuthentic(FailedStep::Keys),
+                uid: code.uid(),
+                counter: code.counter(),
+                tamper: None,
+                file_data: None,
+            },
+        }
+    }
+
+    /// Checks a code whose PICC data [`Template::open`] opened, with the file key of the inlay
+    /// that they name. If nothing opened or nobody is known by that name, pass `None` for what is
+    /// missing: the work is the same, and the code is not authentic.
+    pub fn check_opened(
+        &self,
+        slug: Option<&str>,
+        code: &Filled,
+        opened: Option<Mirrored>,
+        inlay: Option<(Uid, &AesKey)>,
+    ) -> Assessment {
+        let input = self.mac_input(slug, code);
+        let message = self.message(code, &input);
+        let (uid, file_key) = inlay.unwrap_or((Uid::from_bytes([0; 7]), &NO_KEY));
+        let opened = opened.filter(|_| inlay.is_some());
+        ntag424::judge(self.settings().mode, &message, uid, file_key, opened)
+    }
+
+    /// A shared meta key, made ready for [`Template::open`].
+    pub fn meta_key(&self, key: &AesKey) -> MetaKey {
+        MetaKey::new(self.settings().mode, key)
+    }
+
+    /// Opens a code's PICC data with the template's shared keys: one decryption for each key,
+    /// whether an earlier one fits or not. All that fit are returned, because one key in 85 seems
+    /// to: the caller looks for the inlay they name.
+    pub fn open(&self, code: &Filled, keys: &[MetaKey]) -> Vec<(usize, Mirrored)> {
+        let opened = keys.iter().map(|key| key.open(code));
+        let opened = opened.enumerate();
+        opened
+            .filter_map(|(index, opened)| Some((index, opened?)))
+            .collect()
+    }
+
+    fn message<'a>(&self, code: &'a Filled, mac_input: &'a [u8]) -> Message<'a> {
+        Message {
+            code,
+            mac_input,
+            tamper_at: self.settings().tamper_at,
+            tamper_covered: self.mac_covers(Field::Tamper),
+        }
+    }
+
+    /// The code that a chip makes in one read, as it stands in its URL; `None` if the keys are not
+    /// of the technology's kind.
+    pub fn make_code(&self, slug: Option<&str>, read: &Read<'_>) -> Option<Filled> {
+        let settings = self.settings();
+        let mut code = Filled::default();
+        if self.has(Field::Uid) {
+            code.set(Field::Uid, &read.uid.to_string());
+        }
+        if self.has(Field::Counter) {
+            let digits = self.length(Field::Counter)?;
+            code.set(Field::Counter, &format!("{:0digits$X}", read.counter));
+        }
+        if self.has(Field::Tamper) {
+            code.set(Field::Tamper, read.tamper);
+        }
+        match (settings.technology.family(), read.keys) {
+            (Family::Ntag424, InlayKeys::Aes(keys)) => {
+                self.sign_424(slug, read, keys, &mut code);
+            }
+            (Family::Ntag22x, InlayKeys::Aes(keys)) => {
+                let mac = ntag22x::mac(&code, &keys.file)?;
+                code.set(Field::Mac, &hex(&mac));
+            }
+            (Family::Sic43S1, InlayKeys::Aes(keys)) => {
+                let mac = sic43s1::mac(&code, &keys.file)?;
+                code.set(Field::Mac, &hex(&mac));
+            }
+            (Family::Sic43Nt, InlayKeys::Rolling(key)) => {
+                let [plain, _] = sic43nt::codes(key, read.counter);
+                code.set(Field::Mac, &hex(&plain));
+            }
+            (Family::Ntag21x, _) => {}
+            _ => return None,
+        }
+        Some(code)
+    }
+
+    fn sign_424(&self, slug: Option<&str>, read: &Read<'_>, keys: &Keys, code: &mut Filled) {
+        let settings = self.settings();
+        let mut mirrored = Mirrored::both(read.uid, read.counter);
+        if self.has(Field::Picc) {
+            mirrored = read.picc.unwrap_or(mirrored);
+            let key = MetaKey::new(settings.mode, keys.for_picc_data());
+            code.set(Field::Picc, &hex(&key.seal(mirrored, read.random)));
+        } else {
+            mirrored.uid = mirrored.uid.filter(|_| self.has(Field::Uid));
+            mirrored.counter = mirrored.counter.filter(|_| self.has(Field::Counter));
+        }
+        let session = Session::new(settings.mode, &keys.file, mirrored);
+        if let Some(length) = settings.enc_length {
+            let mut data = read.file_data.to_vec();
+            data.resize(length / 2, 0);
+            if let Some(at) = settings.tamper_at {
+                data[at..at + 2].copy_from_slice(&read.tamper.as_bytes()[..2]);
+            }
+            code.set(Field::Enc, &hex(&session.encrypt(&data)));
+        }
+        let input = self.mac_input(slug, code);
+        code.set(Field::Mac, &hex(&session.mac(&input)));
+    }
+}
+
+/// One read of a chip.
+#[derive(Clone, Debug)]
+pub struct Read<'a> {
+    /// The chip.
+    pub uid: Uid,
+    /// Its counter after this read, or its time stamp.
+    pub counter: u32,
+    /// Its keys.
+    pub keys: &'a InlayKeys,
+    /// What the PICC data name; by default UID and counter.
+    pub picc: Option<Mirrored>,
+    /// What it writes for the tamper loop: 2 letters, or as many as `{tamper}` has.
+    pub tamper: &'a str,
+    /// The bytes that it encrypts, cut or filled with zeros to the length of the template.
+    pub file_data: &'a [u8],
+    /// The chip's own randomness: LRP uses all of it, AES the last 5 bytes.
+    pub random: [u8; 24],
+}
+
+fn hex(bytes: &[u8]) -> String {
+    format!("{:X}", base16ct::HexDisplay(bytes))
+}

@@ -1,0 +1,173 @@
+//! The schemes by which the field derives an inlay's keys from a master key, a file each.
+
+mod boltcard;
+mod ntag424_crate;
+mod sdm_backend;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::inlay::Uid;
+use crate::inlay::diversify::{DiversificationInput, MasterKey};
+use crate::inlay::key::{AesKey, Keys};
+use crate::inlay::session::cmac;
+
+pub use boltcard::{BoltcardKeys, boltcard_keys};
+pub use ntag424_crate::SystemId;
+pub use sdm_backend::SdmBackendVersion;
+
+/// How the keys of an inlay follow from a master key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "scheme", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Derivation {
+    /// NXP AN10922 over an input of the owner's.
+    An10922 {
+        /// What is diversified with.
+        input: DiversificationInput,
+        /// Whether the meta key is diversified too; otherwise it is the master key itself.
+        #[serde(default)]
+        diversify_meta: bool,
+    },
+    /// Boltcard's deterministic scheme: K1 is the shared meta key, K2 the file key.
+    Boltcard {
+        /// The card's version, which rises with each time it is written.
+        version: u32,
+    },
+    /// The schemes of sdm-backend.
+    SdmBackend {
+        /// Which one.
+        version: SdmBackendVersion,
+        /// The slot of the meta key.
+        #[serde(default = "first")]
+        meta_slot: u8,
+        /// The slot of the file key.
+        #[serde(default = "second")]
+        file_slot: u8,
+    },
+    /// The layout of the `ntag424` crate: a shared meta key, and file keys by UID and slot.
+    Ntag424Crate {
+        /// The application's own name.
+        system_id: SystemId,
+        /// The slot of the file key.
+        #[serde(default = "second")]
+        file_slot: u8,
+    },
+    /// A CMAC over an input, without AN10922's padding. Not AN10922, and seen in the field.
+    PlainCmac {
+        /// What it is over; 01h before the UID as a rule.
+        input: DiversificationInput,
+    },
+}
+
+const fn first() -> u8 {
+    1
+}
+
+const fn second() -> u8 {
+    2
+}
+
+/// A key from which others are derived. Most are an AES key; sdm-backend's are of any length.
+/// Wiped when dropped; `Debug` shows nothing of it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MasterSecret(Zeroizing<Vec<u8>>);
+
+/// The master key is not of the length that the scheme needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this scheme needs a master key of 32 hex digits (AES-128)")]
+pub struct MasterLengthError;
+
+impl MasterSecret {
+    /// From the key's bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        Self(Zeroizing::new(bytes.to_vec()))
+    }
+
+    /// From pairs of hex digits; `None` for another text.
+    pub fn from_hex(text: &str) -> Option<Self> {
+        base16ct::mixed::decode_vec(text)
+            .ok()
+            .map(|bytes| Self(Zeroizing::new(bytes)))
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The master key as an AES key.
+    pub fn aes(&self) -> Result<AesKey, MasterLengthError> {
+        let bytes = <[u8; 16]>::try_from(self.bytes());
+        bytes.map(AesKey::from_bytes).map_err(|_| MasterLengthError)
+    }
+}
+
+impl fmt::Debug for MasterSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MasterSecret(redacted)")
+    }
+}
+
+impl Derivation {
+    /// The keys of one inlay, the meta key included.
+    pub fn keys(&self, master: &MasterSecret, uid: Uid) -> Result<Keys, MasterLengthError> {
+        let shared = self.shared_meta_key(master)?;
+        let file = match self {
+            Self::An10922 { input, .. } => {
+                let master = MasterKey {
+                    key: master.aes()?,
+                    input: input.clone(),
+                    diversify_meta: false,
+                };
+                master.diversified(uid)
+            }
+            Self::Boltcard { version } => boltcard_keys(&master.aes()?, uid, *version).k2,
+            Self::SdmBackend {
+                version, file_slot, ..
+            } => version.tag_key(master.bytes(), uid, *file_slot),
+            Self::Ntag424Crate {
+                system_id,
+                file_slot,
+            } => system_id.key(&master.aes()?, uid, *file_slot),
+            Self::PlainCmac { input } => {
+                AesKey::from_bytes(cmac(&master.aes()?, &input.bytes(uid)))
+            }
+        };
+        let meta = shared.unwrap_or_else(|| file.clone());
+        Ok(Keys {
+            meta: Some(meta),
+            file,
+        })
+    }
+
+    /// The meta key, if it is the same for all inlays: one address can then serve them all.
+    pub fn shared_meta_key(
+        &self,
+        master: &MasterSecret,
+    ) -> Result<Option<AesKey>, MasterLengthError> {
+        Ok(match self {
+            Self::An10922 {
+                diversify_meta: true,
+                ..
+            } => None,
+            Self::An10922 { .. } | Self::PlainCmac { .. } => Some(master.aes()?),
+            Self::Boltcard { .. } => Some(boltcard::shared_key(&master.aes()?)),
+            Self::SdmBackend {
+                version, meta_slot, ..
+            } => Some(version.shared_key(master.bytes(), *meta_slot)),
+            Self::Ntag424Crate { .. } => Some(ntag424_crate::shared_key(&master.aes()?)),
+        })
+    }
+
+    /// Whether deriving costs milliseconds, so that its result is stored and never made on a tap.
+    pub fn is_slow(&self) -> bool {
+        matches!(
+            self,
+            Self::SdmBackend {
+                version: SdmBackendVersion::Legacy,
+                ..
+            }
+        )
+    }
+}

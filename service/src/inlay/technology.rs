@@ -1,0 +1,253 @@
+//! The chips of inlays, each family in a file of its own. Nothing outside of `inlay` asks which
+//! chip an inlay has: it asks the [`Technology`] what it can do.
+
+pub mod ntag21x;
+pub mod ntag22x;
+pub mod ntag424;
+pub mod sic43nt;
+pub mod sic43s1;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::inlay::template::Field;
+use crate::inlay::word::word;
+
+/// The chip of an inlay.
+///
+/// `serde(skip)` marks those that only a URL template can describe: they can be verified and
+/// stored, and the admin API takes them as soon as it takes templates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Technology {
+    /// NXP NTAG 424 DNA: AES keys, a one-time code on every tap.
+    Ntag424Dna,
+    /// NXP NTAG 213: a static URL.
+    Ntag213,
+    /// NXP NTAG 215: a static URL.
+    Ntag215,
+    /// NXP NTAG 216: a static URL.
+    Ntag216,
+    /// NXP MIFARE Ultralight: a static URL.
+    Ultralight,
+    /// NXP NTAG 424 DNA TagTamper: an NTAG 424 DNA with a tamper loop.
+    #[serde(skip)]
+    Ntag424DnaTt,
+    /// NXP NTAG 223 DNA, also with `StatusDetect`: SUNCMAC.
+    #[serde(skip)]
+    Ntag223Dna,
+    /// NXP NTAG 224 DNA, also with `StatusDetect`: SUNCMAC.
+    #[serde(skip)]
+    Ntag224Dna,
+    /// Silicon Craft SIC43NT: a rolling code of 32 bits.
+    #[serde(skip)]
+    Sic43Nt,
+    /// Silicon Craft SIC43S1: an AES-CMAC.
+    #[serde(skip)]
+    Sic43S1,
+    /// NXP NTAG 210: mirrors its UID.
+    #[serde(skip)]
+    Ntag210,
+    /// NXP NTAG 212: mirrors its UID.
+    #[serde(skip)]
+    Ntag212,
+    /// NXP NTAG 213 TT: an NTAG 213 with a tamper loop.
+    #[serde(skip)]
+    Ntag213Tt,
+}
+
+impl Technology {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::Ntag424Dna,
+        Self::Ntag213,
+        Self::Ntag215,
+        Self::Ntag216,
+        Self::Ultralight,
+        Self::Ntag424DnaTt,
+        Self::Ntag223Dna,
+        Self::Ntag224Dna,
+        Self::Sic43Nt,
+        Self::Sic43S1,
+        Self::Ntag210,
+        Self::Ntag212,
+        Self::Ntag213Tt,
+    ];
+
+    /// The word for it, in the API and in storage.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ntag424Dna => "ntag424dna",
+            Self::Ntag424DnaTt => "ntag424dna_tt",
+            Self::Ntag223Dna => "ntag223dna",
+            Self::Ntag224Dna => "ntag224dna",
+            Self::Sic43Nt => "sic43nt",
+            Self::Sic43S1 => "sic43s1",
+            Self::Ntag210 => "ntag210",
+            Self::Ntag212 => "ntag212",
+            Self::Ntag213 => "ntag213",
+            Self::Ntag213Tt => "ntag213tt",
+            Self::Ntag215 => "ntag215",
+            Self::Ntag216 => "ntag216",
+            Self::Ultralight => "ultralight",
+        }
+    }
+
+    /// How it makes its codes.
+    pub const fn family(self) -> Family {
+        match self {
+            Self::Ntag424Dna | Self::Ntag424DnaTt => Family::Ntag424,
+            Self::Ntag223Dna | Self::Ntag224Dna => Family::Ntag22x,
+            Self::Sic43Nt => Family::Sic43Nt,
+            Self::Sic43S1 => Family::Sic43S1,
+            Self::Ntag210
+            | Self::Ntag212
+            | Self::Ntag213
+            | Self::Ntag213Tt
+            | Self::Ntag215
+            | Self::Ntag216
+            | Self::Ultralight => Family::Ntag21x,
+        }
+    }
+
+    /// Whether the chip can make rolling codes: codes with a MAC or a key stream.
+    pub const fn rolls(self) -> bool {
+        !matches!(self.family(), Family::Ntag21x)
+    }
+
+    /// How many characters the chip writes in place of a placeholder; `None` if it never writes
+    /// that one, if the length is chosen (`{enc}`), or if it writes any (`{slug}`, `{*}`).
+    pub const fn length(self, field: Field, mode: Mode) -> Option<usize> {
+        match self.family() {
+            Family::Ntag424 => match (field, mode) {
+                (Field::Uid, _) => Some(14),
+                (Field::Counter, _) => Some(6),
+                (Field::Picc, Mode::Aes) => Some(32),
+                (Field::Picc, Mode::Lrp) => Some(48),
+                (Field::Mac, _) => Some(16),
+                (Field::Tamper, _) if matches!(self, Self::Ntag424DnaTt) => Some(2),
+                _ => None,
+            },
+            Family::Ntag22x => match field {
+                Field::Uid => Some(14),
+                Field::Counter => Some(6),
+                Field::Tamper => Some(10),
+                Field::Mac => Some(16),
+                _ => None,
+            },
+            Family::Sic43Nt => match field {
+                Field::Uid => Some(14),
+                Field::Tamper => Some(2),
+                Field::Counter | Field::Mac => Some(8),
+                _ => None,
+            },
+            Family::Sic43S1 => match field {
+                Field::Uid => Some(14),
+                Field::Tamper => Some(2),
+                Field::Counter => Some(8),
+                Field::Mac => Some(32),
+                _ => None,
+            },
+            Family::Ntag21x => match field {
+                Field::Uid => Some(14),
+                // NTAG 210 and 212 have no counter.
+                Field::Counter if !matches!(self, Self::Ntag210 | Self::Ntag212) => Some(6),
+                Field::Tamper if matches!(self, Self::Ntag213Tt) => Some(8),
+                _ => None,
+            },
+        }
+    }
+
+    /// The highest value of its counter, at which it makes no further codes.
+    pub const fn counter_max(self) -> u32 {
+        match self.family() {
+            Family::Sic43Nt | Family::Sic43S1 => u32::MAX,
+            _ => super::code::COUNTER_MAX,
+        }
+    }
+}
+
+/// The chips that make their codes the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// Secure Dynamic Messaging: [`ntag424`].
+    Ntag424,
+    /// SUNCMAC: [`ntag22x`].
+    Ntag22x,
+    /// MICKEY: [`sic43nt`].
+    Sic43Nt,
+    /// AES-CMAC: [`sic43s1`].
+    Sic43S1,
+    /// UID and counter in clear and nothing else: [`ntag21x`].
+    Ntag21x,
+}
+
+/// Which cipher an NTAG 424 DNA uses. Nothing in a URL in clear tells which: it is configured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// AES-128.
+    #[default]
+    Aes,
+    /// LRP, the leakage resilient primitive over AES-128 (AN12304). A chip can be switched to
+    /// it once, and not back.
+    Lrp,
+}
+
+impl Mode {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Aes, Self::Lrp];
+
+    /// The word for it, in the API and in storage.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Aes => "aes",
+            Self::Lrp => "lrp",
+        }
+    }
+}
+
+word!(Technology);
+word!(Mode);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_as_they_are_written() {
+        for technology in Technology::ALL {
+            assert_eq!(technology.as_str().parse(), Ok(technology));
+        }
+        for mode in Mode::ALL {
+            assert_eq!(mode.as_str().parse(), Ok(mode));
+            let json = serde_json::to_string(&mode).unwrap();
+            assert_eq!(json, format!("{:?}", mode.as_str()));
+        }
+    }
+
+    #[test]
+    fn the_api_takes_those_that_need_no_template() {
+        let in_api = Technology::ALL.into_iter().filter(|technology| {
+            let json = format!("{:?}", technology.as_str());
+            let read = serde_json::from_str::<Technology>(&json).ok();
+            let written = serde_json::to_string(technology).ok();
+            assert_eq!(read.map(|_| json), written);
+            read.is_some()
+        });
+        assert_eq!(
+            in_api.map(Technology::as_str).collect::<Vec<_>>(),
+            ["ntag424dna", "ntag213", "ntag215", "ntag216", "ultralight"]
+        );
+    }
+
+    #[test]
+    fn chips_with_a_mirror_alone_do_not_roll() {
+        let static_ones = Technology::ALL.into_iter().filter(|t| !t.rolls());
+        for technology in static_ones {
+            assert_eq!(technology.family(), Family::Ntag21x);
+            assert_eq!(technology.length(Field::Mac, Mode::Aes), None);
+        }
+        assert!(Technology::Ntag424Dna.rolls());
+    }
+}

@@ -1,0 +1,81 @@
+//! The configuration of the mirror, and what it makes of the memory.
+
+use crate::inlay::Uid;
+
+/// Bytes of a page.
+const PAGE: usize = 4;
+/// The first page of the user memory.
+const USER_MEMORY: usize = 4;
+
+/// The mirror's settings of an NTAG 213, 215 or 216: configuration pages 0 and 1 (data sheet
+/// section 8.5.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MirrorConfig {
+    /// `MIRROR_CONF` bit 0: the UID is mirrored.
+    pub uid: bool,
+    /// `MIRROR_CONF` bit 1: the counter is mirrored.
+    pub counter: bool,
+    /// The page in which the mirror begins.
+    pub page: u8,
+    /// The byte in that page, 0 to 3.
+    pub byte: u8,
+    /// The first page that needs the password; above the last page none does.
+    pub auth0: u8,
+    /// `NFC_CNT_EN`: the counter counts.
+    pub counter_enabled: bool,
+    /// `NFC_CNT_PWD_PROT`: the counter is shown after the password alone.
+    pub counter_protected: bool,
+}
+
+/// What stands in the place of the mirror.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The characters of the mirror.
+    pub text: String,
+    /// Where they begin, in bytes from page 4.
+    pub at: usize,
+}
+
+impl MirrorConfig {
+    /// From the configuration pages 0 and 1.
+    pub fn from_pages(cfg0: [u8; 4], cfg1: [u8; 4]) -> Self {
+        let [mirror, _, page, auth0] = cfg0;
+        let [access, ..] = cfg1;
+        Self {
+            uid: mirror & 0x40 != 0,
+            counter: mirror & 0x80 != 0,
+            page,
+            byte: mirror >> 4 & 3,
+            auth0,
+            counter_enabled: access & 0x10 != 0,
+            counter_protected: access & 0x08 != 0,
+        }
+    }
+
+    /// What a reader without the password sees, for a counter after its read. A counter that is
+    /// off or protected is not mirrored; the text below it shows, as it was written.
+    pub fn mirrored(&self, uid: Uid, counter: u32) -> Option<Written> {
+        let page = usize::from(self.page).checked_sub(USER_MEMORY)?;
+        let at = page * PAGE + usize::from(self.byte);
+        let counter = (self.counter && self.counter_enabled && !self.counter_protected)
+            .then(|| format!("{counter:06X}"));
+        let text = match (self.uid, counter) {
+            (true, Some(counter)) => format!("{uid}x{counter}"),
+            (true, None) => uid.to_string(),
+            (false, Some(counter)) => counter,
+            (false, None) => return None,
+        };
+        Some(Written { text, at })
+    }
+}
+
+impl Written {
+    /// The memory from page 4 as a reader sees it; unchanged if the mirror does not fit.
+    pub fn over(&self, memory: &[u8]) -> Vec<u8> {
+        let mut memory = memory.to_vec();
+        if let Some(place) = memory.get_mut(self.at..self.at + self.text.len()) {
+            place.copy_from_slice(self.text.as_bytes());
+        }
+        memory
+    }
+}

@@ -1,0 +1,87 @@
+//! The values of a template's placeholders.
+
+use super::Field;
+use crate::inlay::Uid;
+use crate::inlay::text::hex;
+
+/// The values of a code's placeholders, as the chip wrote them: in upper case. They prove nothing
+/// until they are checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filled {
+    /// By the place of the placeholder in [`Field::ALL`].
+    values: [Option<String>; Field::ALL.len()],
+}
+
+/// Why the values in a URL are no code.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MalformedCode {
+    /// Some placeholders have a value, and this one has none.
+    #[error("{0} is missing")]
+    Missing(Field),
+    /// A parameter was sent twice.
+    #[error("the parameter \"{0}\" was sent twice")]
+    Repeated(String),
+    /// A parameter has another shape than the template says.
+    #[error("the parameter \"{0}\" does not have the length or the text of the template")]
+    Shape(String),
+    /// A value has characters that the chip never writes there.
+    #[error("{0} is not all hex digits")]
+    NotHex(Field),
+}
+
+impl Filled {
+    /// Sets a value, in upper case.
+    pub fn set(&mut self, field: Field, value: &str) {
+        self.values[field as usize] = Some(value.to_ascii_uppercase());
+    }
+
+    /// The same with one more value.
+    #[must_use]
+    pub fn with(mut self, field: Field, value: &str) -> Self {
+        self.set(field, value);
+        self
+    }
+
+    /// The value of a placeholder, in upper case.
+    pub fn get(&self, field: Field) -> Option<&str> {
+        self.values[field as usize].as_deref()
+    }
+
+    /// `N` bytes from a placeholder's hex digits.
+    pub fn bytes<const N: usize>(&self, field: Field) -> Option<[u8; N]> {
+        hex(self.get(field)?)
+    }
+
+    /// All bytes of a placeholder's hex digits.
+    pub fn all_bytes(&self, field: Field) -> Option<Vec<u8>> {
+        base16ct::mixed::decode_vec(self.get(field)?).ok()
+    }
+
+    /// The UID in clear.
+    pub fn uid(&self) -> Option<Uid> {
+        self.bytes(Field::Uid).map(Uid::from_bytes)
+    }
+
+    /// The counter in clear, most significant digit first.
+    pub fn counter(&self) -> Option<u32> {
+        u32::from_str_radix(self.get(Field::Counter)?, 16).ok()
+    }
+
+    /// The characters are those a chip writes.
+    pub(super) fn well_formed(&self) -> Result<(), MalformedCode> {
+        for field in Field::ALL {
+            let Some(value) = self.get(field) else {
+                continue;
+            };
+            let legal = |b: u8| match field {
+                // States are letters: C, O, I.
+                Field::Tamper => b.is_ascii_alphanumeric(),
+                _ => b.is_ascii_hexdigit(),
+            };
+            if !value.bytes().all(legal) {
+                return Err(MalformedCode::NotHex(field));
+            }
+        }
+        Ok(())
+    }
+}

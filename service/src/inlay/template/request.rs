@@ -1,0 +1,190 @@
+//! The values in a request.
+
+use std::borrow::Cow;
+
+use super::syntax::{Parameter, Pattern, Piece, decode};
+use super::{Field, Filled, MalformedCode, Template};
+
+/// The shortest and the longest slug, as a tag's slug is.
+pub(super) const SLUG: std::ops::RangeInclusive<usize> = 6..=32;
+
+/// A request as it arrived. Scheme and port are never compared: a proxy changes both.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The `Host` header.
+    pub host: &'a str,
+    /// The path with its first `/`, percent-encoded as sent.
+    pub path: &'a str,
+    /// The query without `?`; empty if there is none.
+    pub query: &'a str,
+}
+
+impl<'a> Request<'a> {
+    /// The request that a URL makes; `None` if it has no host.
+    pub fn of_url(url: &'a str) -> Option<Self> {
+        let (_, rest) = url.split_once("://")?;
+        let rest = rest.split_once('#').map_or(rest, |(rest, _)| rest);
+        let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let slash = address.find('/').unwrap_or(address.len());
+        let (host, path) = address.split_at(slash);
+        (!host.is_empty()).then_some(Self { host, path, query })
+    }
+}
+
+/// What a request at a template's address contains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Addressed {
+    /// The slug, if the template has one.
+    pub slug: Option<String>,
+    /// The code; `None` if no placeholder of a code was filled.
+    pub code: Result<Option<Filled>, MalformedCode>,
+}
+
+/// The values of one segment or parameter.
+type Values<'t> = Vec<(Field, &'t str)>;
+
+impl Template {
+    /// What the request contains; `None` if it is not at this template's address. Percent-encoded
+    /// characters count as what they stand for, in names, values and the path.
+    pub fn read(&self, request: &Request<'_>) -> Option<Addressed> {
+        let mut found = Found::default();
+        let host = host_without_port(request.host).to_ascii_lowercase();
+        found.add(self.values(&self.parts.host, &host)?);
+
+        let path = request.path.strip_prefix('/').unwrap_or(request.path);
+        let segments: Vec<String> = path.split('/').map(decode).collect();
+        if segments.len() != self.parts.path.len() {
+            return None;
+        }
+        for (pattern, segment) in self.parts.path.iter().zip(&segments) {
+            found.add(self.values(pattern, segment)?);
+        }
+
+        let sent: Vec<_> = form_urlencoded::parse(request.query.as_bytes()).collect();
+        for parameter in &self.parts.query {
+            self.parameter(parameter, &sent, &mut found)?;
+        }
+        Some(self.addressed(found))
+    }
+
+    /// Reads one parameter; `None` if it is part of the address and is not as it should be.
+    fn parameter(
+        &self,
+        parameter: &Parameter,
+        sent: &[(Cow<'_, str>, Cow<'_, str>)],
+        found: &mut Found,
+    ) -> Option<()> {
+        let has_code = |piece: &Piece| matches!(piece, Piece::Field(field) if field.is_of_code());
+        let of_code = parameter.value.iter().any(has_code)
+            && !parameter.value.contains(&Piece::Field(Field::Slug));
+        let texts: Vec<&str> = match &parameter.name {
+            Some(name) => {
+                let named = sent.iter().filter(|(sent, _)| sent == name);
+                named.map(|(_, value)| &**value).collect()
+            }
+            None => {
+                let bare = sent.iter().filter(|(_, value)| value.is_empty());
+                let texts = bare.map(|(name, _)| &**name);
+                texts
+                    .filter(|text| self.values(&parameter.value, text).is_some())
+                    .collect()
+            }
+        };
+        let name = || parameter.name.clone().unwrap_or_default();
+        match texts.as_slice() {
+            [] if of_code => {}
+            [text] => match self.values(&parameter.value, text) {
+                Some(values) => found.add(values),
+                None if of_code => found.fault(MalformedCode::Shape(name())),
+                None => return None,
+            },
+            [_, ..] if of_code => found.fault(MalformedCode::Repeated(name())),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn addressed(&self, found: Found) -> Addressed {
+        let Found { slug, code, fault } = found;
+        let in_code = |field: &Field| field.is_of_code() && self.has(*field);
+        let mut missing = Field::ALL.into_iter().filter(in_code);
+        let missing = missing.find(|&field| code.get(field).is_none());
+        let code = match (fault, missing) {
+            (Some(fault), _) => Err(fault),
+            (None, Some(_)) if code == Filled::default() => Ok(None),
+            (None, Some(field)) => Err(MalformedCode::Missing(field)),
+            (None, None) => code.well_formed().map(|()| Some(code)),
+        };
+        Addressed { slug, code }
+    }
+
+    /// The values in a text that has the pattern's literal text and lengths. At most one piece has
+    /// no fixed length, so there is one way to read it, found without trying.
+    fn values<'t>(&self, pattern: &Pattern, text: &'t str) -> Option<Values<'t>> {
+        let length = |piece: &Piece| match piece {
+            Piece::Text(text) => Some(text.len()),
+            Piece::Field(field) => self.length(*field),
+        };
+        let fixed: usize = pattern.iter().filter_map(length).sum();
+        let variable = text.len().checked_sub(fixed)?;
+        if variable > 0 && pattern.iter().all(|piece| length(piece).is_some()) {
+            return None;
+        }
+        let mut values = Vec::new();
+        let mut rest = text;
+        for piece in pattern {
+            // `None` if a character of several bytes stands across the end.
+            let (value, after) = rest.split_at_checked(length(piece).unwrap_or(variable))?;
+            rest = after;
+            match piece {
+                Piece::Text(text) if text == value => {}
+                Piece::Text(_) => return None,
+                Piece::Field(Field::Slug) if !is_slug(value) => return None,
+                Piece::Field(field) => values.push((*field, value)),
+            }
+        }
+        Some(values)
+    }
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Found {
+    slug: Option<String>,
+    code: Filled,
+    /// The first thing that is wrong with the code.
+    fault: Option<MalformedCode>,
+}
+
+impl Found {
+    fn add(&mut self, values: Values<'_>) {
+        for (field, value) in values {
+            match field {
+                Field::Slug => self.slug = Some(value.to_owned()),
+                Field::Any => {}
+                _ => self.code.set(field, value),
+            }
+        }
+    }
+
+    fn fault(&mut self, fault: MalformedCode) {
+        self.fault.get_or_insert(fault);
+    }
+}
+
+/// Whether a tag could have this slug.
+fn is_slug(text: &str) -> bool {
+    SLUG.contains(&text.len()) && text.bytes().all(is_slug_byte)
+}
+
+pub(super) fn is_slug_byte(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
+}
+
+fn host_without_port(host: &str) -> &str {
+    let port = |port: &str| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
+    match host.rsplit_once(':') {
+        Some((name, digits)) if port(digits) => name,
+        _ => host,
+    }
+}

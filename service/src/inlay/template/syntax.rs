@@ -1,0 +1,304 @@
+//! The text of a template, taken apart.
+
+use std::iter::Peekable;
+use std::str::CharIndices;
+
+use super::{Field, TemplateError};
+
+/// The longest template: twice what fits into a chip, and little enough to check at leisure.
+const LENGTH_MAX: usize = 512;
+
+/// A character of the URL, or a placeholder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    Char(char),
+    Field(Field),
+}
+
+/// A token and the character of the template at which it begins, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    pub token: Token,
+    pub at: usize,
+}
+
+/// Text and placeholders of a host, path segment or parameter value, as they are compared with
+/// a request: percent-decoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    Text(String),
+    Field(Field),
+}
+
+pub(super) type Pattern = Vec<Piece>;
+
+/// A parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Parameter {
+    /// Its name; `None` if its placeholders stand without name and `=`.
+    pub name: Option<String>,
+    pub value: Pattern,
+}
+
+/// A template's URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Parts {
+    /// The whole URL, scheme included, as the chip holds it.
+    pub units: Vec<Unit>,
+    /// Lower case, without the port.
+    pub host: Pattern,
+    /// The segments between the slashes; one empty one if there is no path.
+    pub path: Vec<Pattern>,
+    pub query: Vec<Parameter>,
+}
+
+impl Parts {
+    pub fn parse(text: &str) -> Result<Self, TemplateError> {
+        let length = text.chars().count();
+        if length > LENGTH_MAX {
+            let max = LENGTH_MAX;
+            return Err(TemplateError::TooLong { length, max });
+        }
+        let units = units(text)?;
+        let schemes = ["https://", "http://", "lnurlw://"];
+        let scheme = schemes.into_iter().find(|scheme| text.starts_with(scheme));
+        let rest = &units[scheme.ok_or(TemplateError::Scheme)?.len()..];
+        once_each(&units)?;
+        legal(rest)?;
+
+        let is = |unit: &Unit, c: char| unit.token == Token::Char(c);
+        let end = |units: &[Unit], stop: &[char]| {
+            let stops = |unit: &Unit| stop.iter().any(|&c| is(unit, c));
+            units.iter().position(stops).unwrap_or(units.len())
+        };
+        let (host, rest) = rest.split_at(end(rest, &['/', '?']));
+        let behind = rest.first().map_or(length + 1, |unit| unit.at);
+        let host = self::host(host, behind)?;
+        let (path, query) = rest.split_at(end(rest, &['?']));
+        let path = path.split_first().map_or(&[][..], |(_, path)| path);
+        let path = path.split(|unit| is(unit, '/')).map(segment);
+        let path = path.collect::<Result<_, _>>()?;
+        let query = match query.split_first() {
+            Some((_, query)) if !query.is_empty() => parameters(query)?,
+            _ => Vec::new(),
+        };
+        Ok(Self {
+            units,
+            host,
+            path,
+            query,
+        })
+    }
+
+    /// Where a placeholder stands, by its index among the units.
+    pub fn index(&self, field: Field) -> Option<usize> {
+        let is = |unit: &Unit| unit.token == Token::Field(field);
+        self.units.iter().position(is)
+    }
+
+    /// Where a placeholder stands in the text.
+    pub fn place(&self, field: Field) -> Option<usize> {
+        self.index(field).map(|index| self.units[index].at)
+    }
+
+    pub fn has(&self, field: Field) -> bool {
+        self.index(field).is_some()
+    }
+}
+
+/// Placeholders recognized, doubled braces made single.
+fn units(text: &str) -> Result<Vec<Unit>, TemplateError> {
+    let mut units = Vec::new();
+    let mut characters = text.char_indices().peekable();
+    let mut at = 0;
+    while let Some((start, c)) = characters.next() {
+        at += 1;
+        let unit = |token| Unit { token, at };
+        match c {
+            '{' | '}' if doubled(&mut characters, c) => {
+                units.push(unit(Token::Char(c)));
+                at += 1;
+            }
+            '{' => {
+                let rest = &text[start + 1..];
+                let name = rest.split_once('}').ok_or(TemplateError::Brace { at })?.0;
+                let field = Field::ALL.into_iter().find(|field| field.name() == name);
+                let field = field.ok_or_else(|| TemplateError::UnknownPlaceholder {
+                    at,
+                    name: name.chars().take(20).collect(),
+                })?;
+                units.push(unit(Token::Field(field)));
+                // The names are ASCII, and the closing brace is one character more.
+                at += name.len() + 1;
+                characters.nth(name.len());
+            }
+            '}' => return Err(TemplateError::Brace { at }),
+            c => units.push(unit(Token::Char(c))),
+        }
+    }
+    Ok(units)
+}
+
+fn doubled(characters: &mut Peekable<CharIndices<'_>>, brace: char) -> bool {
+    characters.next_if(|&(_, next)| next == brace).is_some()
+}
+
+fn once_each(units: &[Unit]) -> Result<(), TemplateError> {
+    for (index, &Unit { token, at }) in units.iter().enumerate() {
+        if let Token::Field(field) = token
+            && field != Field::Any
+            && units[..index].iter().any(|unit| unit.token == token)
+        {
+            return Err(TemplateError::Twice { at, field });
+        }
+    }
+    Ok(())
+}
+
+/// Only what a browser sends unchanged.
+fn legal(units: &[Unit]) -> Result<(), TemplateError> {
+    for (index, &Unit { token, at }) in units.iter().enumerate() {
+        match token {
+            Token::Char('#') => return Err(TemplateError::Fragment { at }),
+            Token::Char('%') => {
+                let digits = units.get(index + 1..index + 3).unwrap_or(&[]);
+                let is_digit =
+                    |unit: &Unit| matches!(unit.token, Token::Char(c) if c.is_ascii_hexdigit());
+                if digits.len() < 2 || !digits.iter().all(is_digit) {
+                    return Err(TemplateError::PercentEncoding { at });
+                }
+            }
+            Token::Char(character)
+                if !character.is_ascii_graphic() || r#""<>\^`|"#.contains(character) =>
+            {
+                return Err(TemplateError::Character { at, character });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The host without its port. `behind` is the place after it.
+fn host(units: &[Unit], behind: usize) -> Result<Pattern, TemplateError> {
+    let is = |unit: &Unit, c: char| unit.token == Token::Char(c);
+    let port = units.iter().position(|unit| is(unit, ':'));
+    let (name, port) = units.split_at(port.unwrap_or(units.len()));
+    let is_digit = |unit: &Unit| matches!(unit.token, Token::Char(c) if c.is_ascii_digit());
+    if let Some(unit) = port.iter().skip(1).find(|unit| !is_digit(unit)) {
+        return Err(TemplateError::Host { at: unit.at });
+    }
+    if name.is_empty() || port.len() == 1 {
+        return Err(TemplateError::Host { at: behind });
+    }
+    for label in name.split(|unit| is(unit, '.')) {
+        let Some(first) = label.first() else {
+            let at = name[0].at;
+            return Err(TemplateError::Host { at });
+        };
+        for &Unit { token, at } in label {
+            match token {
+                Token::Field(Field::Slug) if label.len() == 1 => {}
+                Token::Field(field) => return Err(TemplateError::PlaceholderInHost { at, field }),
+                Token::Char(c) if c.is_ascii_alphanumeric() || c == '-' => {}
+                Token::Char(character) => return Err(TemplateError::Character { at, character }),
+            }
+        }
+        if is(first, '-') {
+            return Err(TemplateError::Host { at: first.at });
+        }
+    }
+    let lower = name.iter().map(|unit| match unit.token {
+        Token::Char(c) => Unit {
+            token: Token::Char(c.to_ascii_lowercase()),
+            ..*unit
+        },
+        Token::Field(_) => *unit,
+    });
+    Ok(pattern(&lower.collect::<Vec<_>>(), str::to_owned))
+}
+
+fn segment(units: &[Unit]) -> Result<Pattern, TemplateError> {
+    one_variable(units)?;
+    let segment = pattern(units, decode);
+    match segment.as_slice() {
+        [Piece::Text(text)] if text == "." || text == ".." => {
+            Err(TemplateError::DotSegment { at: units[0].at })
+        }
+        _ => Ok(segment),
+    }
+}
+
+fn parameters(units: &[Unit]) -> Result<Vec<Parameter>, TemplateError> {
+    let mut parameters: Vec<Parameter> = Vec::new();
+    for units in units.split(|unit| unit.token == Token::Char('&')) {
+        let Some(first) = units.first() else { continue };
+        one_variable(units)?;
+        let equals = units.iter().position(|unit| unit.token == Token::Char('='));
+        let (name, value) = units.split_at(equals.unwrap_or(units.len()));
+        let placeholder = name.iter().find_map(|unit| match unit.token {
+            Token::Field(field) => Some((field, unit.at)),
+            Token::Char(_) => None,
+        });
+        let parameter = match (placeholder, value) {
+            (None, value) => Parameter {
+                name: Some(text(name, decode_form)),
+                value: pattern(value.get(1..).unwrap_or(&[]), decode_form),
+            },
+            (Some(_), []) => Parameter {
+                name: None,
+                value: pattern(name, decode_form),
+            },
+            (Some((field, at)), _) => return Err(TemplateError::PlaceholderInName { at, field }),
+        };
+        if parameters.iter().any(|other| other.name == parameter.name) {
+            let name = parameter.name.unwrap_or_default();
+            return Err(TemplateError::ParameterTwice { at: first.at, name });
+        }
+        parameters.push(parameter);
+    }
+    Ok(parameters)
+}
+
+/// With two parts of any length, one text could be read in two ways.
+fn one_variable(units: &[Unit]) -> Result<(), TemplateError> {
+    let variable = |unit: &Unit| match unit.token {
+        Token::Field(field @ (Field::Slug | Field::Any)) => Some((field, unit.at)),
+        _ => None,
+    };
+    match units.iter().filter_map(variable).nth(1) {
+        Some((field, at)) => Err(TemplateError::Ambiguous { at, field }),
+        None => Ok(()),
+    }
+}
+
+fn pattern(units: &[Unit], decode: fn(&str) -> String) -> Pattern {
+    let mut pattern = Vec::new();
+    let fields = |unit: &Unit| matches!(unit.token, Token::Field(_));
+    for run in units.chunk_by(|a, b| !fields(a) && !fields(b)) {
+        match run[0].token {
+            Token::Field(field) => pattern.push(Piece::Field(field)),
+            Token::Char(_) => pattern.push(Piece::Text(text(run, decode))),
+        }
+    }
+    pattern
+}
+
+fn text(units: &[Unit], decode: fn(&str) -> String) -> String {
+    let characters = units.iter().filter_map(|unit| match unit.token {
+        Token::Char(c) => Some(c),
+        Token::Field(_) => None,
+    });
+    decode(&characters.collect::<String>())
+}
+
+/// A path's text as a server reads it.
+pub(super) fn decode(text: &str) -> String {
+    let decoded = percent_encoding::percent_decode_str(text);
+    decoded.decode_utf8_lossy().into_owned()
+}
+
+/// A query's text as a server reads it: `+` is a space.
+fn decode_form(text: &str) -> String {
+    decode(&text.replace('+', " "))
+}

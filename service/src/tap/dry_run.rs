@@ -1,0 +1,305 @@
+//! The dry run: what a tap would be decided as, and where it would not verify,
+//! which setting is wrong. Nothing is consumed and nothing is recorded.
+
+mod chip;
+mod url;
+
+pub(crate) use chip::{Carrier, Chip, Comparison};
+pub use url::TapUrl;
+
+use super::{TapError, UrlCode, classify};
+use crate::id::{InlayId, TagId};
+use crate::inlay::Uid;
+use crate::inlay::code::{Code, Mirrored};
+use crate::inlay::diagnose::{Diagnosis, Finding, Known, Maker, NamedMasterKey, diagnose};
+use crate::inlay::verify::{Candidate, CodeError, verify};
+use crate::interaction::{Claim, Refusal, Verdict};
+use crate::service::{CachedTag, Service};
+use crate::storage::{BoundInlay, InlayFilter, OtherInlays, StorageError, TagKey};
+use crate::trace::{CodeInlay, Step, StepName, StepVerdict, verdict_steps};
+
+/// Inlays of other tags whose keys are tried on a code that hides its UID.
+const OTHER_INLAYS_MAX: usize = 10_000;
+/// Master keys that are tried.
+const MASTER_KEYS_MAX: usize = 1_000;
+
+/// What a tap would be decided as.
+#[derive(Clone, Debug)]
+pub(crate) struct DryRun {
+    /// The tag; `None` where none has the URL's slug.
+    pub tag_id: Option<TagId>,
+    /// The inlay that made the code, if it is known; not always one of the tag.
+    pub inlay_id: Option<InlayId>,
+    /// The UID of the chip that made the code: as the code states it, or as a key known here decrypts it.
+    pub uid: Option<Uid>,
+    /// The verdict; `None` without a tag.
+    pub verdict: Option<Verdict>,
+    /// The steps URL, MAC and counter.
+    pub steps: Vec<Step>,
+    /// What is wrong with the code or with the settings.
+    pub findings: Vec<Finding>,
+}
+
+/// Decides a tap as [`crate::tap::tap`] would at this moment.
+pub(crate) async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapError> {
+    let code = UrlCode::in_query(url.query());
+    let Some(tag) = service.tags.read(TagKey::Slug(&url.slug)).await? else {
+        let explained = explain(service, None, &code, url).await?;
+        return Ok(DryRun {
+            tag_id: None,
+            inlay_id: explained.inlay,
+            uid: stated(&code).or(explained.uid),
+            verdict: None,
+            steps: without_tag(service, url).into(),
+            findings: explained.findings,
+        });
+    };
+    let (verdict, mut inlay_id) = match classify(&tag, &code)? {
+        Claim::Decided(verdict) => (verdict, None),
+        Claim::Counter {
+            inlay_id,
+            key_version,
+            counter,
+        } => {
+            let storage = &service.storage;
+            let verdict = storage.foresee(inlay_id, key_version, counter).await?;
+            (verdict, Some(inlay_id))
+        }
+    };
+    let maker = inlay_id.and_then(|id| sketch(&tag, id));
+    let mut uid = stated(&code).or(maker.map(|maker| maker.uid));
+    let mut findings = Vec::new();
+    let of_code = matches!(
+        verdict,
+        Verdict::NotVerified(
+            Refusal::Malformed | Refusal::UnknownInlay { .. } | Refusal::WrongMac { .. }
+        )
+    );
+    if of_code {
+        let explained = explain(service, Some(&tag), &code, url).await?;
+        inlay_id = explained.inlay;
+        uid = uid.or(explained.uid).or(match verdict {
+            Verdict::NotVerified(Refusal::UnknownInlay { uid }) => uid,
+            _ => None,
+        });
+        findings = explained.findings;
+    }
+    let mut steps = verdict_steps(&url.slug, verdict, inlay_id.and_then(|id| sketch(&tag, id)));
+    steps[0].detail += &remarks(service, url, &code, verdict);
+    Ok(DryRun {
+        tag_id: Some(tag.id()),
+        inlay_id,
+        uid,
+        verdict: Some(verdict),
+        steps: steps.into(),
+        findings,
+    })
+}
+
+/// Compares the chip on which a URL was found with the one that made the URL's
+/// code; `None` if the URL has no code.
+pub(crate) async fn compare(
+    service: &Service,
+    url: &TapUrl<'_>,
+    run: &DryRun,
+    chip: &Chip,
+) -> Result<Option<Comparison>, StorageError> {
+    let UrlCode::Code { uid, token } = UrlCode::in_query(url.query()) else {
+        return Ok(None);
+    };
+    if Code::parse(&uid, &token).is_err() {
+        return Ok(None);
+    }
+    let of_uid = InlayFilter {
+        uid: run.uid,
+        ..InlayFilter::default()
+    };
+    let inlay = match run.uid {
+        Some(_) => service.storage.inlays(of_uid, None, 1).await?.pop(),
+        None => None,
+    };
+    Ok(Some(chip.compare(chip::CodeChip {
+        uid: run.uid,
+        technology: inlay.map(|inlay| inlay.fields.technology),
+    })))
+}
+
+/// The UID that a code states in clear.
+fn stated(code: &UrlCode<'_>) -> Option<Uid> {
+    let UrlCode::Code { uid, token } = code else {
+        return None;
+    };
+    match Code::parse(uid, token).ok()?.mirrored {
+        Mirrored::Plain { uid, .. } => Some(uid),
+        Mirrored::Encrypted { .. } => None,
+    }
+}
+
+/// Who made a code that does not verify, and why it does not.
+#[derive(Default)]
+struct Explained {
+    inlay: Option<InlayId>,
+    uid: Option<Uid>,
+    findings: Vec<Finding>,
+}
+
+async fn explain(
+    service: &Service,
+    tag: Option<&CachedTag>,
+    code: &UrlCode<'_>,
+    url: &TapUrl<'_>,
+) -> Result<Explained, TapError> {
+    let UrlCode::Code { uid, token } = code else {
+        return Ok(Explained::default());
+    };
+    let inlays = tag.map_or(Ok(Vec::new()), |tag| tag.candidates().map(<[_]>::to_vec))?;
+    let others = others(service, tag.map(CachedTag::id), uid, token).await?;
+    let (other_ids, other_inlays): (Vec<_>, Vec<_>) = others
+        .iter()
+        .filter_map(|inlay| Some((inlay.id, Candidate::of(inlay, &service.keyring).ok()?)))
+        .unzip();
+    let master_keys = master_keys(service).await?;
+    // The inlay that the code names, where its MAC alone is wrong.
+    let named = match verify(uid, token, &inlays) {
+        Err(CodeError::WrongMac { index, .. }) => Some(Maker::Inlay(index)),
+        _ => None,
+    };
+    let (uid, token) = (uid.to_string(), token.to_string());
+    let text = url.text.to_owned();
+    let search = move || {
+        let known = Known {
+            inlays: &inlays,
+            other_inlays: &other_inlays,
+            master_keys: &master_keys,
+        };
+        diagnose(&uid, &token, Some(&text), &known)
+    };
+    // Many keys are many calculations: not on a thread that serves others.
+    let Diagnosis {
+        maker, findings, ..
+    } = tokio::task::spawn_blocking(search)
+        .await
+        .map_err(|error| StorageError::Failed(error.to_string()))?;
+    let (inlay, uid) = match (maker.or(named), tag) {
+        (Some(Maker::Inlay(index)), Some(tag)) => {
+            let id = tag.inlay(index).0;
+            (Some(id), sketch(tag, id).map(|inlay| inlay.uid))
+        }
+        (Some(Maker::OtherInlay(index)), _) => {
+            let other = others
+                .iter()
+                .find(|other| other_ids.get(index) == Some(&other.id));
+            (other.map(|other| other.id), other.map(|other| other.uid))
+        }
+        (Some(Maker::Unconfigured(uid)), _) => (None, Some(uid)),
+        _ => (None, None),
+    };
+    Ok(Explained {
+        inlay,
+        uid,
+        findings,
+    })
+}
+
+/// Inlays that are not of the tag and may have made the code.
+async fn others(
+    service: &Service,
+    tag: Option<TagId>,
+    uid: &str,
+    token: &str,
+) -> Result<Vec<BoundInlay>, StorageError> {
+    let which = match Code::parse(uid, token).map(|code| code.mirrored) {
+        Ok(Mirrored::Plain { uid, .. }) => OtherInlays::Uid(uid),
+        Ok(Mirrored::Encrypted { .. }) => OtherInlays::Newest(OTHER_INLAYS_MAX),
+        Err(_) => return Ok(Vec::new()),
+    };
+    service.storage.other_inlays(which, tag).await
+}
+
+async fn master_keys(service: &Service) -> Result<Vec<NamedMasterKey>, StorageError> {
+    let sealed = service.storage.master_keys(None, MASTER_KEYS_MAX).await?;
+    let open = sealed.into_iter().filter_map(|sealed| {
+        let fields = sealed.fields;
+        let key =
+            service
+                .keyring
+                .master_key(&fields.key.wrapped, fields.input, fields.diversify_meta);
+        Some(NamedMasterKey {
+            name: fields.name,
+            key: key.ok()?,
+        })
+    });
+    Ok(open.collect())
+}
+
+/// What the steps say of an inlay of the tag.
+fn sketch(tag: &CachedTag, id: InlayId) -> Option<CodeInlay> {
+    let candidates = tag.candidates().ok()?;
+    let index = (0..candidates.len()).find(|index| tag.inlay(*index).0 == id)?;
+    let Candidate { uid, mac_from, .. } = candidates[index];
+    Some(CodeInlay { uid, mac_from })
+}
+
+/// The steps where no tag has the slug.
+fn without_tag(service: &Service, url: &TapUrl<'_>) -> [Step; 3] {
+    let slug = match url.slug.as_str() {
+        "" => "the URL names no tag".to_owned(),
+        slug => format!("no tag has the slug \"{slug}\""),
+    };
+    let address = foreign(service, url);
+    let there = "no tag to check it for";
+    [
+        Step::new(StepName::Url, StepVerdict::Failed, slug + &address),
+        Step::new(StepName::Mac, StepVerdict::NotChecked, there),
+        Step::new(StepName::Counter, StepVerdict::NotChecked, there),
+    ]
+}
+
+/// What a dry run can say of the URL beside its verdict.
+fn remarks(service: &Service, url: &TapUrl<'_>, code: &UrlCode<'_>, verdict: Verdict) -> String {
+    let malformed = match (verdict, code) {
+        (Verdict::NotVerified(Refusal::Malformed), UrlCode::Malformed) => {
+            format!(": {}", miscounted(url.query()))
+        }
+        (Verdict::NotVerified(Refusal::Malformed), UrlCode::Code { uid, token }) => {
+            let why = Code::parse(uid, token).err();
+            why.map_or_else(String::new, |why| format!(": {why}"))
+        }
+        _ => String::new(),
+    };
+    malformed + &foreign(service, url)
+}
+
+/// Which of `uid` and `token` is not there once.
+fn miscounted(query: &str) -> String {
+    let count = |wanted: &str| {
+        let names = form_urlencoded::parse(query.as_bytes());
+        names.filter(|(name, _)| name == wanted).count()
+    };
+    let wrong = ["uid", "token"].map(|name| match count(name) {
+        0 => Some(format!("{name} is missing")),
+        1 => None,
+        _ => Some(format!("{name} is repeated")),
+    });
+    wrong.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// That a URL leads to another address than this service's, if it does.
+fn foreign(service: &Service, url: &TapUrl<'_>) -> String {
+    let settings = service.settings();
+    let tag_url = &settings.tag_url;
+    let Ok(own) = TapUrl::parse(tag_url) else {
+        return String::new();
+    };
+    let (at, own) = if own.host() != url.host() {
+        (url.host(), own.host())
+    } else if url.slug.is_empty() || url.may_be_at(tag_url) {
+        return String::new();
+    } else {
+        // A path or a scheme that differs shows only in the whole URL.
+        (url.place(), tag_url.clone())
+    };
+    format!(
+        " · at {at}; tags of this service are at {own}, so a tap of this URL would not reach it"
+    )
+}

@@ -1,0 +1,235 @@
+//! The chip on which a URL was found, compared with the chip that made its code.
+//! Only whoever reads a chip can tell a copied code from a genuine one.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::inlay::{Technology, Uid};
+
+/// Longest word for a chip's make, in bytes.
+const TECHNOLOGY_MAX: usize = 32;
+
+/// What a reader tells of the chip that carries a URL.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Chip {
+    /// The UID in hexadecimal, of 4, 7 or 10 bytes; null if the reader does not tell it.
+    #[serde(default)]
+    #[schema(pattern = "^([0-9A-Fa-f]{8}|[0-9A-Fa-f]{14}|[0-9A-Fa-f]{20})$")]
+    uid: Option<String>,
+    /// The make: one of the technologies of an inlay, or another word for any other chip; null
+    /// if it was not found out.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 32)]
+    technology: Option<String>,
+    /// Whether the chip's settings say that it writes codes into its URL; null if they were not read.
+    #[serde(default)]
+    makes_codes: Option<bool>,
+}
+
+/// Whether the chip is the one that made the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Carrier {
+    /// It is: same UID, same make.
+    Same,
+    /// It is not: the URL was copied from another chip.
+    Copied,
+    /// One of the two shows no UID that could be compared.
+    NotComparable,
+}
+
+/// A chip compared with the maker of a code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Comparison {
+    /// What came of it.
+    pub carrier: Carrier,
+    /// Why, as a sentence for people; none if it is the same chip.
+    pub why: Option<String>,
+}
+
+/// Who made a code, as far as it is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CodeChip {
+    /// The UID that the code states or hides.
+    pub(super) uid: Option<Uid>,
+    /// The make of the inlay with that UID, if the service has one.
+    pub(super) technology: Option<Technology>,
+}
+
+impl Chip {
+    /// Checks what the types alone do not. The error is a sentence for people.
+    pub(crate) fn validate(&self) -> Result<(), String> {
+        let hex = |uid: &String| uid.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let fits = |uid: &String| [8, 14, 20].contains(&uid.len()) && hex(uid);
+        if !self.uid.as_ref().is_none_or(fits) {
+            return Err("A chip's UID has 8, 14 or 20 hexadecimal digits.".to_owned());
+        }
+        let named = |word: &String| (1..=TECHNOLOGY_MAX).contains(&word.len());
+        if !self.technology.as_ref().is_none_or(named) {
+            return Err(format!(
+                "A chip's technology has 1 to {TECHNOLOGY_MAX} characters."
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether this is the chip that made a code of `maker`.
+    pub(super) fn compare(&self, maker: CodeChip) -> Comparison {
+        let copied = |why: String| Comparison {
+            carrier: Carrier::Copied,
+            why: Some(why),
+        };
+        let not_comparable = |why: &str| Comparison {
+            carrier: Carrier::NotComparable,
+            why: Some(why.to_owned()),
+        };
+        if self.makes_codes == Some(false) {
+            return copied(
+                "The URL contains a code, but this chip makes none: the URL was copied from another chip."
+                    .to_owned(),
+            );
+        }
+        let expected = maker.technology.unwrap_or(Technology::Ntag424Dna);
+        if let Some(make) = &self.technology
+            && make != expected.as_str()
+        {
+            return copied(format!(
+                "The code was made by an {expected}, but this is another kind of chip: the URL was copied from another chip."
+            ));
+        }
+        match (&self.uid, maker.uid) {
+            (None, _) => not_comparable(
+                "The reader does not report the chip's UID, so a copied URL cannot be detected.",
+            ),
+            (Some(uid), _) if is_random(uid) => {
+                not_comparable("The chip shows a random UID, so a copied URL cannot be detected.")
+            }
+            (Some(_), None) => not_comparable(
+                "The code hides its UID, and no key of this service decrypts it, so a copied URL cannot be detected.",
+            ),
+            (Some(uid), Some(code)) if uid.eq_ignore_ascii_case(&code.to_string()) => Comparison {
+                carrier: Carrier::Same,
+                why: None,
+            },
+            (Some(uid), Some(code)) => copied(format!(
+                "The code was made by the chip {code}, but this is the chip {}: the URL was copied.",
+                uid.to_ascii_uppercase()
+            )),
+        }
+    }
+}
+
+/// Whether a UID is drawn anew each time the chip is powered: four bytes, the
+/// first of them 08 (ISO/IEC 14443-3, section 6.5.4).
+fn is_random(uid: &str) -> bool {
+    uid.len() == 8 && uid.starts_with("08")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CODE: Uid = Uid::from_bytes([0x04, 0xDE, 0x5F, 0x1E, 0xAC, 0xC0, 0x40]);
+
+    fn chip(uid: Option<&str>, technology: Option<&str>, makes_codes: Option<bool>) -> Chip {
+        Chip {
+            uid: uid.map(str::to_owned),
+            technology: technology.map(str::to_owned),
+            makes_codes,
+        }
+    }
+
+    #[test]
+    fn a_chip_is_told_from_the_maker_of_a_code_by_uid_make_and_settings() {
+        let known = CodeChip {
+            uid: Some(CODE),
+            technology: Some(Technology::Ntag424Dna),
+        };
+        let stranger = CodeChip::default();
+        let rolls = Some("ntag424dna");
+        for (chip, maker, expected) in [
+            (
+                chip(Some("04de5f1eacc040"), rolls, Some(true)),
+                known,
+                Carrier::Same,
+            ),
+            (
+                chip(Some("04DE5F1EACC040"), None, None),
+                known,
+                Carrier::Same,
+            ),
+            (
+                chip(Some("04DE5F1EACC041"), rolls, Some(true)),
+                known,
+                Carrier::Copied,
+            ),
+            (
+                chip(Some("04DE5F1EACC040"), Some("ntag215"), None),
+                known,
+                Carrier::Copied,
+            ),
+            (
+                chip(Some("04DE5F1EACC040"), Some("other_type4"), None),
+                known,
+                Carrier::Copied,
+            ),
+            (
+                chip(Some("04DE5F1EACC040"), rolls, Some(false)),
+                known,
+                Carrier::Copied,
+            ),
+            // A UID of four bytes that is not random is another chip's.
+            (
+                chip(Some("18112233"), rolls, Some(true)),
+                known,
+                Carrier::Copied,
+            ),
+            (
+                chip(Some("08112233"), rolls, Some(true)),
+                known,
+                Carrier::NotComparable,
+            ),
+            (
+                chip(Some("08112233"), rolls, Some(false)),
+                known,
+                Carrier::Copied,
+            ),
+            (
+                chip(Some("08112233"), Some("ntag215"), None),
+                known,
+                Carrier::Copied,
+            ),
+            (chip(None, rolls, Some(true)), known, Carrier::NotComparable),
+            (
+                chip(Some("04DE5F1EACC040"), rolls, Some(true)),
+                stranger,
+                Carrier::NotComparable,
+            ),
+            (
+                chip(Some("04DE5F1EACC040"), Some("ntag215"), None),
+                stranger,
+                Carrier::Copied,
+            ),
+        ] {
+            let found = chip.compare(maker);
+            assert_eq!(found.carrier, expected, "{chip:?}");
+            assert_eq!(found.why.is_none(), expected == Carrier::Same, "{chip:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_uid_or_no_word_is_refused() {
+        for (chip, is_valid) in [
+            (chip(None, None, None), true),
+            (chip(Some("08112233"), Some("desfire"), None), true),
+            (chip(Some("04DE5F1EACC0400102AA"), None, None), true),
+            (chip(Some("04DE5F"), None, None), false),
+            (chip(Some("04DE5F1EACC04G"), None, None), false),
+            (chip(None, Some(""), None), false),
+            (chip(None, Some(&"x".repeat(33)), None), false),
+        ] {
+            assert_eq!(chip.validate().is_ok(), is_valid, "{chip:?}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! A preview: what a tap would lead to, shown to an owner before anybody taps. Nothing is
+//! verified, recorded or issued, and no cache is read.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::answer::{language, location, nonce};
+use super::destination::settled;
+use super::{Facts, MacroValues, TapError, UrlCode};
+use crate::experience::{Content, ContentFields, Scheme, Theme};
+use crate::id::{ExperienceId, InteractionId, TagId};
+use crate::interaction::{Refusal, Tech, Unchecked, Verdict, VerificationState};
+use crate::object;
+use crate::service::Service;
+use crate::storage::TagKey;
+use crate::studio::{PageKey, StudioPage};
+use crate::visitor::{OperatingSystem, Visitor};
+
+/// Stands where a rolling key would.
+const KEY_PLACEHOLDER: &str = "ROLLING_KEY";
+
+/// The tap to preview.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PreviewedTap {
+    /// Whose properties the macros get. It need not lead to this experience.
+    pub tag_id: TagId,
+    /// What verification comes to.
+    pub verification: VerificationState,
+    /// The language that the visitor reads, such as `de` or `pt-BR`; the tag's own where none is given.
+    #[serde(default)]
+    pub language: Option<String>,
+    /// The visitor's country, two letters; the configured default where none is given.
+    #[serde(default)]
+    #[schema(max_length = 2)]
+    pub country: Option<String>,
+    /// What the visitor's device runs.
+    #[serde(default)]
+    pub operating_system: Option<OperatingSystem>,
+    /// Whether the visitor's device shows pages light or dark; `auto` where none is given.
+    #[serde(default)]
+    pub scheme: Option<Scheme>,
+    /// A content in place of the draft, as it could be saved.
+    #[serde(default, deserialize_with = "object::option")]
+    pub content: Option<ContentFields>,
+}
+
+/// What a tap would lead to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(crate) enum Preview {
+    /// On to the owner's page.
+    Redirect {
+        /// The final URL, with `ROLLING_KEY` where a rolling key would stand.
+        /// `null` where the target is one macro that gives no URL for this tag.
+        location: Option<String>,
+    },
+    /// A page of the service.
+    Studio {
+        /// The page as its visitor would get it, with `ROLLING_KEY` in its forms.
+        html: String,
+    },
+}
+
+/// What a tap would lead to if the experience published `content`. `None` where
+/// there is no such tag.
+pub(crate) async fn preview(
+    service: &Service,
+    experience: ExperienceId,
+    content: &Content,
+    tap: PreviewedTap,
+) -> Result<Option<Preview>, TapError> {
+    let Some(tag) = service.tags.read(TagKey::Id(tap.tag_id)).await? else {
+        return Ok(None);
+    };
+    let (verdict, tech) = match tap.verification {
+        VerificationState::Verified => (
+            Verdict::Verified {
+                counter: 1,
+                previous: 0,
+            },
+            Tech::Nfc,
+        ),
+        VerificationState::NotVerified => (Verdict::NotVerified(Refusal::Malformed), Tech::Nfc),
+        VerificationState::NotChecked => (
+            Verdict::NotChecked(Unchecked::NoCode),
+            UrlCode::Nothing.tech(&tag),
+        ),
+    };
+    let at = service.now_in(tag.simulated()).await?;
+    let country = tap.country;
+    let facts = Some(Facts {
+        id: InteractionId(0),
+        at,
+        verdict,
+        tech,
+        country: country.unwrap_or_else(|| service.settings().default_country.clone()),
+    });
+    let visitor = Visitor {
+        languages: tap.language.into_iter().collect(),
+        operating_system: tap.operating_system.unwrap_or_default(),
+    };
+    let rk = Some(KEY_PLACEHOLDER);
+    Ok(Some(match content {
+        Content::Redirect { target, rules } => {
+            let location = match settled(service, &tag, target).await? {
+                Some(target) => {
+                    let target = (&target, &**rules);
+                    let found = location(service, &tag, target, &visitor, facts, rk).await?;
+                    Some(found.url)
+                }
+                None => None,
+            };
+            Preview::Redirect { location }
+        }
+        Content::Studio { blocks, theme } => {
+            let scope = MacroValues::full(service, &tag, facts, rk).await?;
+            let language = language(&visitor, &content.languages(), &tag);
+            let theme = Theme {
+                scheme: match theme.scheme {
+                    Scheme::Auto => tap.scheme.unwrap_or_default(),
+                    chosen => chosen,
+                },
+                ..theme.clone()
+            };
+            let page = StudioPage {
+                blocks,
+                theme: &theme,
+                experience,
+                title: tag.tag().shown_title(),
+                context: &scope.context(&visitor, &language, at),
+                rk,
+                key: PageKey::Live {
+                    base64: KEY_PLACEHOLDER.to_owned(),
+                    millis: 0,
+                },
+                outcome: None,
+                entered: &[],
+                nonce: &nonce(&*service.entropy),
+            };
+            Preview::Studio {
+                html: page.to_html(&scope, &service.media)?,
+            }
+        }
+    }))
+}

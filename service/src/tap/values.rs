@@ -1,0 +1,187 @@
+//! What an interaction can say to macros (decisions, "Macros").
+
+use std::borrow::Cow;
+
+use crate::clock::Timestamp;
+use crate::experience::Context;
+use crate::id::InteractionId;
+use crate::interaction::{KeyedInteraction, Tech, Verdict, VerificationState};
+use crate::macros::{self, Macro};
+use crate::service::{CachedTag, Service};
+use crate::storage::StorageError;
+use crate::tag::{Properties, PropertyClass};
+use crate::visitor::Visitor;
+
+/// What is known of the interaction once it is recorded.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
+    /// Its id.
+    pub(super) id: InteractionId,
+    /// Its time.
+    pub(super) at: Timestamp,
+    /// Its verdict.
+    pub(super) verdict: Verdict,
+    /// How the visitor came.
+    pub(super) tech: Tech,
+    /// The visitor's country.
+    pub(super) country: String,
+}
+
+impl From<KeyedInteraction> for Facts {
+    fn from(interaction: KeyedInteraction) -> Self {
+        let KeyedInteraction {
+            id,
+            at,
+            verdict,
+            tech,
+            country,
+            ..
+        } = interaction;
+        Self {
+            id,
+            at,
+            verdict,
+            tech,
+            country,
+        }
+    }
+}
+
+/// The values of macros for one answer. Properties are as they are now.
+pub(super) struct MacroValues<'a> {
+    tag: &'a CachedTag,
+    facts: Option<Facts>,
+    rk: Option<&'a str>,
+    attributes: Properties,
+    data: Properties,
+    variables: Properties,
+    scan_count: u64,
+}
+
+impl<'a> MacroValues<'a> {
+    /// A scope with the properties of which `uses` says that they are asked for.
+    pub(super) async fn with(
+        service: &Service,
+        tag: &'a CachedTag,
+        uses: impl Fn(&dyn Fn(&Macro) -> bool) -> bool,
+        facts: Option<Facts>,
+        rk: Option<&'a str>,
+    ) -> Result<MacroValues<'a>, StorageError> {
+        let wanted = |class| {
+            uses(&|name| {
+                matches!(
+                    (name, class),
+                    (Macro::TagAttribute(_), PropertyClass::Attribute)
+                        | (Macro::TagData(_), PropertyClass::Data)
+                        | (Macro::TagVariable(_), PropertyClass::Variable)
+                )
+            })
+        };
+        let mut scope = MacroValues::empty(tag, facts, rk);
+        for class in PropertyClass::ALL
+            .into_iter()
+            .filter(|class| wanted(*class))
+        {
+            let properties = service.storage.properties(tag.id(), class).await?;
+            match class {
+                PropertyClass::Attribute => scope.attributes = properties,
+                PropertyClass::Data => scope.data = properties,
+                PropertyClass::Variable => scope.variables = properties,
+            }
+        }
+        Ok(scope)
+    }
+
+    /// A scope with every property of the tag, and with what its conditions ask about.
+    pub(super) async fn full(
+        service: &Service,
+        tag: &'a CachedTag,
+        facts: Option<Facts>,
+        rk: Option<&'a str>,
+    ) -> Result<MacroValues<'a>, StorageError> {
+        let mut scope = MacroValues::empty(tag, facts, rk);
+        if let Some(tag) = service.storage.tag(tag.id()).await? {
+            scope.scan_count = tag.scan_count;
+            scope.attributes = tag.fields.attributes;
+            scope.data = tag.fields.data;
+            scope.variables = tag.fields.variables;
+        }
+        Ok(scope)
+    }
+
+    fn empty(tag: &'a CachedTag, facts: Option<Facts>, rk: Option<&'a str>) -> Self {
+        Self {
+            tag,
+            facts,
+            rk,
+            attributes: Properties::default(),
+            data: Properties::default(),
+            variables: Properties::default(),
+            scan_count: 0,
+        }
+    }
+
+    /// What conditions ask about, of a [full](Self::full) scope. Before a tap is
+    /// recorded it is not checked, and `now` is its time.
+    pub(super) fn context<'s>(
+        &'s self,
+        visitor: &Visitor,
+        language: &'s str,
+        now: Timestamp,
+    ) -> Context<'s> {
+        let facts = self.facts.as_ref();
+        Context {
+            verification: VerificationState::of(
+                facts.and_then(|facts| facts.verdict.tag_verified()),
+            ),
+            variables: &self.variables,
+            scan_count: self.scan_count,
+            language,
+            country: facts.map_or("", |facts| facts.country.as_str()),
+            operating_system: visitor.operating_system,
+            at: facts.map_or(now, |facts| facts.at),
+        }
+    }
+
+    fn fact<T: ToString>(&self, fact: impl Fn(&Facts) -> T) -> Option<Cow<'_, str>> {
+        self.facts
+            .as_ref()
+            .map(|facts| fact(facts).to_string().into())
+    }
+}
+
+impl macros::Scope for MacroValues<'_> {
+    fn value(&self, name: &Macro) -> Option<Cow<'_, str>> {
+        let fields = &self.tag.tag().fields;
+        let location = fields.location.as_ref();
+        match name {
+            Macro::InteractionRk => self.rk.map(Cow::from),
+            Macro::InteractionId => self.fact(|facts| facts.id),
+            Macro::InteractionTime => self.fact(|facts| facts.at.unix_seconds()),
+            Macro::TechValue => self.fact(|facts| facts.tech.value()),
+            Macro::TechName => self.fact(|facts| facts.tech.name()),
+            Macro::VerificationSupported => Some(
+                (fields.verifier_enabled && self.tag.rolls())
+                    .to_string()
+                    .into(),
+            ),
+            Macro::VerificationResult => {
+                let verified = self.facts.as_ref()?.verdict.tag_verified()?;
+                Some(verified.to_string().into())
+            }
+            Macro::TagId => Some(self.tag.id().to_string().into()),
+            Macro::TagName => Some(fields.name.as_str().into()),
+            Macro::TagTitle => Some(fields.title.as_str().into()),
+            Macro::TagAttribute(key) => self.attributes.get(key).map(Cow::from),
+            Macro::TagData(key) => self.data.get(key).map(Cow::from),
+            Macro::TagVariable(key) => self.variables.get(key).map(Cow::from),
+            Macro::DeviceCountry => self
+                .facts
+                .as_ref()
+                .map(|facts| facts.country.as_str().into()),
+            Macro::LocationLat => location.map(|location| location.lat.to_string().into()),
+            Macro::LocationLon => location.map(|location| location.lon.to_string().into()),
+            Macro::VenueName => location.map(|location| location.venue.name.as_str().into()),
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Sends a tap as a visitor's phone would, and returns the result. A redirect is
+//! reported and never followed.
+
+use std::time::Duration;
+
+use axum::http::{Request, StatusCode, header};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tapdesk_service::clock::{Clock, Timestamp};
+use ureq::Agent;
+use ureq::tls::{RootCerts, TlsConfig};
+use url::Url;
+
+use crate::backend::Backend;
+
+/// How long a service may take to answer a tap.
+const ANSWER_TIME: Duration = Duration::from_secs(10);
+/// Longest payload that is read from a service which is not ours.
+const PAYLOAD_MAX: u64 = 256 * 1024;
+
+/// Where a tap is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Destination {
+    /// The service that the screens show, whatever host the URL names.
+    Service,
+    /// The URL itself.
+    Url,
+}
+
+/// What was read of the chip on which the URL was found, as the dry run takes it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Chip {
+    /// Its UID in hexadecimal; none if the reader does not tell it.
+    pub uid: Option<String>,
+    /// Its make.
+    pub technology: Option<String>,
+    /// Whether its settings say that it makes codes; none if they were not read.
+    pub makes_codes: Option<bool>,
+}
+
+/// What came of a tap.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SentTap {
+    /// When it was sent.
+    pub at: Timestamp,
+    /// The answer's status.
+    pub status: u16,
+    /// Where the answer leads; not followed.
+    pub location: Option<String>,
+    /// The rolling key, as the owner's page receives it.
+    pub rk: Option<String>,
+    /// The same as clients send it.
+    pub rk_base64: Option<String>,
+    /// What the owner's page learns for the key.
+    pub payload: Option<Value>,
+}
+
+/// The parts of a tap's URL that matter here.
+struct TapUrl {
+    url: Url,
+    slug: String,
+}
+
+impl TapUrl {
+    fn parse(text: &str) -> Result<Self, String> {
+        let url = Url::parse(text).map_err(|_| format!("{text} is not a URL."))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(format!(
+                "{text} is not an http or https URL, so a tap cannot be sent."
+            ));
+        }
+        let mut segments = url.path_segments().into_iter().flatten();
+        let slug = segments.rfind(|segment| !segment.is_empty());
+        let slug = slug.unwrap_or_default().to_owned();
+        Ok(Self { url, slug })
+    }
+
+    /// Whether the URL is that of a tag at `base`.
+    fn is_at(&self, base: &str) -> bool {
+        tapdesk_service::TapUrl::parse(self.url.as_str()).is_ok_and(|url| url.is_at(base))
+    }
+}
+
+/// Sends the tap of `url`. `address` is that of the connected service. `automatic` is
+/// the chip of a tap that nobody clicked: it is sent only if the URL is of that service
+/// and was not copied to this chip, because a card can contain any URL. An `Err` is a
+/// sentence for people.
+pub async fn send_tap(
+    backend: &Backend,
+    address: &str,
+    clock: &dyn Clock,
+    url: &str,
+    to: Destination,
+    automatic: Option<Chip>,
+) -> Result<SentTap, String> {
+    let tap = TapUrl::parse(url)?;
+    if let Some(chip) = automatic {
+        if !is_of_service(backend, address, &tap).await {
+            return Err(format!(
+                "The inlay's URL leads to {}, which is not this service. Send the tap yourself to allow it.",
+                tap.url.host_str().unwrap_or_default()
+            ));
+        }
+        refuse_copy(backend, url, chip).await?;
+    }
+    let at = clock.now();
+    match to {
+        Destination::Service => at_service(backend, &tap, at).await,
+        Destination::Url => {
+            let sent = tokio::task::spawn_blocking(move || at_url(&tap, at));
+            sent.await.map_err(|error| error.to_string())?
+        }
+    }
+}
+
+async fn is_of_service(backend: &Backend, address: &str, tap: &TapUrl) -> bool {
+    let settings = get(backend, "/admin/v1/settings").await;
+    let settings = settings.and_then(|(_, body)| serde_json::from_slice::<Value>(&body).ok());
+    let tag_url = settings
+        .as_ref()
+        .and_then(|settings| settings["tag_url"]["value"].as_str());
+    tag_url.is_some_and(|tag_url| tap.is_at(tag_url)) || tap.is_at(&format!("{address}/t"))
+}
+
+/// An `Err` if the service says that the URL was copied to this chip, or does not say that it was not.
+async fn refuse_copy(backend: &Backend, url: &str, chip: Chip) -> Result<(), String> {
+    let body = serde_json::json!({"url": url, "chip": chip}).to_string();
+    let request = Request::post("/admin/v1/verification")
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(body.into_bytes())
+        .map_err(|error| error.to_string())?;
+    let (parts, body) = backend.request(request).await.into_parts();
+    let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
+    if parts.status != StatusCode::OK {
+        return Err(
+            "The service does not say whether the URL was copied. Send the tap yourself to allow it."
+                .to_owned(),
+        );
+    }
+    if answer["chip"] == "copied" {
+        let why = answer["findings"][0]["text"].as_str().unwrap_or_default();
+        return Err(format!("{why} Send the tap yourself to allow it."));
+    }
+    Ok(())
+}
+
+async fn at_service(backend: &Backend, tap: &TapUrl, at: Timestamp) -> Result<SentTap, String> {
+    let query = tap
+        .url
+        .query()
+        .map_or_else(String::new, |query| format!("?{query}"));
+    let path = format!("/t/{}{query}", tap.slug);
+    let (parts, _) = get(backend, &path).await.ok_or("The URL cannot be sent.")?;
+    let location = parts.headers.get(header::LOCATION);
+    let location = location.and_then(|value| value.to_str().ok());
+    let rk = location.and_then(rolling_key);
+    let rk_base64 = rk.as_deref().map(|key| STANDARD.encode(key));
+    let payload = match &rk_base64 {
+        Some(key) => get(backend, &payload_path(key)).await,
+        None => None,
+    };
+    Ok(SentTap {
+        at,
+        status: parts.status.as_u16(),
+        location: location.map(str::to_owned),
+        payload: payload.and_then(|(_, body)| payload_of(&body)),
+        rk,
+        rk_base64,
+    })
+}
+
+async fn get(backend: &Backend, path: &str) -> Option<(axum::http::response::Parts, Vec<u8>)> {
+    let request = Request::get(path).body(Vec::new()).ok()?;
+    Some(backend.request(request).await.into_parts())
+}
+
+/// The same at whatever host the URL names. Blocks.
+fn at_url(tap: &TapUrl, at: Timestamp) -> Result<SentTap, String> {
+    let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier);
+    let agent: Agent = Agent::config_builder()
+        .tls_config(tls.build())
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .timeout_global(Some(ANSWER_TIME))
+        .build()
+        .new_agent();
+    let host = tap.url.host_str().unwrap_or_default();
+    let answer = agent.get(tap.url.as_str()).call();
+    let answer = answer.map_err(|error| format!("{host} does not answer ({error})."))?;
+    let location = answer.headers().get(header::LOCATION);
+    let location = location
+        .and_then(|value| value.to_str().ok())
+        .map(str::to_owned);
+    let rk = location.as_deref().and_then(rolling_key);
+    let rk_base64 = rk.as_deref().map(|key| STANDARD.encode(key));
+    // The key goes back to whoever issued it, and to nobody else.
+    let payload = rk_base64.as_ref().and_then(|key| {
+        let url = tap.url.join(&payload_path(key)).ok()?;
+        let answer = agent.get(url.as_str()).call().ok()?;
+        let is_ok = answer.status() == StatusCode::OK;
+        let body = answer
+            .into_body()
+            .into_with_config()
+            .limit(PAYLOAD_MAX)
+            .read_to_vec();
+        payload_of(&body.ok().filter(|_| is_ok)?)
+    });
+    Ok(SentTap {
+        at,
+        status: answer.status().as_u16(),
+        location,
+        rk,
+        rk_base64,
+        payload,
+    })
+}
+
+/// The rolling key in the query of a redirect.
+fn rolling_key(location: &str) -> Option<String> {
+    let url = Url::parse(location).ok()?;
+    let (_, key) = url.query_pairs().find(|(name, _)| name == "rk")?;
+    Some(key.into_owned()).filter(|key| !key.is_empty())
+}
+
+fn payload_path(key: &str) -> String {
+    let key = percent_encoding::utf8_percent_encode(key, percent_encoding::NON_ALPHANUMERIC);
+    format!("/v2/interactions/rk_payload?rk={key}")
+}
+
+/// The payload, where the body is one and not the empty list of an invalid key.
+fn payload_of(body: &[u8]) -> Option<Value> {
+    let payload: Value = serde_json::from_slice(body).ok()?;
+    payload.is_object().then_some(payload)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_urls_of_tags_at_the_tag_url_are_the_services_own() {
+        let is_at =
+            |url: &str| TapUrl::parse(url).is_ok_and(|tap| tap.is_at("http://127.0.0.1:8787/t"));
+        assert!(is_at("http://127.0.0.1:8787/t/k3v9qa?uid=1&token=2"));
+        for url in [
+            "http://127.0.0.1:8788/t/k3v9qa",
+            "https://127.0.0.1:8787/t/k3v9qa",
+            "http://127.0.0.1:8787/admin/v1/tags",
+            "http://127.0.0.1:8787/team/k3v9qa",
+            "http://127.0.0.1:8787/t/more/k3v9qa",
+            "http://127.0.0.1:8787.example.com/t/k3v9qa",
+            "http://127.0.0.1:8787@example.com/t/k3v9qa",
+            "http://example.com/http://127.0.0.1:8787/t/k3v9qa",
+            "http://127.0.0.1:8787/t/../admin/v1/tags",
+        ] {
+            assert!(!is_at(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_web_address_is_sent_nowhere() {
+        for url in [
+            "tel:+4912345",
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "k3v9qa",
+        ] {
+            assert!(TapUrl::parse(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn the_key_is_found_wherever_it_stands_in_the_query() {
+        let key = |location: &str| rolling_key(location);
+        assert_eq!(
+            key("https://a.example/?x=1&rk=abc#f").as_deref(),
+            Some("abc")
+        );
+        assert_eq!(key("https://a.example/?rk=").as_deref(), None);
+        assert_eq!(key("https://a.example/rk=abc").as_deref(), None);
+    }
+}

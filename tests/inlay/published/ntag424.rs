@@ -1,0 +1,389 @@
+//! NTAG 424 DNA: file data, MAC windows, TagTamper, boltcard; AES and LRP.
+
+use serde_json::Value;
+use tapdesk_service::inlay::assessment::{Authenticity, FailedStep, Tamper};
+use tapdesk_service::inlay::derivation::{Derivation, MasterSecret, SdmBackendVersion};
+use tapdesk_service::inlay::key::InlayKeys;
+use tapdesk_service::inlay::session::{Purpose, session_key};
+use tapdesk_service::inlay::technology::ntag424::{Message, MetaKey, Mirrored, Session, check};
+use tapdesk_service::inlay::technology::{Mode, Technology};
+use tapdesk_service::inlay::template::{Field, Filled, MacStart, Template, TemplateSettings};
+
+use super::{
+    aes, array, assert_as_expected, bytes, each, key, maybe, number, read, some_uid, template,
+    text, uid,
+};
+
+fn mode(inputs: &Value) -> Mode {
+    match inputs["mode"].as_str() {
+        Some("LRP") => Mode::Lrp,
+        _ => Mode::Aes,
+    }
+}
+
+fn keys(inputs: &Value) -> InlayKeys {
+    let meta = maybe(inputs, "meta_key").map(|_| key(inputs, "meta_key"));
+    aes(meta, key(inputs, "file_key"))
+}
+
+/// The values of a vector that has them one by one.
+fn values(inputs: &Value) -> Filled {
+    let names = [
+        ("picc_enc_data", Field::Picc),
+        ("picc_data", Field::Picc),
+        ("enc_file_data", Field::Enc),
+        ("sdmmac", Field::Mac),
+        ("plain_uid", Field::Uid),
+        ("plain_counter", Field::Counter),
+    ];
+    let given = names
+        .into_iter()
+        .filter_map(|(name, field)| Some((field, maybe(inputs, name)?)));
+    given.fold(Filled::default(), |code, (field, value)| {
+        code.with(field, value)
+    })
+}
+
+/// The verdict on the values, with the MAC's input as the vector states it.
+fn by_values(inputs: &Value, expected: &Value) {
+    let InlayKeys::Aes(keys) = keys(inputs) else {
+        unreachable!("these keys are AES keys");
+    };
+    let code = values(inputs);
+    let tamper_at = inputs["tt_offset_in_file_data"].as_u64();
+    let message = Message {
+        code: &code,
+        mac_input: text(inputs, "mac_input_ascii").as_bytes(),
+        tamper_at: tamper_at.map(|at| at.try_into().unwrap()),
+        tamper_covered: false,
+    };
+    let found = check(mode(inputs), &message, some_uid(expected), &keys);
+    assert_as_expected(&found, expected);
+    if let Some(letters) = maybe(expected, "permanent") {
+        let state = [letters, text(expected, "current")].concat();
+        assert_eq!(found.tamper, Some(tamper(&state)), "{state}");
+    }
+}
+
+fn tamper(letters: &str) -> Tamper {
+    match letters {
+        "CC" => Tamper::Sealed,
+        "OC" => Tamper::Reclosed,
+        "OO" => Tamper::Open,
+        "II" => Tamper::Off,
+        _ => Tamper::Unknown,
+    }
+}
+
+/// `{picc}` and the others in the place of the values in a vector's URL.
+fn template_of_url(inputs: &Value, technology: Technology) -> TemplateSettings {
+    let mut url = text(inputs, "url").to_owned();
+    let code = values(inputs);
+    for field in [
+        Field::Picc,
+        Field::Enc,
+        Field::Uid,
+        Field::Counter,
+        Field::Mac,
+    ] {
+        if let Some(value) = code.get(field) {
+            url = url.replacen(value, &field.to_string(), 1);
+        }
+    }
+    TemplateSettings {
+        mode: mode(inputs),
+        enc_length: code.get(Field::Enc).map(str::len),
+        ..TemplateSettings::new(url, technology)
+    }
+}
+
+#[test]
+fn encrypted_file_data() {
+    each("ntag424-aes-encfile", |name, inputs, expected| {
+        if name == "sdm-backend-bulk-kdf1" {
+            return bulk(inputs, expected);
+        }
+        by_values(inputs, expected);
+        if expected["authentic"] == true {
+            let session = |purpose| {
+                let mirrored = Mirrored {
+                    uid: uid(expected),
+                    counter: number(&expected["counter"]),
+                };
+                session_key(&key(inputs, "file_key"), purpose, mirrored)
+            };
+            assert_eq!(session(Purpose::Mac), key(expected, "mac_session_key"));
+            assert_eq!(
+                session(Purpose::Encryption),
+                key(expected, "enc_session_key")
+            );
+            let settings = TemplateSettings {
+                mac_from: MacStart::Enc,
+                ..template_of_url(inputs, Technology::Ntag424Dna)
+            };
+            by_template(&template(settings), inputs, expected);
+        }
+    });
+}
+
+/// One parameter with PICC data, file data and MAC, and keys by sdm-backend's newer scheme.
+fn bulk(inputs: &Value, expected: &Value) {
+    let settings = TemplateSettings {
+        mac_from: MacStart::Enc,
+        enc_length: Some(128),
+        ..TemplateSettings::new(
+            "https://sdm.example/?e={picc}{enc}{mac}",
+            Technology::Ntag424Dna,
+        )
+    };
+    let template = template(settings);
+    let code = read(
+        &template,
+        &format!("https://sdm.example/?{}", text(inputs, "query")),
+    );
+    let derivation = Derivation::SdmBackend {
+        version: SdmBackendVersion::Standard,
+        meta_slot: 1,
+        file_slot: 2,
+    };
+    let master = MasterSecret::from_hex(text(inputs, "master_key")).unwrap();
+    let keys = derivation.keys(&master, uid(expected).unwrap()).unwrap();
+    assert_eq!(keys.file, key(expected, "file_key"));
+    assert_eq!(*keys.for_picc_data(), key(expected, "meta_key"));
+    let input = template.mac_input(None, &code);
+    assert_eq!(input, text(inputs, "mac_input_ascii").as_bytes());
+    let found = template.check(None, &code, uid(expected).unwrap(), &InlayKeys::Aes(keys));
+    assert_as_expected(&found, expected);
+}
+
+/// The verdict on a vector's URL, through a template.
+fn by_template(template: &Template, inputs: &Value, expected: &Value) {
+    let code = read(template, text(inputs, "url"));
+    let input = template.mac_input(None, &code);
+    if let Some(stated) = maybe(inputs, "mac_input_ascii") {
+        assert_eq!(input, stated.as_bytes());
+    }
+    if let Some(stated) = maybe(inputs, "mac_input_hex") {
+        assert_eq!(input, bytes(stated));
+    }
+    // A browser may send the digits in lower case: the MAC's text stays the template's.
+    let lower = text(inputs, "url").to_lowercase();
+    let address = text(inputs, "url").split('?').next().unwrap();
+    let lower = [address, &lower[address.len()..]].concat();
+    if template.settings().template.contains('?') {
+        assert_eq!(read(template, &lower), code);
+    }
+    let found = template.check(None, &code, some_uid(expected), &keys(inputs));
+    assert_as_expected(&found, expected);
+}
+
+#[test]
+fn lrp() {
+    each("ntag424-lrp", |_, inputs, expected| {
+        by_values(inputs, expected);
+        if let Some(block) = maybe(expected, "picc_plain") {
+            let opened = MetaKey::new(Mode::Lrp, &key(inputs, "meta_key")).open(&values(inputs));
+            assert_eq!(opened, Mirrored::from_block(array(block)));
+        }
+    });
+}
+
+/// A chip in LRP mode does not make MACs of AES mode, and the other way round.
+#[test]
+fn modes_do_not_mix() {
+    each("ntag424-lrp", |_, inputs, _| {
+        let code = values(inputs);
+        assert_eq!(
+            MetaKey::new(Mode::Aes, &key(inputs, "meta_key")).open(&code),
+            None
+        );
+    });
+    each("sdm-mac-window", |_, inputs, expected| {
+        let other = match mode(inputs) {
+            Mode::Aes => Mode::Lrp,
+            Mode::Lrp => Mode::Aes,
+        };
+        let mirrored = Mirrored {
+            uid: uid(expected),
+            counter: number(&expected["counter"]),
+        };
+        let input = inputs["mac_input_ascii"].as_str().unwrap_or("").as_bytes();
+        let mac = Session::new(other, &key(inputs, "file_key"), mirrored).mac(input);
+        assert_ne!(Some(mac), values(inputs).bytes(Field::Mac));
+    });
+}
+
+/// The template that has a placeholder where a chip's settings say that it mirrors.
+fn template_of_file(inputs: &Value) -> Template {
+    let offsets = &inputs["offsets"];
+    let at = |name: &str| {
+        offsets[name]
+            .as_u64()
+            .map(|at| usize::try_from(at).unwrap())
+    };
+    let file = bytes(text(inputs, "ndef_file_hex"));
+    let enc_length = at("SDMENCLength");
+    let picc = if mode(inputs) == Mode::Lrp { 48 } else { 32 };
+    let mut fields: Vec<_> = [
+        (at("UIDOffset"), Field::Uid, 14),
+        (at("SDMReadCtrOffset"), Field::Counter, 6),
+        (at("PICCDataOffset"), Field::Picc, picc),
+        (at("SDMENCOffset"), Field::Enc, enc_length.unwrap_or(0)),
+        (at("SDMMACOffset"), Field::Mac, 16),
+    ]
+    .into_iter()
+    .filter_map(|(at, field, length)| Some((at?, field, length)))
+    .collect();
+    fields.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
+
+    let url = text(inputs, "url");
+    // Bytes of the prefix that are no part of the file.
+    let prefix = url.len() - (file.len() - 7);
+    let mut text = url.to_owned();
+    for (at, field, length) in &fields {
+        let at = at - 7 + prefix;
+        text.replace_range(at..at + length, &field.to_string());
+    }
+    let needs_slug = fields
+        .iter()
+        .all(|(_, field, _)| !matches!(field, Field::Uid | Field::Picc));
+    if needs_slug {
+        text = text.replacen("/s/", "/{slug}/", 1);
+    }
+    template(TemplateSettings {
+        mode: mode(inputs),
+        mac_from: MacStart::Offset(at("SDMMACInputOffset").unwrap().try_into().unwrap()),
+        ndef_prefix: Some(file[6]),
+        enc_length,
+        ..TemplateSettings::new(text, Technology::Ntag424Dna)
+    })
+}
+
+#[test]
+fn mac_windows() {
+    each("sdm-mac-window", |name, inputs, expected| {
+        if maybe(inputs, "sdmmac").is_some() {
+            by_values(inputs, expected);
+        }
+        if maybe(inputs, "ndef_file_hex").is_none() || name == "aes-plain-ctr-only" {
+            return;
+        }
+        let template = template_of_file(inputs);
+        by_template(&template, inputs, expected);
+
+        // The encoding sheet has the chip's offsets, and its file with the values in their places.
+        let layout = template.layout(None).unwrap();
+        let code = read(&template, text(inputs, "url"));
+        assert_eq!(template.url(None, &code), text(inputs, "url"));
+        let mut file = layout.file.clone();
+        for (field, at) in &layout.offsets {
+            let value = code.get(*field).unwrap();
+            file[*at..at + value.len()].copy_from_slice(value.as_bytes());
+        }
+        assert_eq!(file, bytes(text(inputs, "ndef_file_hex")));
+        let offset = inputs["offsets"]["SDMMACInputOffset"].as_u64();
+        assert_eq!(layout.mac_input.map(|at| at as u64), offset);
+    });
+}
+
+/// A counter without a UID names no chip: the tag is found by its slug. The vector's URL has one of
+/// a single letter, shorter than ours, so its MAC's input is taken as it stands.
+#[test]
+fn a_counter_without_a_uid() {
+    each("sdm-mac-window", |name, inputs, expected| {
+        if name == "aes-plain-ctr-only" {
+            let InlayKeys::Aes(keys) = keys(inputs) else {
+                unreachable!("these keys are AES keys");
+            };
+            let code = Filled::default()
+                .with(Field::Counter, "00012C")
+                .with(Field::Mac, text(expected, "sdmmac"));
+            let message = Message {
+                code: &code,
+                mac_input: text(inputs, "mac_input_ascii").as_bytes(),
+                tamper_at: None,
+                tamper_covered: false,
+            };
+            let found = check(Mode::Aes, &message, some_uid(expected), &keys);
+            assert_as_expected(&found, expected);
+            assert!(found.proves_tap());
+        }
+    });
+}
+
+#[test]
+fn a_uid_without_a_counter_proves_no_tap() {
+    each("sdm-mac-window", |name, inputs, expected| {
+        if name.contains("uid-only") && maybe(inputs, "ndef_file_hex").is_some() {
+            let template = template_of_file(inputs);
+            let code = read(&template, text(inputs, "url"));
+            let found = template.check(None, &code, some_uid(expected), &keys(inputs));
+            assert!(found.is_authentic() && !found.proves_tap());
+        }
+    });
+}
+
+#[test]
+fn tag_tamper() {
+    each("ntag424-tagtamper", |_, inputs, expected| {
+        let Some(parameter) = maybe(inputs, "tt_param") else {
+            return by_values(inputs, expected);
+        };
+        let covered = expected["status_authenticated"] == true;
+        let text =
+            format!("https://t.example/tt?picc_data={{picc}}&{parameter}={{tamper}}&cmac={{mac}}");
+        let template = template(TemplateSettings {
+            mac_from: if covered {
+                MacStart::Picc
+            } else {
+                MacStart::None
+            },
+            ..TemplateSettings::new(text, Technology::Ntag424DnaTt)
+        });
+        let code = read(&template, super::text(inputs, "url"));
+        let found = template.check(None, &code, some_uid(expected), &keys(inputs));
+        assert_as_expected(&found, expected);
+        let letters = ["permanent", "current"]
+            .map(|name| super::text(expected, name))
+            .concat();
+        let state = if covered {
+            tamper(&letters)
+        } else {
+            Tamper::Unknown
+        };
+        assert_eq!(found.tamper, Some(state));
+
+        // Edited letters: refused if the MAC covers them, and never believed if it does not.
+        let edited = code.with(Field::Tamper, if letters == "CC" { "OC" } else { "CC" });
+        let found = template.check(None, &edited, some_uid(expected), &keys(inputs));
+        assert_eq!(found.is_authentic(), !covered);
+        assert_eq!(found.tamper, Some(Tamper::Unknown));
+    });
+}
+
+#[test]
+fn boltcard_taps() {
+    each("boltcard-tap", |_, inputs, expected| {
+        let text = "lnurlw://card.example/boltcards/api/v1/scan?p={picc}&c={mac}";
+        let template = template(TemplateSettings::new(text, Technology::Ntag424Dna));
+        let url = format!(
+            "lnurlw://card.example/boltcards/api/v1/scan?p={}&c={}",
+            super::text(inputs, "p"),
+            super::text(inputs, "c")
+        );
+        let code = read(&template, &url);
+        let keys = aes(Some(key(inputs, "k1")), key(inputs, "k2"));
+        let plain = Mirrored::from_block(array(super::text(expected, "picc_plain"))).unwrap();
+        let found = template.check(None, &code, plain.uid.unwrap(), &keys);
+        assert_eq!(found.uid, plain.uid);
+        if expected["authentic"] == true {
+            assert_as_expected(&found, expected);
+            assert_eq!(found.proves_tap(), plain.counter != Some(0));
+        } else {
+            assert_eq!(
+                found.authenticity,
+                Authenticity::NotAuthentic(FailedStep::Mac)
+            );
+        }
+    });
+}
