@@ -4,6 +4,9 @@
 //! and nothing is checked by one call and acted on by another. A method that
 //! writes returns after its commit is on disk. A missing row is `Ok(None)`.
 //! Backends keep their own time: it is theirs that decides about keys.
+//!
+//! What owners set up is implemented once for both databases, in `plane`. A database runs
+//! those operations, and has the path of a tap to itself.
 
 mod administration;
 mod conflict;

@@ -141,8 +141,8 @@ pub(super) trait Database: Send + Sync {
     ) -> Result<Vec<Row>, StorageError>;
 }
 
-/// Inserts rows into a table by statements of many rows. Answers what `returning` asks
-/// of each, in their order; nothing if it is empty.
+/// Inserts rows into a table by statements of many rows. `then` ends each: what is answered
+/// of a row (`RETURNING`), or what to do if it is there (`ON CONFLICT`).
 async fn insert_rows(
     tx: &mut dyn Transaction,
     table: &str,

@@ -222,7 +222,9 @@ pub(in crate::storage::plane) async fn insert_rows(
     }
     let inserted = plane::insert_rows(tx, "tags", &names, rows, "RETURNING id").await?;
     let ids = inserted.into_iter().map(|mut row| row.take());
-    let ids: Vec<TagId> = ids.collect::<Result<_, _>>()?;
+    let mut ids: Vec<TagId> = ids.collect::<Result<_, _>>()?;
+    // They rise with the rows, but RETURNING promises no order.
+    ids.sort_unstable();
     let properties = ids.iter().zip(tags).flat_map(|(id, tag)| {
         let classes = PropertyClass::ALL.into_iter();
         classes.map(|class| (*id, class, *tag))
