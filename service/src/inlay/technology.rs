@@ -30,7 +30,7 @@ pub enum Technology {
     Ntag216,
     /// NXP MIFARE Ultralight: a static URL.
     Ultralight,
-    /// NXP NTAG 424 DNA TagTamper: an NTAG 424 DNA with a tamper loop.
+    /// NXP NTAG 424 DNA `TagTamper`: an NTAG 424 DNA with a tamper loop.
     #[serde(skip)]
     Ntag424DnaTt,
     /// NXP NTAG 223 DNA, also with `StatusDetect`: SUNCMAC.

@@ -1,4 +1,4 @@
-//! NXP NTAG 424 DNA with Secure Dynamic Messaging, in AES and in LRP mode (NT4H2421Gx section
+//! NXP NTAG 424 DNA with Secure Dynamic Messaging, in AES and in LRP mode (`NT4H2421Gx` section
 //! 9.3, AN12196, AN12304).
 //!
 //! Both modes share the shape: PICC data under the meta key name the chip and its read counter; a
@@ -83,7 +83,7 @@ pub fn judge(
     }
 }
 
-/// The state of the loop: permanent, then current (NT4H2421Tx section 10.2). In clear and outside
+/// The state of the loop: permanent, then current (`NT4H2421Tx` section 10.2). In clear and outside
 /// of the MAC's input anyone can write it, and sections 9.3.5 and 11.7.1 allow that layout.
 fn tamper(message: &Message<'_>, data: Option<&FileData>, authentic: bool) -> Option<Tamper> {
     let letters = match (message.tamper_at, message.code.get(Field::Tamper)) {
@@ -134,7 +134,7 @@ impl Session {
         }
     }
 
-    /// The SDMMAC of `input`: the odd bytes of its CMAC (NT4H2421Gx section 9.3.8).
+    /// The SDMMAC of `input`: the odd bytes of its CMAC (`NT4H2421Gx` section 9.3.8).
     pub fn mac(&self, input: &[u8]) -> [u8; 8] {
         match self {
             Self::Aes { mac, .. } => session::sdmmac(mac, input),

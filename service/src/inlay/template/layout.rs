@@ -1,7 +1,7 @@
 //! The chip's NDEF file, the offsets at which it mirrors, and the input of its MAC.
 //!
 //! The file is `NLEN` (2 bytes, MSB first), then one short record: D1h 01h, length, 55h ("U"),
-//! a prefix code, and the URL without the prefix (NFC Forum URI RTD; NT4H2421Gx section 8.2.3).
+//! a prefix code, and the URL without the prefix (NFC Forum URI RTD; `NT4H2421Gx` section 8.2.3).
 
 use super::request::SLUG;
 use super::syntax::{Parts, Token};

@@ -1,4 +1,4 @@
-//! PICC data: who was read and how often, encrypted under the meta key (NT4H2421Gx section 9.3.4).
+//! PICC data: who was read and how often, encrypted under the meta key (`NT4H2421Gx` section 9.3.4).
 
 use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128Dec, Aes128Enc};
@@ -21,6 +21,7 @@ pub struct Mirrored {
 /// `PICCDataTag`: bit 7 UID, bit 6 counter, the low nibble the UID's length.
 const UID: u8 = 0x87;
 const COUNTER: u8 = 0x40;
+const BOTH: u8 = UID | COUNTER;
 
 impl Mirrored {
     /// UID and counter.
@@ -66,7 +67,6 @@ impl Mirrored {
                 0,
             ]))
         };
-        const BOTH: u8 = UID | COUNTER;
         match tag {
             BOTH => Some(Self {
                 uid: uid(rest),
