@@ -86,7 +86,7 @@ pub struct Format {
     pub settings: TemplateSettings,
     /// The keys; `None` if no MAC proved it.
     pub source: Option<KeySource>,
-    /// What each URL names, in the order of the URLs' text.
+    /// What each URL names, in their order; the same URL once.
     pub reads: Vec<(Option<Uid>, Option<u32>)>,
     /// By how many URLs' MACs it is proved.
     pub proved_by: usize,
@@ -113,10 +113,13 @@ impl Budget<'_> {
 /// Finds the template of the URLs. `keep_going` is asked now and then; once it says no, the
 /// answer is unknown.
 pub fn solve(puzzle: &Puzzle<'_>, keep_going: &mut dyn FnMut() -> bool) -> Solution {
-    let mut urls = puzzle.urls[..puzzle.urls.len().min(URLS_MAX)].to_vec();
     // The same URL twice proves no more than once.
-    urls.sort_unstable();
-    urls.dedup();
+    let mut urls: Vec<&str> = Vec::new();
+    for url in puzzle.urls.iter().take(URLS_MAX) {
+        if !urls.contains(url) {
+            urls.push(url);
+        }
+    }
     let sources = sources::all(puzzle);
     let mut budget = Budget {
         tried: 0,

@@ -101,8 +101,8 @@ fn tamper(message: &Message<'_>, data: Option<&FileData>, authentic: bool) -> Op
 pub enum Session {
     /// Of AES mode.
     Aes {
-        /// `KSesSDMFileReadENC`.
-        encryption: AesKey,
+        /// The file key, from which the key of encrypted file data follows.
+        file: AesKey,
         /// `KSesSDMFileReadMAC`.
         mac: AesKey,
         /// What they were made for.
@@ -122,7 +122,7 @@ impl Session {
     pub fn new(mode: Mode, file_key: &AesKey, mirrored: Mirrored) -> Self {
         match mode {
             Mode::Aes => Self::Aes {
-                encryption: session::session_key(file_key, session::Purpose::Encryption, mirrored),
+                file: file_key.clone(),
                 mac: session::session_key(file_key, session::Purpose::Mac, mirrored),
                 mirrored,
             },
@@ -146,11 +146,10 @@ impl Session {
     pub fn decrypt(&self, data: &[u8]) -> Vec<u8> {
         let mut data = data.to_vec();
         match self {
-            Self::Aes {
-                encryption,
-                mirrored,
-                ..
-            } => session::decrypt_file(encryption, *mirrored, &mut data),
+            Self::Aes { file, mirrored, .. } => {
+                let key = session::session_key(file, session::Purpose::Encryption, *mirrored);
+                session::decrypt_file(&key, *mirrored, &mut data);
+            }
             Self::Lrp { key, mirrored } => {
                 key.decrypt(lrp::FILE_KEY, &mut lrp::file_counter(*mirrored), &mut data);
             }
@@ -162,11 +161,10 @@ impl Session {
     pub fn encrypt(&self, data: &[u8]) -> Vec<u8> {
         let mut data = data.to_vec();
         match self {
-            Self::Aes {
-                encryption,
-                mirrored,
-                ..
-            } => session::encrypt_file(encryption, *mirrored, &mut data),
+            Self::Aes { file, mirrored, .. } => {
+                let key = session::session_key(file, session::Purpose::Encryption, *mirrored);
+                session::encrypt_file(&key, *mirrored, &mut data);
+            }
             Self::Lrp { key, mirrored } => {
                 key.encrypt(lrp::FILE_KEY, &mut lrp::file_counter(*mirrored), &mut data);
             }

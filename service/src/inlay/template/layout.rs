@@ -106,6 +106,9 @@ impl Template {
 
     /// The input of the MAC, as the chip sends it: the template's text with the code's values.
     pub fn mac_input(&self, slug: Option<&str>, code: &Filled) -> Vec<u8> {
+        if self.settings.mac_from == MacStart::None {
+            return Vec::new();
+        }
         let File { bytes, offsets } = self.file(slug, code);
         let mac = offsets.iter().find(|(field, _)| *field == Field::Mac);
         match (self.mac_input_start(&offsets), mac) {

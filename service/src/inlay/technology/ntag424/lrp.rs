@@ -31,7 +31,7 @@ pub struct Lrp {
 }
 
 impl Lrp {
-    /// Expands a key: algorithms 1 and 2, 36 AES operations and 8 more than the product needs.
+    /// Expands a key: algorithms 1 and 2, some 40 AES operations.
     pub fn new(key: &AesKey) -> Self {
         let mut schedule = Self {
             plaintexts: [[0; 16]; 16],
