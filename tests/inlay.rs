@@ -5,6 +5,7 @@ mod diagnose;
 mod differential;
 mod properties;
 mod published;
+mod solver;
 mod taps;
 mod templates;
 mod vectors;

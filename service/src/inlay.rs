@@ -14,6 +14,7 @@
 //! | [`template`] | how a batch of inlays writes its URLs |
 //! | [`technology`] | the chips, a file for each family |
 //! | [`check`], [`assessment`] | a code of any template against an inlay's keys, and the verdict |
+//! | [`solver`] | from URLs and keys to their template |
 //! | [`originality`] | the signature over a chip's UID |
 //! | [`code`] | the code of the canonical form, parsed |
 //! | [`session`] | the cryptography of one read of an NTAG 424 DNA in AES mode |
@@ -35,6 +36,7 @@ pub mod diversify;
 pub mod key;
 pub mod originality;
 pub mod session;
+pub mod solver;
 pub mod technology;
 pub mod template;
 pub(crate) mod text;

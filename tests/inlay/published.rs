@@ -17,7 +17,7 @@ use tapdesk_service::inlay::assessment::Assessment;
 use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys};
 use tapdesk_service::inlay::template::{Filled, Request, Template, TemplateSettings};
 
-static VECTORS: LazyLock<Vec<Value>> = LazyLock::new(|| {
+pub(super) static VECTORS: LazyLock<Vec<Value>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../vectors/inlays.json")).expect("the vectors are JSON")
 });
 
@@ -71,7 +71,7 @@ fn text<'a>(vector: &'a Value, name: &str) -> &'a str {
     maybe(vector, name).unwrap_or_else(|| panic!("no text {name} in {vector}"))
 }
 
-fn maybe<'a>(vector: &'a Value, name: &str) -> Option<&'a str> {
+pub(super) fn maybe<'a>(vector: &'a Value, name: &str) -> Option<&'a str> {
     vector[name].as_str()
 }
 

@@ -22,14 +22,14 @@ use tapdesk_service::inlay::virtual_inlay::{OneTimeCode, VirtualInlay};
 use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
 use tapdesk_tests::cases;
 
-const SLUG: &str = "bottle-41";
+pub(super) const SLUG: &str = "bottle-41";
 
 /// A chip with a template that it can have.
 #[derive(Clone, Debug)]
-struct Chip {
-    template: Template,
+pub(super) struct Chip {
+    pub template: Template,
     uid: Uid,
-    keys: InlayKeys,
+    pub keys: InlayKeys,
     tamper: &'static str,
     data: Vec<u8>,
     random: [u8; 24],
@@ -48,7 +48,7 @@ impl Chip {
         }
     }
 
-    fn code(&self, counter: u32) -> Filled {
+    pub fn code(&self, counter: u32) -> Filled {
         self.template
             .make_code(Some(SLUG), &self.read(counter))
             .unwrap()
@@ -155,7 +155,7 @@ fn others(draw: &Draw) -> TemplateSettings {
     TemplateSettings::new(format!("https://tags.example.com{run}"), technology)
 }
 
-fn chip(seed: u64, of_424: bool) -> Chip {
+pub(super) fn chip(seed: u64, of_424: bool) -> Chip {
     let draw = Draw(SeededEntropy::new(seed));
     let settings = if of_424 || draw.flip() {
         ntag424(&draw)

@@ -92,7 +92,7 @@ impl Tamper {
     }
 
     /// From the letters for the permanent and the current state: `C` closed, `O` open, `I` not
-    /// measured (NT4H2421Tx section 10.2).
+    /// measured (`NT4H2421Tx` section 10.2).
     pub(crate) fn from_letters(permanent: u8, current: u8) -> Self {
         match (permanent, current) {
             (b'C', b'C') => Self::Sealed,

@@ -77,7 +77,7 @@ impl Template {
             code,
             mac_input,
             tamper_at: self.settings().tamper_at,
-            tamper_covered: self.mac_covers(Field::Tamper),
+            tamper_covered: self.tamper_covered(),
         }
     }
 

@@ -97,6 +97,20 @@ fn file_iv(session_key: &AesKey, mirrored: Mirrored) -> u128 {
     u128::from_be_bytes(iv.into())
 }
 
+/// PICC data under the meta key: one block of CBC with a zero IV is the bare cipher.
+pub(crate) fn encrypt_block(key: &AesKey, block: [u8; 16]) -> [u8; 16] {
+    let mut block = Array::from(block);
+    Aes128Enc::new(key.expose().into()).encrypt_block(&mut block);
+    block.into()
+}
+
+/// PICC data, decrypted.
+pub(crate) fn decrypt_block(key: &AesKey, block: [u8; 16]) -> [u8; 16] {
+    let mut block = Array::from(block);
+    Aes128Dec::new(key.expose().into()).decrypt_block(&mut block);
+    block.into()
+}
+
 /// What `PICCENCData` carries when UID and counter are mirrored (data sheet section 9.3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PiccData {
@@ -111,18 +125,14 @@ impl PiccData {
     pub fn encrypt(self, meta_key: &AesKey, padding: [u8; 5]) -> [u8; 16] {
         let mut random = [0; 16];
         random[11..].copy_from_slice(&padding);
-        // One block of CBC with a zero IV is the bare cipher.
-        let mut block = Array::from(Mirrored::both(self.uid, self.counter).block(random));
-        Aes128Enc::new(meta_key.expose().into()).encrypt_block(&mut block);
-        block.into()
+        let block = Mirrored::both(self.uid, self.counter).block(random);
+        encrypt_block(meta_key, block)
     }
 
     /// The content of `PICCENCData`; `None` where the tag says something else, as
     /// 255 of 256 wrong keys have it.
     pub fn decrypt(meta_key: &AesKey, encrypted: [u8; 16]) -> Option<Self> {
-        let mut block = Array::from(encrypted);
-        Aes128Dec::new(meta_key.expose().into()).decrypt_block(&mut block);
-        match Mirrored::from_block(block.into())? {
+        match Mirrored::from_block(decrypt_block(meta_key, encrypted))? {
             Mirrored {
                 uid: Some(uid),
                 counter: Some(counter),

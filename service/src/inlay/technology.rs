@@ -10,6 +10,8 @@ pub mod sic43s1;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::inlay::Uid;
+use crate::inlay::key::InlayKeys;
 use crate::inlay::template::Field;
 use crate::inlay::word::word;
 
@@ -30,7 +32,7 @@ pub enum Technology {
     Ntag216,
     /// NXP MIFARE Ultralight: a static URL.
     Ultralight,
-    /// NXP NTAG 424 DNA TagTamper: an NTAG 424 DNA with a tamper loop.
+    /// NXP NTAG 424 DNA `TagTamper`: an NTAG 424 DNA with a tamper loop.
     #[serde(skip)]
     Ntag424DnaTt,
     /// NXP NTAG 223 DNA, also with `StatusDetect`: SUNCMAC.
@@ -155,6 +157,20 @@ impl Technology {
                 Field::Tamper if matches!(self, Self::Ntag213Tt) => Some(8),
                 _ => None,
             },
+        }
+    }
+
+    /// Whether any of an inlay's keys is the one that its chip was delivered with: a code made with
+    /// it proves nothing. Silicon Craft's follow from the UID, which anyone can read.
+    pub fn has_factory_key(self, uid: Uid, keys: &InlayKeys) -> bool {
+        match keys {
+            InlayKeys::None => false,
+            InlayKeys::Rolling(key) => *key == sic43nt::factory_key(uid),
+            InlayKeys::Aes(keys) => {
+                let of_uid =
+                    self.family() == Family::Sic43S1 && keys.file == sic43s1::factory_key(uid);
+                keys.factory() || of_uid
+            }
         }
     }
 

@@ -177,6 +177,8 @@ pub struct Template {
     parts: Parts,
     /// Code of the prefix that the chip's NDEF record abbreviates.
     prefix: u8,
+    /// Whether the MAC covers `{tamper}`; known once, not found on every tap.
+    tamper_covered: bool,
 }
 
 impl Template {
@@ -184,12 +186,14 @@ impl Template {
     pub fn new(settings: TemplateSettings) -> Result<Self, TemplateError> {
         let parts = Parts::parse(&settings.template)?;
         let prefix = layout::prefix(&settings, &parts)?;
-        let template = Self {
+        let mut template = Self {
             settings,
             parts,
             prefix,
+            tamper_covered: false,
         };
         rules::check(&template)?;
+        template.tamper_covered = template.mac_covers(Field::Tamper);
         Ok(template)
     }
 
@@ -235,6 +239,11 @@ impl Template {
             Field::Enc => self.settings.enc_length,
             _ => self.settings.technology.length(field, self.settings.mode),
         }
+    }
+
+    /// Whether the MAC covers tamper letters in clear. Otherwise anyone can write them.
+    pub fn tamper_covered(&self) -> bool {
+        self.tamper_covered
     }
 
     /// Whether a code can ever prove a tap: it has a MAC, and a counter that is mirrored.

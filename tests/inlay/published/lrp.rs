@@ -54,7 +54,7 @@ fn primitives() {
             assert_eq!(subkey, array(text(expected, "subkey")));
         } else {
             let hex = |blocks: &[[u8; 16]]| -> Vec<String> {
-                let digits = |block: &[u8; 16]| block.iter().map(|b| format!("{b:02X}")).collect();
+                let digits = |block: &[u8; 16]| format!("{:032X}", u128::from_be_bytes(*block));
                 blocks.iter().map(digits).collect()
             };
             let stated = |name: &str| -> Vec<String> {
@@ -132,7 +132,7 @@ fn sessions() {
     });
 }
 
-/// A real TagTamper chip: its identifier, then `GetTTStatus`, command and answer.
+/// A real `TagTamper` chip: its identifier, then `GetTTStatus`, command and answer.
 fn gettt_status(inputs: &serde_json::Value, expected: &serde_json::Value, base: &AesKey) {
     let [a, b] = ["rnd_a", "rnd_b"].map(|name| array(text(inputs, name)));
     let session = Lrp::new(&AesKey::from_bytes(

@@ -3,7 +3,7 @@
 use tapdesk_service::inlay::assessment::Authenticity;
 use tapdesk_service::inlay::key::InlayKeys;
 use tapdesk_service::inlay::technology::Technology;
-use tapdesk_service::inlay::technology::ntag21x::MirrorConfig;
+use tapdesk_service::inlay::technology::ntag21x::{MirrorConfig, MirrorContent};
 use tapdesk_service::inlay::template::{Request, Template, TemplateSettings};
 
 use super::{array, bytes, each, maybe, number, some_uid, template, text, uid};
@@ -19,15 +19,12 @@ fn ntag21x() {
             return parse(name, mirrored, inputs, expected);
         }
         let cfg0 = maybe(inputs, "cfg0").unwrap_or("D4000CFF");
-        let cfg1 = match maybe(inputs, "cfg1") {
-            Some(cfg1) => cfg1,
-            // The data sheet's example counts.
-            None => "10050000",
-        };
+        // The data sheet's example counts.
+        let cfg1 = maybe(inputs, "cfg1").unwrap_or("10050000");
         let config = MirrorConfig::from_pages(array(cfg0), array(cfg1));
         if let Some(page) = number(&expected["mirror_page"]) {
-            let conf = u32::from(config.uid) + 2 * u32::from(config.counter);
-            assert_eq!(Some(conf), number(&expected["mirror_conf"]));
+            assert_eq!(number(&expected["mirror_conf"]), Some(3));
+            assert_eq!(config.content, MirrorContent::Both);
             assert_eq!(
                 Some(u32::from(config.byte)),
                 number(&expected["mirror_byte"])

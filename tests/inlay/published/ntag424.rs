@@ -1,4 +1,4 @@
-//! NTAG 424 DNA: file data, MAC windows, TagTamper, boltcard; AES and LRP.
+//! NTAG 424 DNA: file data, MAC windows, `TagTamper`, boltcard; AES and LRP.
 
 use serde_json::Value;
 use tapdesk_service::inlay::assessment::{Authenticity, FailedStep, Tamper};

@@ -26,14 +26,14 @@ fn check(inputs: &serde_json::Value, expected: &serde_json::Value, signs: Signs)
 #[test]
 fn nxp() {
     each("originality", |_, inputs, expected| {
-        check(inputs, expected, Signs::Uid)
+        check(inputs, expected, Signs::Uid);
     });
 }
 
 #[test]
 fn st25() {
     each("st25-trust25", |_, inputs, expected| {
-        check(inputs, expected, Signs::Sha256)
+        check(inputs, expected, Signs::Sha256);
     });
 }
 

@@ -75,6 +75,8 @@ fn sic43nt() {
         if !name.ends_with("customkey") {
             assert_eq!(key, factory_key(uid));
         }
+        let factory = Technology::Sic43Nt.has_factory_key(uid, &keys);
+        assert_eq!(factory, !name.ends_with("customkey"));
         let time_stamp = u32::from_str_radix(text(inputs, "timestamp"), 16).unwrap();
         let stream: [u8; 12] = keystream(key.expose(), time_stamp);
         assert_eq!(stream, array(text(expected, "keystream_12_bytes")));
@@ -104,6 +106,8 @@ fn sic43s1() {
         let keys = aes(None, key(inputs, "key"));
         let uid = uid(inputs).unwrap();
         assert_eq!(sic43s1::factory_key(uid), key(inputs, "key"));
+        assert!(Technology::Sic43S1.has_factory_key(uid, &keys));
+        assert!(!Technology::Ntag223Dna.has_factory_key(uid, &keys));
         if name == "neg-flag-edited" {
             let code = Filled::default()
                 .with(Field::Uid, text(inputs, "uid"))

@@ -8,7 +8,7 @@ use crate::inlay::diversify::diversify;
 use crate::inlay::key::AesKey;
 use crate::inlay::text::as_text;
 
-/// The NDEF application of the chip (NT4H2421Gx section 8.2.2).
+/// The NDEF application of the chip (`NT4H2421Gx` section 8.2.2).
 const APPLICATION: [u8; 7] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01];
 
 /// An application's own name in its keys: at most 16 characters of ASCII.

@@ -43,7 +43,7 @@ impl Curve {
     }
 
     fn domain(self) -> Domain {
-        let [p, b, n, x, y] = match self {
+        let [prime, b, order, x, y] = match self {
             Self::Secp128r1 => [
                 "FFFFFFFDFFFFFFFFFFFFFFFFFFFFFFFF",
                 "E87579C11079F43DD824993C2CEE5ED3",
@@ -68,9 +68,9 @@ impl Curve {
         }
         .map(number);
         Domain {
-            p,
+            p: prime,
             b,
-            n,
+            n: order,
             g: Point::affine(x, y),
         }
     }
@@ -164,6 +164,7 @@ impl Domain {
     }
 
     /// The sum of two points ("add-1998-cmo-2" of the Explicit-Formulas Database).
+    #[expect(clippy::many_single_char_names, reason = "the names of the formula")]
     fn add(&self, a: &Point, b: &Point) -> Point {
         if a.z.is_zero() {
             return b.clone();

@@ -7,7 +7,7 @@ mod mirror;
 use crate::inlay::assessment::{Assessment, Authenticity, Tamper};
 use crate::inlay::template::{Field, Filled};
 
-pub use mirror::{MirrorConfig, Written};
+pub use mirror::{MirrorConfig, MirrorContent, Written};
 
 /// What a code says. A counter of 0 is one that is switched off, or has not counted yet.
 pub fn check(code: &Filled) -> Assessment {

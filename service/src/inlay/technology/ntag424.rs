@@ -1,4 +1,4 @@
-//! NXP NTAG 424 DNA with Secure Dynamic Messaging, in AES and in LRP mode (NT4H2421Gx section
+//! NXP NTAG 424 DNA with Secure Dynamic Messaging, in AES and in LRP mode (`NT4H2421Gx` section
 //! 9.3, AN12196, AN12304).
 //!
 //! Both modes share the shape: PICC data under the meta key name the chip and its read counter; a
@@ -83,7 +83,7 @@ pub fn judge(
     }
 }
 
-/// The state of the loop: permanent, then current (NT4H2421Tx section 10.2). In clear and outside
+/// The state of the loop: permanent, then current (`NT4H2421Tx` section 10.2). In clear and outside
 /// of the MAC's input anyone can write it, and sections 9.3.5 and 11.7.1 allow that layout.
 fn tamper(message: &Message<'_>, data: Option<&FileData>, authentic: bool) -> Option<Tamper> {
     let letters = match (message.tamper_at, message.code.get(Field::Tamper)) {
@@ -101,8 +101,8 @@ fn tamper(message: &Message<'_>, data: Option<&FileData>, authentic: bool) -> Op
 pub enum Session {
     /// Of AES mode.
     Aes {
-        /// `KSesSDMFileReadENC`.
-        encryption: AesKey,
+        /// The file key, from which the key of encrypted file data follows.
+        file: AesKey,
         /// `KSesSDMFileReadMAC`.
         mac: AesKey,
         /// What they were made for.
@@ -122,7 +122,7 @@ impl Session {
     pub fn new(mode: Mode, file_key: &AesKey, mirrored: Mirrored) -> Self {
         match mode {
             Mode::Aes => Self::Aes {
-                encryption: session::session_key(file_key, session::Purpose::Encryption, mirrored),
+                file: file_key.clone(),
                 mac: session::session_key(file_key, session::Purpose::Mac, mirrored),
                 mirrored,
             },
@@ -134,7 +134,7 @@ impl Session {
         }
     }
 
-    /// The SDMMAC of `input`: the odd bytes of its CMAC (NT4H2421Gx section 9.3.8).
+    /// The SDMMAC of `input`: the odd bytes of its CMAC (`NT4H2421Gx` section 9.3.8).
     pub fn mac(&self, input: &[u8]) -> [u8; 8] {
         match self {
             Self::Aes { mac, .. } => session::sdmmac(mac, input),
@@ -146,11 +146,10 @@ impl Session {
     pub fn decrypt(&self, data: &[u8]) -> Vec<u8> {
         let mut data = data.to_vec();
         match self {
-            Self::Aes {
-                encryption,
-                mirrored,
-                ..
-            } => session::decrypt_file(encryption, *mirrored, &mut data),
+            Self::Aes { file, mirrored, .. } => {
+                let key = session::session_key(file, session::Purpose::Encryption, *mirrored);
+                session::decrypt_file(&key, *mirrored, &mut data);
+            }
             Self::Lrp { key, mirrored } => {
                 key.decrypt(lrp::FILE_KEY, &mut lrp::file_counter(*mirrored), &mut data);
             }
@@ -162,11 +161,10 @@ impl Session {
     pub fn encrypt(&self, data: &[u8]) -> Vec<u8> {
         let mut data = data.to_vec();
         match self {
-            Self::Aes {
-                encryption,
-                mirrored,
-                ..
-            } => session::encrypt_file(encryption, *mirrored, &mut data),
+            Self::Aes { file, mirrored, .. } => {
+                let key = session::session_key(file, session::Purpose::Encryption, *mirrored);
+                session::encrypt_file(&key, *mirrored, &mut data);
+            }
             Self::Lrp { key, mirrored } => {
                 key.encrypt(lrp::FILE_KEY, &mut lrp::file_counter(*mirrored), &mut data);
             }

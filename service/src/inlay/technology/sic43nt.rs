@@ -50,9 +50,12 @@ pub fn check(code: &Filled, uid: Uid, key: &RollingKey) -> Assessment {
         uid: named,
         counter: code.counter(),
         // The flag is no input of the cipher: only the second code proves anything about it.
-        tamper: flag.map(|_| match of_secure && authentic {
-            true => Tamper::Open,
-            false => Tamper::Unknown,
+        tamper: flag.map(|_| {
+            if of_secure && authentic {
+                Tamper::Open
+            } else {
+                Tamper::Unknown
+            }
         }),
         file_data: None,
     }

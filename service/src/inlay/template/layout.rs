@@ -1,7 +1,7 @@
 //! The chip's NDEF file, the offsets at which it mirrors, and the input of its MAC.
 //!
 //! The file is `NLEN` (2 bytes, MSB first), then one short record: D1h 01h, length, 55h ("U"),
-//! a prefix code, and the URL without the prefix (NFC Forum URI RTD; NT4H2421Gx section 8.2.3).
+//! a prefix code, and the URL without the prefix (NFC Forum URI RTD; `NT4H2421Gx` section 8.2.3).
 
 use super::request::SLUG;
 use super::syntax::{Parts, Token};
@@ -106,6 +106,9 @@ impl Template {
 
     /// The input of the MAC, as the chip sends it: the template's text with the code's values.
     pub fn mac_input(&self, slug: Option<&str>, code: &Filled) -> Vec<u8> {
+        if self.settings.mac_from == MacStart::None {
+            return Vec::new();
+        }
         let File { bytes, offsets } = self.file(slug, code);
         let mac = offsets.iter().find(|(field, _)| *field == Field::Mac);
         match (self.mac_input_start(&offsets), mac) {

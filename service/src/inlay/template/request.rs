@@ -77,18 +77,13 @@ impl Template {
         let has_code = |piece: &Piece| matches!(piece, Piece::Field(field) if field.is_of_code());
         let of_code = parameter.value.iter().any(has_code)
             && !parameter.value.contains(&Piece::Field(Field::Slug));
-        let texts: Vec<&str> = match &parameter.name {
-            Some(name) => {
-                let named = sent.iter().filter(|(sent, _)| sent == name);
-                named.map(|(_, value)| &**value).collect()
-            }
-            None => {
-                let bare = sent.iter().filter(|(_, value)| value.is_empty());
-                let texts = bare.map(|(name, _)| &**name);
-                texts
-                    .filter(|text| self.values(&parameter.value, text).is_some())
-                    .collect()
-            }
+        let fits = |text: &&str| self.values(&parameter.value, text).is_some();
+        let texts: Vec<&str> = if let Some(name) = &parameter.name {
+            let named = sent.iter().filter(|(sent, _)| sent == name);
+            named.map(|(_, value)| &**value).collect()
+        } else {
+            let bare = sent.iter().filter(|(_, value)| value.is_empty());
+            bare.map(|(name, _)| &**name).filter(fits).collect()
         };
         let name = || parameter.name.clone().unwrap_or_default();
         match texts.as_slice() {

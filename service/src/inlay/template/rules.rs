@@ -1,4 +1,4 @@
-//! What a technology allows in a template (NTAG 424 DNA: NT4H2421Gx sections 9.3.3 to 9.3.7 and
+//! What a technology allows in a template (NTAG 424 DNA: `NT4H2421Gx` sections 9.3.3 to 9.3.7 and
 //! tables 69 and 71).
 
 use super::request::SLUG;

@@ -11,10 +11,8 @@ const USER_MEMORY: usize = 4;
 /// section 8.5.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MirrorConfig {
-    /// `MIRROR_CONF` bit 0: the UID is mirrored.
-    pub uid: bool,
-    /// `MIRROR_CONF` bit 1: the counter is mirrored.
-    pub counter: bool,
+    /// `MIRROR_CONF`: what is mirrored.
+    pub content: MirrorContent,
     /// The page in which the mirror begins.
     pub page: u8,
     /// The byte in that page, 0 to 3.
@@ -25,6 +23,19 @@ pub struct MirrorConfig {
     pub counter_enabled: bool,
     /// `NFC_CNT_PWD_PROT`: the counter is shown after the password alone.
     pub counter_protected: bool,
+}
+
+/// What a chip mirrors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MirrorContent {
+    /// Nothing: its URL is static.
+    Nothing,
+    /// The UID.
+    Uid,
+    /// The counter.
+    Counter,
+    /// Both, with an `x` between them.
+    Both,
 }
 
 /// What stands in the place of the mirror.
@@ -42,8 +53,12 @@ impl MirrorConfig {
         let [mirror, _, page, auth0] = cfg0;
         let [access, ..] = cfg1;
         Self {
-            uid: mirror & 0x40 != 0,
-            counter: mirror & 0x80 != 0,
+            content: match mirror >> 6 {
+                0 => MirrorContent::Nothing,
+                1 => MirrorContent::Uid,
+                2 => MirrorContent::Counter,
+                _ => MirrorContent::Both,
+            },
             page,
             byte: mirror >> 4 & 3,
             auth0,
@@ -57,13 +72,12 @@ impl MirrorConfig {
     pub fn mirrored(&self, uid: Uid, counter: u32) -> Option<Written> {
         let page = usize::from(self.page).checked_sub(USER_MEMORY)?;
         let at = page * PAGE + usize::from(self.byte);
-        let counter = (self.counter && self.counter_enabled && !self.counter_protected)
-            .then(|| format!("{counter:06X}"));
-        let text = match (self.uid, counter) {
-            (true, Some(counter)) => format!("{uid}x{counter}"),
-            (true, None) => uid.to_string(),
-            (false, Some(counter)) => counter,
-            (false, None) => return None,
+        let shown = self.counter_enabled && !self.counter_protected;
+        let text = match (self.content, shown) {
+            (MirrorContent::Both, true) => format!("{uid}x{counter:06X}"),
+            (MirrorContent::Uid, _) | (MirrorContent::Both, false) => uid.to_string(),
+            (MirrorContent::Counter, true) => format!("{counter:06X}"),
+            (MirrorContent::Counter, false) | (MirrorContent::Nothing, _) => return None,
         };
         Some(Written { text, at })
     }

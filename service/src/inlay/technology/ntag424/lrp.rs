@@ -31,7 +31,7 @@ pub struct Lrp {
 }
 
 impl Lrp {
-    /// Expands a key: algorithms 1 and 2, 36 AES operations and 8 more than the product needs.
+    /// Expands a key: algorithms 1 and 2, some 40 AES operations.
     pub fn new(key: &AesKey) -> Self {
         let mut schedule = Self {
             plaintexts: [[0; 16]; 16],
@@ -131,7 +131,7 @@ impl fmt::Debug for Lrp {
 }
 
 /// The session vector: label, 128 bits, what is mirrored, zeros, and the label's other half
-/// (NT4H2421Gx section 9.3.9.2).
+/// (`NT4H2421Gx` section 9.3.9.2).
 pub fn session_vector(mirrored: Mirrored) -> [u8; 16] {
     let mut vector = [0; 16];
     vector[..4].copy_from_slice(&[0x00, 0x01, 0x00, 0x80]);
@@ -146,7 +146,7 @@ pub fn file_counter(mirrored: Mirrored) -> [u8; 6] {
     [c0, c1, c2, 0, 0, 0]
 }
 
-/// Fills blocks with the encryption of AAh under a key that is replaced for each.
+/// Fills blocks with the encryption of `AAh` under a key that is replaced for each.
 fn chain(mut key: Block, blocks: &mut [Block]) {
     for block in blocks {
         *block = encrypt(&key, [0xAA; 16]);

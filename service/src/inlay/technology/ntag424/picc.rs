@@ -1,11 +1,9 @@
-//! PICC data: who was read and how often, encrypted under the meta key (NT4H2421Gx section 9.3.4).
-
-use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
-use aes::{Aes128Dec, Aes128Enc};
+//! PICC data: who was read and how often, encrypted under the meta key (`NT4H2421Gx` section 9.3.4).
 
 use super::lrp::{Lrp, PICC_KEY};
 use crate::inlay::Uid;
 use crate::inlay::key::AesKey;
+use crate::inlay::session;
 use crate::inlay::technology::Mode;
 use crate::inlay::template::{Field, Filled};
 
@@ -21,6 +19,7 @@ pub struct Mirrored {
 /// `PICCDataTag`: bit 7 UID, bit 6 counter, the low nibble the UID's length.
 const UID: u8 = 0x87;
 const COUNTER: u8 = 0x40;
+const BOTH: u8 = UID | COUNTER;
 
 impl Mirrored {
     /// UID and counter.
@@ -66,7 +65,6 @@ impl Mirrored {
                 0,
             ]))
         };
-        const BOTH: u8 = UID | COUNTER;
         match tag {
             BOTH => Some(Self {
                 uid: uid(rest),
@@ -85,7 +83,7 @@ impl Mirrored {
     }
 }
 
-/// A meta key, made ready: in LRP mode that is 36 AES operations, worth keeping.
+/// A meta key, made ready: in LRP mode that is some 40 AES operations, worth keeping.
 pub enum MetaKey {
     /// Of AES mode.
     Aes(AesKey),
@@ -106,12 +104,7 @@ impl MetaKey {
     /// block; in LRP mode 8 random bytes, which count, and then the block.
     pub fn open(&self, code: &Filled) -> Option<Mirrored> {
         let block = match self {
-            Self::Aes(key) => {
-                let mut block = Array::from(code.bytes::<16>(Field::Picc)?);
-                // One block of CBC with a zero IV is the bare cipher.
-                Aes128Dec::new(key.expose().into()).decrypt_block(&mut block);
-                block.into()
-            }
+            Self::Aes(key) => session::decrypt_block(key, code.bytes(Field::Picc)?),
             Self::Lrp(key) => {
                 let data: [u8; 24] = code.bytes(Field::Picc)?;
                 let (mut counter, mut block) = ([0; 8], [0; 16]);
@@ -130,11 +123,7 @@ impl MetaKey {
         padding.copy_from_slice(&random[8..]);
         let block = mirrored.block(padding);
         match self {
-            Self::Aes(key) => {
-                let mut block = Array::from(block);
-                Aes128Enc::new(key.expose().into()).encrypt_block(&mut block);
-                block.to_vec()
-            }
+            Self::Aes(key) => session::encrypt_block(key, block).to_vec(),
             Self::Lrp(key) => {
                 let mut data = random;
                 data[8..].copy_from_slice(&block);

@@ -1,0 +1,141 @@
+//! What the same URLs and MACs could be besides: a MAC verifies whether its text is a placeholder
+//! or literal, and some chips write the same.
+
+use super::{Format, Proof, Shape};
+use crate::inlay::assessment::{FileData, Tamper};
+use crate::inlay::technology::{Family, Technology};
+use crate::inlay::template::{Field, TemplateSettings};
+
+/// All formats that the proofs leave open, each once.
+pub(super) fn told_apart(proofs: &[Proof]) -> Vec<Format> {
+    // Literal hex digits decrypt to noise. Data that are text were encrypted by these very keys.
+    let encrypted = proofs
+        .iter()
+        .any(|proof| proof.has_enc() && proof.is_text());
+    let mut formats: Vec<Format> = Vec::new();
+    for proof in proofs.iter().filter(|proof| !encrypted || proof.has_enc()) {
+        for format in proof.alternatives() {
+            if !formats.contains(&format) {
+                formats.push(format);
+            }
+        }
+    }
+    formats
+}
+
+/// What the URLs could be by their shape alone. Of the shapes of one chip, only those that read
+/// most as placeholders: a counter behind a UID is one, though it could be literal.
+pub(super) fn unproved(shapes: &[Shape]) -> Vec<Format> {
+    let fields = |shape: &Shape| {
+        let has = |field: &Field| shape.template.has(*field);
+        Field::ALL.into_iter().filter(has).count()
+    };
+    let of_chip = |shape: &Shape| {
+        let settings = shape.template.settings();
+        (settings.technology.family(), settings.mode)
+    };
+    let most = shapes.iter().filter(|shape| {
+        let mut same = shapes
+            .iter()
+            .filter(|other| of_chip(other) == of_chip(shape));
+        same.all(|other| fields(other) <= fields(shape))
+    });
+    most.flat_map(by_shape).collect()
+}
+
+fn by_shape(shape: &Shape) -> Vec<Format> {
+    let settings = shape.template.settings();
+    let counts = shape.template.has(Field::Counter);
+    let technologies: &[Technology] = match settings.technology {
+        Technology::Ntag213 if counts => &[
+            Technology::Ntag213,
+            Technology::Ntag215,
+            Technology::Ntag216,
+            Technology::Ntag213Tt,
+            Technology::Ultralight,
+        ],
+        Technology::Ntag213 => &[
+            Technology::Ntag210,
+            Technology::Ntag212,
+            Technology::Ntag213,
+            Technology::Ntag215,
+            Technology::Ntag216,
+            Technology::Ntag213Tt,
+            Technology::Ultralight,
+        ],
+        Technology::Ntag223Dna => &[Technology::Ntag223Dna, Technology::Ntag224Dna],
+        ref one => std::slice::from_ref(one),
+    };
+    let reads = shape
+        .codes
+        .iter()
+        .map(|(_, code)| (code.uid(), code.counter()));
+    let reads: Vec<_> = reads.collect();
+    let format = |&technology: &Technology| Format {
+        settings: TemplateSettings {
+            technology,
+            ..settings.clone()
+        },
+        source: None,
+        reads: reads.clone(),
+        proved_by: 0,
+    };
+    technologies.iter().map(format).collect()
+}
+
+impl Proof {
+    fn has_enc(&self) -> bool {
+        self.format.settings.enc_length.is_some()
+    }
+
+    /// Whether all file data are printable, or the zeros of a chip that nobody wrote to: noise of
+    /// 16 bytes is so once in some million cases.
+    fn is_text(&self) -> bool {
+        let text = |&byte: &u8| byte == 0 || byte.is_ascii_graphic() || byte == b' ';
+        let mut data = self.data.iter().flatten();
+        data.all(|data| data.expose().iter().all(text))
+    }
+
+    /// The format, and those of other chips that write the same.
+    fn alternatives(&self) -> Vec<Format> {
+        let mut all = vec![self.format.clone()];
+        let settings = &self.format.settings;
+        let other = |settings| Format {
+            settings,
+            ..self.format.clone()
+        };
+        match settings.technology.family() {
+            Family::Ntag22x => all.push(other(TemplateSettings {
+                technology: Technology::Ntag224Dna,
+                ..settings.clone()
+            })),
+            // Letters in the file data can be those of a tamper loop.
+            Family::Ntag424 if !settings.template.contains("{tamper}") => {
+                all.extend(self.tamper_places().map(|at| {
+                    other(TemplateSettings {
+                        technology: Technology::Ntag424DnaTt,
+                        tamper_at: Some(at),
+                        ..settings.clone()
+                    })
+                }));
+            }
+            _ => {}
+        }
+        all
+    }
+
+    /// Where all file data have letters that a tamper loop has.
+    fn tamper_places(&self) -> impl Iterator<Item = usize> {
+        let end = self.format.settings.enc_length.unwrap_or(0) / 2;
+        (0..end.saturating_sub(1)).filter(|&at| {
+            let state = |data: &FileData| match data.expose().get(at..at + 2) {
+                Some(&[permanent, current]) => Tamper::from_letters(permanent, current),
+                _ => Tamper::Unknown,
+            };
+            self.data
+                .iter()
+                .flatten()
+                .all(|data| state(data) != Tamper::Unknown)
+        })
+    }
+}

@@ -1,0 +1,307 @@
+//! The solver: published URLs are solved, random ones are solved or not told, and never wrongly.
+
+use tapdesk_service::inlay::derivation::{Derivation, MasterSecret};
+use tapdesk_service::inlay::key::{AesKey, InlayKeys, RollingKey};
+use tapdesk_service::inlay::solver::{
+    ATTEMPTS_MAX, Certainty, KeySource, Puzzle, Solution, SomeKey, solve,
+};
+use tapdesk_service::inlay::technology::{Family, Technology, sic43nt};
+use tapdesk_service::inlay::template::{Field, Filled, MacStart, Template, TemplateSettings};
+use tapdesk_tests::cases;
+
+use super::published::{VECTORS, maybe};
+use super::taps::{SLUG, chip};
+
+fn aes(hex: &str) -> SomeKey {
+    SomeKey::Aes(AesKey::from_hex(hex).unwrap())
+}
+
+fn solved(urls: &[&str], keys: &[SomeKey], master_keys: &[MasterSecret]) -> Solution {
+    let puzzle = Puzzle {
+        urls,
+        keys,
+        master_keys,
+    };
+    solve(&puzzle, &mut || true)
+}
+
+const ZERO: &str = "00000000000000000000000000000000";
+const OTHER: &str = "0123456789ABCDEF0123456789ABCDEF";
+
+/// Every published URL with AES keys of its own: its own template, or "cannot tell".
+#[test]
+fn published_urls_are_solved() {
+    let mut proved = 0;
+    for vector in VECTORS.iter() {
+        let (inputs, expected) = (&vector["inputs"], &vector["expected"]);
+        let (Some(url), Some(file)) = (maybe(inputs, "url"), maybe(inputs, "file_key")) else {
+            continue;
+        };
+        let keys = [
+            aes(OTHER),
+            aes(maybe(inputs, "meta_key").unwrap_or(ZERO)),
+            aes(file),
+        ];
+        let found = solved(&[url], &keys, &[]);
+        let name = &vector["id"];
+        let host_is_a_code = url.starts_with("https://AAE1");
+        // The vector's slug is a single letter, and nothing else names the tag.
+        let has_no_slug = name == "sdm-mac-window/aes-plain-ctr-only";
+        if host_is_a_code || has_no_slug {
+            assert_eq!(found.certainty, Certainty::Unknown, "{name}");
+            continue;
+        }
+        assert_ne!(found.certainty, Certainty::Unknown, "{name}");
+        let truth = found.candidates.iter().find(|format| {
+            let uid = format.reads[0].0.map(|uid| uid.to_string());
+            format.proved_by == 1 && uid.as_deref() == maybe(expected, "uid")
+        });
+        let truth = truth.unwrap_or_else(|| panic!("{name}: {found:?}"));
+        assert_eq!(
+            truth.reads[0].1.map(u64::from),
+            expected["counter"].as_u64(),
+            "{name}"
+        );
+        let lrp = inputs["mode"] == "LRP";
+        assert_eq!(truth.settings.mode.as_str() == "lrp", lrp, "{name}");
+        if let Some(start) = inputs["offsets"]["SDMMACInputOffset"].as_u64() {
+            let template = Template::new(truth.settings.clone()).unwrap();
+            let layout = template.layout(None).unwrap();
+            assert_eq!(layout.mac_input.map(|at| at as u64), Some(start), "{name}");
+        }
+        proved += u32::from(found.certainty == Certainty::Proved);
+    }
+    assert!(proved >= 25, "only {proved} are proved");
+}
+
+#[test]
+fn the_example_of_the_application_note() {
+    let url = "https://my424dna.com/?picc_data=FDE4AFA99B5C820A2C1BB0F1C792D0EB&enc=94592FDE69FA06E8E3B6CA686A22842B&cmac=C48B89C17A233B2C";
+    let found = solved(&[url], &[aes(ZERO)], &[]);
+    assert_eq!(found.certainty, Certainty::Proved);
+    let settings = &found.candidates[0].settings;
+    assert_eq!(
+        settings.template,
+        "https://my424dna.com/?picc_data={picc}&enc={enc}&cmac={mac}"
+    );
+    assert_eq!(
+        (settings.mac_from, settings.enc_length),
+        (MacStart::Enc, Some(32))
+    );
+    assert_eq!(settings.technology, Technology::Ntag424Dna);
+
+    // Without its key, there is its shape.
+    let found = solved(&[url], &[aes(OTHER)], &[]);
+    assert_eq!(found.certainty, Certainty::Narrowed);
+    assert!(found.candidates.iter().all(|format| format.proved_by == 0));
+}
+
+#[test]
+fn master_keys_of_boltcard_and_sdm_backend() {
+    let issuer = MasterSecret::from_hex("00000000000000000000000000000001").unwrap();
+    let scheme = Derivation::Boltcard { version: 3 };
+    let uid = "04A39493CC8680".parse().unwrap();
+    let keys = InlayKeys::Aes(scheme.keys(&issuer, uid).unwrap());
+    let text = "https://card.example/boltcards/api/v1/scan?p={picc}&c={mac}";
+    let template = Template::new(TemplateSettings::new(text, Technology::Ntag424Dna)).unwrap();
+    let read = tapdesk_service::inlay::check::Read {
+        uid,
+        counter: 7,
+        keys: &keys,
+        picc: None,
+        tamper: "",
+        file_data: &[],
+        random: [5; 24],
+    };
+    let url = template.url(None, &template.make_code(None, &read).unwrap());
+    let found = solved(&[&url], &[aes(OTHER)], &[issuer]);
+    assert_eq!(found.certainty, Certainty::Proved);
+    let Some(KeySource::Derived { derivation, .. }) = &found.candidates[0].source else {
+        panic!("{found:?}");
+    };
+    assert_eq!(*derivation, scheme);
+    assert_eq!(found.candidates[0].settings, *template.settings());
+
+    let bulk = VECTORS
+        .iter()
+        .find(|v| v["name"] == "sdm-backend-bulk-kdf1")
+        .unwrap();
+    let url = format!(
+        "https://sdm.example/?{}",
+        maybe(&bulk["inputs"], "query").unwrap()
+    );
+    let master = MasterSecret::from_hex(maybe(&bulk["inputs"], "master_key").unwrap()).unwrap();
+    let found = solved(&[&url], &[], &[master]);
+    let truth = found.candidates.iter().find(|format| {
+        format.settings.template == "https://sdm.example/?e={picc}{enc}{mac}"
+            && format.settings.enc_length == Some(128)
+    });
+    assert_eq!(truth.map(|format| format.proved_by), Some(1), "{found:?}");
+}
+
+#[test]
+fn a_code_of_32_bits_needs_two_urls() {
+    let key = RollingKey::from_hex("F3091FF9C5D509EA2DC4").unwrap();
+    let url = |time_stamp: u32| {
+        let [code, _] = sic43nt::codes(&key, time_stamp);
+        let code = u32::from_be_bytes(code);
+        format!("https://s.example/?d=394930A1A2A3A400{time_stamp:08X}{code:08X}")
+    };
+    let (first, second) = (url(5), url(9));
+    let keys = [aes(OTHER), SomeKey::Rolling(key.clone())];
+    for (urls, certainty) in [
+        (vec![&*first], Certainty::Narrowed),
+        (vec![&*first, &*first], Certainty::Narrowed),
+        (vec![&*first, &*second], Certainty::Proved),
+    ] {
+        let found = solved(&urls, &keys, &[]);
+        assert_eq!(found.certainty, certainty, "{found:?}");
+        assert_eq!(found.candidates[0].settings.technology, Technology::Sic43Nt);
+    }
+}
+
+#[test]
+fn what_cannot_be_told_is_said_so() {
+    for url in [
+        "",
+        "https://",
+        "https://x.example/",
+        "https://x.example/?q=1",
+        "no url",
+        "https://é/é?é=é&\u{202e}",
+    ] {
+        let found = solved(&[url], &[aes(ZERO)], &[]);
+        assert_eq!(
+            (found.certainty, found.candidates),
+            (Certainty::Unknown, vec![]),
+            "{url}"
+        );
+    }
+    assert_eq!(solved(&[], &[aes(ZERO)], &[]).certainty, Certainty::Unknown);
+    // Two URLs of two formats are of none.
+    let urls = [
+        "https://x.example/?p=EF963FF7828658A599F3041510671E88&m=94EED9EE65337086",
+        "https://x.example/v?p=EF963FF7828658A599F3041510671E88&m=94EED9EE65337086",
+    ];
+    assert_eq!(
+        solved(&urls, &[aes(ZERO)], &[]).certainty,
+        Certainty::Unknown
+    );
+    // A chip without a MAC: its shape is all there is.
+    let found = solved(
+        &["https://n.example/bottle-41?m=04E141124C2880x003F31"],
+        &[aes(ZERO)],
+        &[],
+    );
+    assert_eq!(found.certainty, Certainty::Narrowed);
+    assert!(
+        found
+            .candidates
+            .iter()
+            .all(|format| !format.settings.technology.rolls())
+    );
+}
+
+#[test]
+fn the_search_is_bounded() {
+    let keys: Vec<SomeKey> = (0..16)
+        .map(|i| SomeKey::Aes(AesKey::from_bytes([i; 16])))
+        .collect();
+    let hex = "04AABBCCDDEEFF80".repeat(500);
+    let many: Vec<_> = (0..100).map(|i| format!("a{i}={}", &hex[..32])).collect();
+    let (many, some) = (many.join("&"), many[..12].join("&"));
+    for url in [
+        format!("https://x.example/{hex}"),
+        format!("https://x.example/?p={hex}&{many}"),
+        format!("https://x.example/?{some}"),
+        format!("https://x.example/?{many}"),
+    ] {
+        let found = solved(&[&url], &keys, &[]);
+        assert!(found.tried <= ATTEMPTS_MAX + 10_000, "{}", found.tried);
+        assert_ne!(found.certainty, Certainty::Proved);
+    }
+    let url = "https://x.example/?uid=04E141124C2880&ctr=000001&cmac=94EED9EE65337086";
+    let puzzle = Puzzle {
+        urls: &[url],
+        keys: &keys,
+        master_keys: &[],
+    };
+    let found = solve(&puzzle, &mut || false);
+    assert_eq!(found.certainty, Certainty::Unknown);
+    assert!(found.tried <= 512);
+}
+
+/// A proof is the truth, and the truth is among what it is narrowed to.
+#[test]
+fn random_chips_are_told_rightly_or_not() {
+    let (mut proved, mut narrowed) = (0, 0);
+    let total = cases(300);
+    for case in 0..total {
+        let chip = chip(u64::from(case) + 1_000_000, false);
+        let (template, settings) = (&chip.template, chip.template.settings());
+        let url = |counter| template.url(Some(SLUG), &chip.code(counter));
+        let both = [url(41), url(4_242)];
+        let urls: Vec<&str> = both[..=(case as usize % 2)]
+            .iter()
+            .map(|url| &**url)
+            .collect();
+        let mut keys = vec![aes(OTHER)];
+        match &chip.keys {
+            InlayKeys::Aes(chip) => {
+                keys.push(SomeKey::Aes(chip.file.clone()));
+                keys.push(SomeKey::Aes(chip.for_picc_data().clone()));
+            }
+            InlayKeys::Rolling(key) => keys.push(SomeKey::Rolling(key.clone())),
+            InlayKeys::None => {}
+        }
+        let found = solved(&urls, &keys, &[]);
+        // A chip with a loop whose state is in no URL is as one without.
+        let has_state = template.has(Field::Tamper) || settings.tamper_at.is_some();
+        let told = match settings.technology {
+            Technology::Ntag424DnaTt if !has_state => Technology::Ntag424Dna,
+            other => other,
+        };
+        let same = |format: &tapdesk_service::inlay::solver::Format| {
+            let theirs = &format.settings;
+            let slug = |text: &str| text.replace("{slug}", SLUG);
+            theirs.technology == told
+                && theirs.mode == settings.mode
+                && slug(&theirs.template) == slug(&settings.template)
+                && theirs.enc_length == settings.enc_length
+                && theirs.tamper_at == settings.tamper_at
+                && (format.proved_by == 0
+                    || starts(format.settings.clone()) == starts(settings.clone()))
+        };
+        match found.certainty {
+            Certainty::Proved => {
+                proved += 1;
+                assert!(
+                    same(&found.candidates[0]),
+                    "case {case}: {settings:?}: {found:?}"
+                );
+            }
+            Certainty::Narrowed => {
+                narrowed += 1;
+                let truth = found.candidates.iter().any(same);
+                assert!(truth, "case {case}: {settings:?}: {found:?}");
+            }
+            Certainty::Unknown => {
+                let family = settings.technology.family();
+                assert!(
+                    family == Family::Ntag21x || template.has(Field::Slug),
+                    "case {case}: {settings:?} {urls:?}"
+                );
+            }
+        }
+    }
+    assert!(
+        proved > total / 4,
+        "{proved} proved, {narrowed} narrowed of {total}"
+    );
+}
+
+/// The MAC's input, by which two beginnings of it are compared.
+fn starts(settings: TemplateSettings) -> Vec<u8> {
+    let template = Template::new(settings).unwrap();
+    template.mac_input(Some(SLUG), &Filled::default())
+}
