@@ -7,7 +7,7 @@ use tapdesk_service::inlay::solver::{
 };
 use tapdesk_service::inlay::technology::{Family, Technology, sic43nt};
 use tapdesk_service::inlay::template::{Field, Filled, MacStart, Template, TemplateSettings};
-use tapdesk_tests::cases;
+use tapdesk_tests::length;
 
 use super::published::{VECTORS, maybe};
 use super::taps::{SLUG, chip};
@@ -235,7 +235,7 @@ fn the_search_is_bounded() {
 #[test]
 fn random_chips_are_told_rightly_or_not() {
     let (mut proved, mut narrowed) = (0, 0);
-    let total = cases(300);
+    let total = length(30_u32, 3_000);
     for case in 0..total {
         let chip = chip(u64::from(case) + 1_000_000, false);
         let (template, settings) = (&chip.template, chip.template.settings());
@@ -295,7 +295,7 @@ fn random_chips_are_told_rightly_or_not() {
         }
     }
     assert!(
-        proved > total / 4,
+        proved > total / 5,
         "{proved} proved, {narrowed} narrowed of {total}"
     );
 }
