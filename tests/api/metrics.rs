@@ -102,25 +102,25 @@ async fn the_metrics_count_what_happened() {
         let value = lines
             .next()
             .unwrap_or_else(|| panic!("no {start} in {metrics}"));
-        value.trim().parse::<f64>().expect("a number")
+        value.trim().parse::<u64>().expect("a number")
     };
     let tap = r#"tapdesk_http_request_seconds_count{route="/t/{slug}",outcome="ok"}"#;
-    assert_eq!(value(tap) as u64, 2);
+    assert_eq!(value(tap), 2);
     let refused =
         r#"tapdesk_http_request_seconds_count{route="/v2/interactions/data",outcome="refused"}"#;
-    assert_eq!(value(refused) as u64, 1);
-    assert!(value("tapdesk_commit_seconds_count ") >= 3.0);
-    assert!(value("tapdesk_commit_writes_sum ") >= value("tapdesk_commit_writes_count "));
-    assert!(value("tapdesk_tag_cache_misses_total ") >= 1.0);
-    assert!(value("tapdesk_tag_cache_hits_total ") >= 1.0);
-    assert_eq!(value("tapdesk_database_up ") as i64, 1);
+    assert_eq!(value(refused), 1);
+    assert!(value("tapdesk_commit_seconds_count ") >= 3);
+    assert!(value("tapdesk_commit_writes_count ") >= 3);
+    assert!(value("tapdesk_tag_cache_misses_total ") >= 1);
+    assert!(value("tapdesk_tag_cache_hits_total ") >= 1);
+    assert_eq!(value("tapdesk_database_up "), 1);
     for calm in [
         "storage_panics",
         "request_panics",
         "task_panics",
         "events_lost",
     ] {
-        assert_eq!(value(&format!("tapdesk_{calm}_total ")) as u64, 0);
+        assert_eq!(value(&format!("tapdesk_{calm}_total ")), 0);
     }
 }
 

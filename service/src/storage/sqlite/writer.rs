@@ -407,15 +407,15 @@ mod tests {
         let (writer, _) = writer();
         note(&writer).await.unwrap();
         // The caller is gone before the writer can hand it the result.
-        let (hold, held) = std::sync::mpsc::channel::<()>();
-        let held = Mutex::new(held);
+        let (go, waits) = std::sync::mpsc::channel::<()>();
+        let waits = Mutex::new(waits);
         let mut abandoned = Box::pin(writer.run(move |_| {
-            let _ = held.lock().unwrap().recv();
+            let _ = waits.lock().unwrap().recv();
             Ok(Unwelcome)
         }));
         assert!((&mut abandoned).now_or_never().is_none());
         drop(abandoned);
-        drop(hold);
+        drop(go);
         let failed = note(&writer).await.unwrap_err().to_string();
         assert!(failed.contains("its writer has ended"), "{failed}");
         let probed = writer.run(|write| write.probe()).await.unwrap_err();
