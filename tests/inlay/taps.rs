@@ -48,7 +48,7 @@ impl Chip {
         }
     }
 
-    pub fn code(&self, counter: u32) -> Filled {
+    pub(crate) fn code(&self, counter: u32) -> Filled {
         self.template
             .make_code(Some(SLUG), &self.read(counter))
             .unwrap()

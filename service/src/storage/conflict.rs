@@ -30,7 +30,7 @@ pub enum Conflict {
     },
     /// The tag has had as many slugs before as it may have.
     #[error(
-        "The tag has {FORMER_SLUGS_MAX} former slugs, and can have no more. First release one that is neither encoded nor printed."
+        "The tag has {FORMER_SLUGS_MAX} former slugs, and can have no more. Release one first that is neither encoded nor printed."
     )]
     TooManyFormerSlugs,
     /// An import that is not finished needs the slug.

@@ -27,7 +27,7 @@ pub(super) fn stay() -> Awake {
     Awake {
         screen: session::has_bus().then(screen).and_then(|held| {
             held.inspect_err(|error| {
-                tracing::info!("the screen saver cannot be inhibited: {error}")
+                tracing::info!("the screen saver cannot be inhibited: {error}");
             })
             .ok()
         }),

@@ -3466,6 +3466,9 @@ export interface components {
         Tech: "n" | "q" | "u";
         /**
          * @description The chip of an inlay.
+         *
+         *     `serde(skip)` marks those that only a URL template can describe: they can be verified and
+         *     stored, and the admin API takes them as soon as it takes templates.
          * @enum {string}
          */
         Technology: "ntag424dna" | "ntag213" | "ntag215" | "ntag216" | "ultralight";
