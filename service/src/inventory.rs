@@ -8,7 +8,7 @@ mod change;
 mod master_key;
 mod sealed;
 
-pub use change::{Change, KeyChange};
+pub use change::{KeyChange, MemberPatch};
 pub use master_key::{MasterKeyFields, SealedMasterKey};
 pub use sealed::{SealedKey, SealedKeys};
 

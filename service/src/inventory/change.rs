@@ -4,10 +4,10 @@ use serde::{Deserialize, Deserializer};
 
 use crate::inventory::{InvalidInlay, SealedKey, SealedKeys};
 
-/// What a merge patch (RFC 7396) says of one member, which is [`Change::Keep`]
+/// What a merge patch (RFC 7396) says of one member, which is [`MemberPatch::Keep`]
 /// by default: `#[serde(default)]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Change<T> {
+pub enum MemberPatch<T> {
     /// It was not sent: what is there stays.
     #[default]
     Keep,
@@ -17,7 +17,7 @@ pub enum Change<T> {
     Set(T),
 }
 
-impl<T> Change<T> {
+impl<T> MemberPatch<T> {
     /// What is there after the change, where `present` was before.
     pub fn apply(self, present: Option<T>) -> Option<T> {
         match self {
@@ -28,11 +28,11 @@ impl<T> Change<T> {
     }
 
     /// The change with its value changed by `f`.
-    pub fn try_map<U, E>(self, f: impl FnOnce(T) -> Result<U, E>) -> Result<Change<U>, E> {
+    pub fn try_map<U, E>(self, f: impl FnOnce(T) -> Result<U, E>) -> Result<MemberPatch<U>, E> {
         Ok(match self {
-            Self::Keep => Change::Keep,
-            Self::Remove => Change::Remove,
-            Self::Set(value) => Change::Set(f(value)?),
+            Self::Keep => MemberPatch::Keep,
+            Self::Remove => MemberPatch::Remove,
+            Self::Set(value) => MemberPatch::Set(f(value)?),
         })
     }
 
@@ -45,13 +45,13 @@ impl<T> Change<T> {
     }
 }
 
-impl<T> From<Option<T>> for Change<T> {
+impl<T> From<Option<T>> for MemberPatch<T> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Remove, Self::Set)
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Change<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for MemberPatch<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Option::deserialize(deserializer).map(Self::from)
     }
@@ -61,11 +61,11 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Change<T> {
 #[derive(Clone, Debug, Default)]
 pub struct KeyChange {
     /// The meta read key.
-    pub meta: Change<SealedKey>,
+    pub meta: MemberPatch<SealedKey>,
     /// The file read key.
-    pub file: Change<SealedKey>,
+    pub file: MemberPatch<SealedKey>,
     /// Its keys from a master key.
-    pub master: Change<SealedKeys>,
+    pub master: MemberPatch<SealedKeys>,
 }
 
 impl KeyChange {
@@ -73,9 +73,9 @@ impl KeyChange {
     pub fn apply(self, present: Option<SealedKeys>) -> Result<Option<SealedKeys>, InvalidInlay> {
         let own_sent = self.meta.set().or(self.file.set()).is_some();
         let (meta, file) = match (self.master, present) {
-            (Change::Set(_), _) if own_sent => return Err(InvalidInlay::TwoSources),
-            (Change::Set(keys), _) => return Ok(Some(keys)),
-            (Change::Keep, Some(keys @ SealedKeys::Diversified { .. })) if !own_sent => {
+            (MemberPatch::Set(_), _) if own_sent => return Err(InvalidInlay::TwoSources),
+            (MemberPatch::Set(keys), _) => return Ok(Some(keys)),
+            (MemberPatch::Keep, Some(keys @ SealedKeys::Diversified { .. })) if !own_sent => {
                 return Ok(Some(keys));
             }
             (_, Some(SealedKeys::Own { meta, file })) => (meta, Some(file)),
@@ -90,7 +90,9 @@ impl KeyChange {
 
     /// Whether it brings a key that everyone knows.
     pub fn brings_factory_key(&self) -> bool {
-        let own = [&self.meta, &self.file].into_iter().filter_map(Change::set);
+        let own = [&self.meta, &self.file]
+            .into_iter()
+            .filter_map(MemberPatch::set);
         own.into_iter().any(|key| key.fingerprint.is_factory())
             || self.master.set().is_some_and(SealedKeys::factory)
     }

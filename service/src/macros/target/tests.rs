@@ -1,3 +1,6 @@
+mod refused;
+mod room;
+
 use super::*;
 use crate::macros::tests::Example;
 
@@ -13,6 +16,16 @@ fn with_key(target: &str) -> String {
 fn without_key(target: &str) -> String {
     expand(target, None).expect(target)
 }
+
+struct Says<'a>(&'a str);
+
+impl Scope for Says<'_> {
+    fn value(&self, _: &Macro) -> Option<Cow<'_, str>> {
+        Some(self.0.into())
+    }
+}
+
+/// The location, its length aside, with the names of what it left out.
 
 #[test]
 fn the_key_is_set_in_the_query_and_the_rest_is_kept() {
@@ -390,216 +403,11 @@ fn a_whole_macro_that_strangers_write_is_refused() {
 }
 
 #[test]
-fn only_absolute_http_and_https_urls_can_be_saved() {
-    for target in [
-        "",
-        "example.com",
-        "//example.com/",
-        "/path",
-        "javascript:alert(1)",
-        "javascript:alert('https://example.com')",
-        "JavaScript://example.com/%0aalert(1)",
-        "data:text/html,<script>",
-        "ftp://example.com/",
-        "file:///etc/passwd",
-        "ws://example.com/",
-        "intent://example.com/",
-        "mailto:a@example.com",
-        "https:",
-        "https:example.com",
-        "https:/example.com/",
-        "https//example.com/",
-        "httpss://example.com/",
-        "xhttps://example.com/",
-        "view-source:https://example.com",
-        "java{{tag:id}}script:alert(1)",
-        "htt{{tag:id}}ps://example.com/",
-        "https:{{tag:data:x}}",
-        "http:/{{tag:data:x}}",
-    ] {
-        assert_eq!(Target::parse(target), Err(TargetError::NotHttp), "{target}");
-    }
-}
-
-#[test]
-fn what_url_parsers_read_differently_is_refused() {
-    use TargetError::{Backslash, ControlCharacter, SurroundingSpace, UserInfo};
-    for (target, error) in [
-        (" https://example.com/", SurroundingSpace),
-        ("https://example.com/ ", SurroundingSpace),
-        ("https://example.com/\u{3000}", SurroundingSpace),
-        ("https://example.com/\r\nSet-Cookie: a=b", ControlCharacter),
-        ("https://example.com/\n", ControlCharacter),
-        ("ht\ttps://example.com/", ControlCharacter),
-        ("https://exam\nple.com/", ControlCharacter),
-        ("https://example.com/\0", ControlCharacter),
-        ("https://example.com/\u{85}", ControlCharacter),
-        ("\u{1}https://example.com/", ControlCharacter),
-        (r"https:\\example.com\", Backslash),
-        (r"https://example.com\@evil.example/", Backslash),
-        (r"https://example.com/a\..\b", Backslash),
-        (r"https://example.com/{{tag:id}}\", Backslash),
-        ("https://user@example.com/", UserInfo),
-        ("https://user:pass@example.com/", UserInfo),
-        ("https://@example.com/", UserInfo),
-        ("https://example.com:80@evil.example/", UserInfo),
-    ] {
-        assert_eq!(Target::parse(target), Err(error), "{target:?}");
-    }
-}
-
-#[test]
-fn a_host_that_is_none_is_refused() {
-    for target in [
-        "https://",
-        "https:///path",
-        "https://?q",
-        "https://#f",
-        "https://:443/",
-        "https://exam ple.com/",
-        "https://example.com /",
-        "https://example.com:http/",
-        "https://example.com:65536/",
-        "https://example.com:-1/",
-        "https://[::1/",
-        "https://::1/",
-        "https://1.2.3.400/",
-        "https://exa%6d%2Fple.com/",
-        "https://a<b/",
-        "https://a\"b/",
-        "https://a{{b/",
-        r"https://a\{{b}}/",
-        "https://a,b/",
-        "https://example.com%00.evil.example/",
-        "https://example.com\u{ff0f}.evil.example/",
-        "https://\u{202e}/",
-    ] {
-        let refused = Target::parse(target);
-        assert!(
-            matches!(refused, Err(TargetError::Host(_))),
-            "{target}: {refused:?}"
-        );
-    }
-}
-
-#[test]
 fn a_target_has_at_most_4096_bytes() {
     let longest = format!("https://example.com/{}", "{{tag:id}}".repeat(407));
     let longest = format!("{longest}{}", "a".repeat(TARGET_MAX - longest.len()));
     assert!(Target::parse(&longest).is_ok());
     assert_eq!(Target::parse(&(longest + "a")), Err(TargetError::TooLong));
-}
-
-#[test]
-fn the_owners_text_and_the_key_always_have_room() {
-    let key = "k".repeat(44);
-    let room = LOCATION_MAX - "https://example.com/?rk=".len() - key.len();
-    let longest = format!("https://example.com/{}", "a".repeat(room));
-    assert_eq!(expand(&longest, Some(&key)).unwrap().len(), LOCATION_MAX);
-    assert_eq!(Target::parse(&(longest + "a")), Err(TargetError::NoRoom));
-    // What counts is how long it is in the URL.
-    let umlauts = |count: usize| format!("https://example.com/{}", "ü".repeat(count));
-    assert!(Target::parse(&umlauts(room / 6)).is_ok());
-    assert_eq!(
-        Target::parse(&umlauts(room / 6 + 1)),
-        Err(TargetError::NoRoom)
-    );
-    // So do fallbacks, and each key that the owner placed.
-    let fallback = |count: usize| {
-        format!(
-            r#"https://example.com/{{{{tag:id||"{}"}}}}"#,
-            "a".repeat(count)
-        )
-    };
-    assert!(Target::parse(&fallback(room)).is_ok());
-    assert_eq!(Target::parse(&fallback(room + 1)), Err(TargetError::NoRoom));
-    let keys = format!("https://example.com/{}", "{{interaction:rk}}".repeat(81));
-    assert_eq!(Target::parse(&keys), Err(TargetError::NoRoom));
-    // A value that is a whole URL is held to the same.
-    let whole = Target::parse("{{tag:data:url}}").unwrap();
-    for (length, fits) in [(room, true), (room + 1, false)] {
-        let url = format!("https://example.com/{}", "a".repeat(length));
-        assert_eq!(whole.expand(&Says(&url), None).is_some(), fits, "{length}");
-    }
-}
-
-/// Says one thing, whatever it is asked.
-struct Says<'a>(&'a str);
-
-impl Scope for Says<'_> {
-    fn value(&self, _: &Macro) -> Option<Cow<'_, str>> {
-        Some(self.0.into())
-    }
-}
-
-/// The location, its length aside, with the names of what it left out.
-fn fitted(target: &str) -> (String, Vec<String>) {
-    let target = Target::parse(target).unwrap();
-    let location = target.location(&Example, Some("K")).unwrap();
-    assert!(location.url.len() <= LOCATION_MAX, "{}", location.url.len());
-    let left_out = location.left_out.iter().map(Macro::to_string).collect();
-    (location.url, left_out)
-}
-
-#[test]
-fn a_value_without_room_gives_way_to_its_fallback_or_to_nothing() {
-    for (target, url) in [
-        (
-            "https://example.com/?a={{tag:variable:long}}",
-            "https://example.com/?a=&rk=K",
-        ),
-        (
-            r#"https://example.com/{{tag:variable:long||"none"}}?x=1#f"#,
-            "https://example.com/none?x=1&rk=K#f",
-        ),
-        (
-            "https://example.com/{{tag:variable:long || tag:data:long || tag:id}}",
-            "https://example.com/41?rk=K",
-        ),
-        (
-            "https://example.com/{{tag:variable:long || interaction:rk}}/x",
-            "https://example.com/K/x",
-        ),
-    ] {
-        let (location, left_out) = fitted(target);
-        assert_eq!(location, url, "{target}");
-        assert!(
-            left_out.contains(&"tag:variable:long".to_owned()),
-            "{target}"
-        );
-    }
-}
-
-#[test]
-fn what_strangers_write_gives_way_first_and_the_longest_of_it() {
-    // 2,000 of the owner's, 2,000 of a stranger's, and a short one of each.
-    for (target, url, names) in [
-        (
-            "https://example.com/{{tag:data:half}}?v={{tag:variable:half}}&w={{tag:variable:sku}}",
-            format!("https://example.com/{}?v=&w=A-1&rk=K", "y".repeat(2000)),
-            vec!["tag:variable:half"],
-        ),
-        (
-            "https://example.com/{{tag:variable:half}}?v={{tag:variable:half}}&w={{tag:id}}",
-            format!("https://example.com/?v={}&w=41&rk=K", "y".repeat(2000)),
-            vec!["tag:variable:half"],
-        ),
-        (
-            "https://example.com/{{tag:data:half}}?v={{tag:attribute:half}}&w={{tag:variable:sku}}",
-            format!("https://example.com/?v={}&w=&rk=K", "y".repeat(2000)),
-            vec!["tag:data:half", "tag:variable:sku"],
-        ),
-    ] {
-        let (location, left_out) = fitted(target);
-        assert_eq!(location, url, "{target}");
-        assert_eq!(left_out, names, "{target}");
-    }
-}
-
-#[test]
-fn a_location_that_fits_leaves_nothing_out() {
-    let (_, left_out) = fitted("https://example.com/{{tag:variable:half}}?a={{tag:id}}");
-    assert_eq!(left_out, Vec::<String>::new());
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::id::{MasterKeyId, TagId};
 use crate::inlay::key::AesKey;
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
-use crate::inventory::{Change, InlayFields, NewInlay};
+use crate::inventory::{InlayFields, MemberPatch, NewInlay};
 use crate::service::Service;
 
 /// An inlay to be created.
@@ -31,7 +31,7 @@ pub(crate) struct NewInlayBody {
     /// where the chip can make them.
     #[serde(default)]
     #[schema(value_type = Option<Mirror>)]
-    mirror: Change<Mirror>,
+    mirror: MemberPatch<Mirror>,
     /// Where the part of the URL that its MAC covers begins.
     #[serde(default)]
     mac_from: Option<MacFrom>,
@@ -54,7 +54,7 @@ impl NewInlayBody {
         self,
         service: &Service,
     ) -> Result<NewInlay, ApiError> {
-        if self.technology.rolls() && self.mirror == Change::Keep {
+        if self.technology.rolls() && self.mirror == MemberPatch::Keep {
             return Err(ApiError::Invalid(
                 "An ntag424dna needs a mirror: \"plain\" or \"encrypted\" as it is encoded, or null where it makes no codes."
                     .to_owned(),

@@ -5,7 +5,7 @@ use crate::id::MasterKeyId;
 use crate::inlay::key::{AesKey, Keys};
 use crate::inlay::{Mirror, Uid};
 use crate::inventory::{
-    Change, Inlay, InvalidInlay, KeyChange, SealedKey, SealedKeys, SealedMasterKey,
+    Inlay, InvalidInlay, KeyChange, MemberPatch, SealedKey, SealedKeys, SealedMasterKey,
 };
 use crate::keyring::WrappedKeys;
 use crate::service::Service;
@@ -14,9 +14,9 @@ use crate::storage::{Conflict, StorageError};
 /// What a request says of an inlay's keys.
 #[derive(Default)]
 pub(in crate::http::admin) struct KeyRequest {
-    pub(in crate::http::admin) meta_key: Change<AesKey>,
-    pub(in crate::http::admin) file_key: Change<AesKey>,
-    pub(in crate::http::admin) master_key_id: Change<MasterKeyId>,
+    pub(in crate::http::admin) meta_key: MemberPatch<AesKey>,
+    pub(in crate::http::admin) file_key: MemberPatch<AesKey>,
+    pub(in crate::http::admin) master_key_id: MemberPatch<MasterKeyId>,
     pub(in crate::http::admin) allow_factory_keys: bool,
 }
 
@@ -32,11 +32,11 @@ impl KeyRequest {
             meta: self.meta_key.try_map(seal)?,
             file: self.file_key.try_map(seal)?,
             master: match self.master_key_id {
-                Change::Keep => Change::Keep,
-                Change::Remove => Change::Remove,
-                Change::Set(id) => {
+                MemberPatch::Keep => MemberPatch::Keep,
+                MemberPatch::Remove => MemberPatch::Remove,
+                MemberPatch::Set(id) => {
                     let master = master_key(service, id).await?;
-                    Change::Set(SealedKeys::diversified(&master, uid, &service.keyring)?)
+                    MemberPatch::Set(SealedKeys::diversified(&master, uid, &service.keyring)?)
                 }
             },
         };

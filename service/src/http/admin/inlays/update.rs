@@ -17,7 +17,7 @@ use crate::http::error::{
 use crate::id::{InlayId, MasterKeyId, TagId};
 use crate::inlay::key::AesKey;
 use crate::inlay::{MacFrom, Mirror};
-use crate::inventory::{Change, InlayFields};
+use crate::inventory::{InlayFields, MemberPatch};
 use crate::service::Service;
 
 /// What of an inlay can be changed. What is not sent stays as it is.
@@ -27,27 +27,27 @@ pub(crate) struct InlayPatch {
     /// Binds it to a tag, or with null to none.
     #[serde(default)]
     #[schema(value_type = Option<TagId>)]
-    tag_id: Change<TagId>,
+    tag_id: MemberPatch<TagId>,
     /// How it shows UID and counter; null where it makes no codes any more.
     #[serde(default)]
     #[schema(value_type = Option<Mirror>)]
-    mirror: Change<Mirror>,
+    mirror: MemberPatch<Mirror>,
     /// Where the part of the URL that its MAC covers begins. It cannot be null: `none` is the empty input.
     #[serde(default)]
     #[schema(value_type = Option<MacFrom>, nullable = false)]
-    mac_from: Change<MacFrom>,
+    mac_from: MemberPatch<MacFrom>,
     /// Another `SDMMetaReadKey`.
     #[serde(default)]
     #[schema(value_type = Option<AesKey>)]
-    meta_key: Change<AesKey>,
+    meta_key: MemberPatch<AesKey>,
     /// Another `SDMFileReadKey`.
     #[serde(default)]
     #[schema(value_type = Option<AesKey>)]
-    file_key: Change<AesKey>,
+    file_key: MemberPatch<AesKey>,
     /// A master key from which its keys are diversified from now on.
     #[serde(default)]
     #[schema(value_type = Option<MasterKeyId>)]
-    master_key_id: Change<MasterKeyId>,
+    master_key_id: MemberPatch<MasterKeyId>,
     /// Takes the all-zero factory key, too: its codes prove nothing.
     #[serde(default)]
     allow_factory_keys: bool,
@@ -70,7 +70,7 @@ pub(crate) async fn update(
     patch: Patch,
 ) -> Result<Edited<InlayView>, ApiError> {
     let patch: InlayPatch = patch.read()?;
-    if patch.mac_from == Change::Remove {
+    if patch.mac_from == MemberPatch::Remove {
         let why = "mac_from cannot be null. Leave it out to keep what is there; \"none\" is the empty input.";
         return Err(ApiError::Invalid(why.to_owned()));
     }

@@ -16,7 +16,7 @@ use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::id::{MasterKeyId, TagId};
 use crate::inlay::key::AesKey;
 use crate::inlay::{MacFrom, Mirror, Technology};
-use crate::inventory::{Change, InlayFields, NewInlay, virtual_uid};
+use crate::inventory::{InlayFields, MemberPatch, NewInlay, virtual_uid};
 use crate::service::Service;
 use crate::storage::{Conflict, SimulatedTag, StorageError};
 use crate::tag::{NAME_MAX, Slug, Tag, TagFields};
@@ -92,8 +92,8 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, Json(chip.into())))
 }
 
-fn random_key(service: &Service) -> Change<AesKey> {
-    Change::Set(AesKey::from_bytes(entropy::bytes(&*service.entropy)))
+fn random_key(service: &Service) -> MemberPatch<AesKey> {
+    MemberPatch::Set(AesKey::from_bytes(entropy::bytes(&*service.entropy)))
 }
 
 async fn tag(
