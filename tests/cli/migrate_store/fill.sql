@@ -36,9 +36,9 @@ INSERT INTO counters SELECT id, 1 + id % 3, id % 16777216, random() FROM inlays;
 INSERT INTO former_counters SELECT id, randomblob(16), x'', id, random() FROM inlays WHERE id % 10 = 0;
 INSERT INTO virtual_inlays (inlay_id, counter, created_at) SELECT id, id % 100, 9 FROM inlays WHERE simulated;
 
-INSERT INTO experiences (name, kind, draft, published, created_at, updated_at, deleted_at)
-VALUES ('ÉÈ One', 'redirect', '{}', 1, 1, 2, NULL), ('Two', 'studio', '{"a": "\n"}', NULL, 1, 2, 3),
-    ('', 'studio', '{}', 2, 1, 2, NULL);
+INSERT INTO experiences (name, folded, kind, draft, published, created_at, updated_at, deleted_at)
+VALUES ('ÉÈ One', 'éè one', 'redirect', '{}', 1, 1, 2, NULL),
+    ('Two', 'two', 'studio', '{"a": "\n"}', NULL, 1, 2, 3), ('', '', 'studio', '{}', 2, 1, 2, NULL);
 INSERT INTO experience_versions VALUES (1, 1, 'One', '{}', 1), (3, 1, '', '{}', 1), (3, 2, '', '{}', 2);
 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)
 INSERT INTO images (experience_id, media_type, bytes, created_at) SELECT 1, 'image/png', randomblob(50000), i FROM n;

@@ -116,12 +116,12 @@ async fn another_version_of_the_schema_is_not_moved() {
     let back = file(&launch, "back.db");
     for (change, found) in [
         (
-            "DELETE FROM refinery_schema_history WHERE version = (SELECT max(version) FROM refinery_schema_history)",
-            "older Tapdesk",
-        ),
-        (
             "UPDATE refinery_schema_history SET version = 99 WHERE version = 1",
             "newer Tapdesk",
+        ),
+        (
+            "DELETE FROM refinery_schema_history WHERE version = (SELECT max(version) FROM refinery_schema_history)",
+            "older Tapdesk",
         ),
     ] {
         looking.batch_execute(change).await.unwrap();

@@ -5,9 +5,9 @@ use tapdesk_service::inlay::diagnose::{Finding, Known, Window, diagnose};
 use tapdesk_service::inlay::session::{mac_session_key, sdmmac};
 use tapdesk_service::inlay::verify::{Candidate, verify};
 use tapdesk_service::inlay::virtual_inlay::OneTimeCode;
-use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
+use tapdesk_service::inlay::{MacFrom, Mirror};
 
-use super::{COUNTER, but, configured, keys, tap, uid};
+use super::{COUNTER, but, configured, tap};
 
 /// The code of a plain inlay whose MAC is made over the URL from `start`, counter and MAC in the order given.
 fn made_over(inlay: &Candidate, url: &str, start: &str) -> OneTimeCode {
