@@ -186,7 +186,8 @@ impl Writer {
             result: None,
             reply,
         });
-        let sent = queue.send(job).await;
+        // What cannot be sent is dropped at once, and its end of the answer with it.
+        let sent = queue.send(job).await.map_err(drop);
         drop(queue);
         match (sent, answer.await) {
             (Ok(()), Ok(answer)) => answer,
