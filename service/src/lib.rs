@@ -14,58 +14,58 @@
 
 // # What a tap is made of: pure, without input or output
 
-/// Numbers that name a tag, an inlay, an experience and the others.
+// Numbers that name a tag, an inlay, an experience and the others.
 pub mod id;
-/// What chips do: codes, session keys, MACs, diversified keys, the virtual inlay.
+// What chips do: codes, session keys, MACs, diversified keys, the virtual inlay.
 pub mod inlay;
-/// Placeholders in the owner's texts and URLs, and how their values are encoded.
+// Placeholders in the owner's texts and URLs, and how their values are encoded.
 pub mod macros;
-/// JSON objects, read as nothing but objects.
+// JSON objects, read as nothing but objects.
 pub(crate) mod object;
-/// The revision of a resource that is edited, for `If-Match`.
+// The revision of a resource that is edited, for `If-Match`.
 pub(crate) mod revision;
-/// Rolling keys: how they are issued, masked, hashed, and how long they live.
+// Rolling keys: how they are issued, masked, hashed, and how long they live.
 pub mod rolling_key;
-/// A tag: its fields, its properties, its row in a CSV file.
+// A tag: its fields, its properties, its row in a CSV file.
 pub mod tag;
-/// What a browser says of its visitor: languages, operating system.
+// What a browser says of its visitor: languages, operating system.
 pub(crate) mod visitor;
-/// The real world and the simulated one.
+// The real world and the simulated one.
 pub mod world;
 
-/// What a tag leads to: redirects, pages of blocks, conditions, rules, themes.
+// What a tag leads to: redirects, pages of blocks, conditions, rules, themes.
 pub mod experience;
-/// One tap, its verdict, and what is kept of it.
+// One tap, its verdict, and what is kept of it.
 pub mod interaction;
-/// Inlays and master keys as their owner configures them; keys are sealed.
+// Inlays and master keys as their owner configures them; keys are sealed.
 pub mod inventory;
-/// Wraps inlay keys at rest.
+// Wraps inlay keys at rest.
 pub mod keyring;
-/// Test sheets of the reader.
+// Test sheets of the reader.
 pub mod sheet;
-/// The steps of a tap, in words.
+// The steps of a tap, in words.
 pub(crate) mod trace;
 
 // # What can be done
 
-/// Makes and removes the demonstration.
+// Makes and removes the demonstration.
 pub mod demo;
-/// Removes what is due, from time to time.
+// Removes what is due, from time to time.
 pub mod housekeeping;
-/// A whole database from one kind to the other.
+// A whole database from one kind to the other.
 pub mod migrate_store;
-/// What the owner's page learns for a key.
+// What the owner's page learns for a key.
 pub(crate) mod payload;
-/// What every use case needs: storage, keys, settings, the cache of tags.
+// What every use case needs: storage, keys, settings, the cache of tags.
 pub(crate) mod service;
-/// Pages that the service itself serves.
+// Pages that the service itself serves.
 pub(crate) mod studio;
-/// A tap, from its URL to its answer.
+// A tap, from its URL to its answer.
 pub(crate) mod tap;
 
 // # Databases
 
-/// What the service needs of a database, and the two that there are.
+// What the service needs of a database, and the two that there are.
 #[allow(
     unreachable_pub,
     reason = "a backend's items are as visible as the traits that they implement"
@@ -74,28 +74,28 @@ pub mod storage;
 
 // # The edge
 
-/// Every route, what they share, and the only map from errors to statuses.
+// Every route, what they share, and the only map from errors to statuses.
 pub(crate) mod http;
 
 // # Running it
 
-/// Admin tokens: made, read and hashed.
+// Admin tokens: made, read and hashed.
 pub mod admin_token;
-/// The only reader of time.
+// The only reader of time.
 pub mod clock;
-/// The only reader of randomness.
+// The only reader of randomness.
 pub mod entropy;
-/// What is counted for operators.
+// What is counted for operators.
 pub(crate) mod metrics;
-/// Panics, contained.
+// Panics, contained.
 pub(crate) mod panics;
-/// Numbers of things, in sentences.
+// Numbers of things, in sentences.
 pub mod plural;
-/// Files that only their owner reads, and that a crash leaves whole.
+// Files that only their owner reads, and that a crash leaves whole.
 pub mod private_file;
-/// What an operator decides.
+// What an operator decides.
 pub mod settings;
-/// From files and settings to a service.
+// From files and settings to a service.
 pub mod start;
 
 pub use http::{AppState, Countries, Exposure, Peer, openapi, router, serve};
