@@ -1,6 +1,7 @@
 //! The chips of inlays, each family in a file of its own. Nothing outside of `inlay` asks which
 //! chip an inlay has: it asks the [`Technology`] what it can do.
 
+mod direct_mac;
 pub mod ntag21x;
 pub mod ntag22x;
 pub mod ntag424;

@@ -4,10 +4,9 @@
 //! URL's text. Known weakness: if the key's pages are not locked, the key can be recovered from
 //! the chip ("BREAKMEIFYOUCAN", IACR ePrint 2026/100).
 
-use subtle::ConstantTimeEq;
-
+use super::direct_mac;
 use crate::inlay::Uid;
-use crate::inlay::assessment::{Assessment, Authenticity, FailedStep, Tamper};
+use crate::inlay::assessment::{Assessment, Tamper};
 use crate::inlay::key::AesKey;
 use crate::inlay::session::sdmmac;
 use crate::inlay::template::{Field, Filled};
@@ -17,28 +16,14 @@ pub const KNOWN_WEAKNESS: &str = "The key of an NTAG 223 or 224 DNA can be recov
 
 /// Checks a code with an inlay's SUNCMAC key.
 pub fn check(code: &Filled, uid: Uid, key: &AesKey) -> Assessment {
-    let named = code.uid();
     let input = mac_input(code);
-    let mac = sdmmac(key, input.as_deref().unwrap_or_default());
-    let shown = code.bytes::<8>(Field::Mac);
-    let same = bool::from(mac.ct_eq(&shown.unwrap_or_default())) && shown.is_some();
-    let authenticity = match named {
-        Some(named) if named != uid => Authenticity::NotAuthentic(FailedStep::Uid),
-        _ if same && input.is_some() => Authenticity::Authentic,
-        _ => Authenticity::NotAuthentic(FailedStep::Mac),
-    };
-    let authentic = authenticity == Authenticity::Authentic;
-    let tamper = code.get(Field::Tamper).map(|text| match *text.as_bytes() {
-        [stored, current, ..] if authentic => Tamper::from_letters(stored, current),
-        _ => Tamper::Unknown,
-    });
-    Assessment {
-        authenticity,
-        uid: named,
-        counter: code.counter(),
-        tamper,
-        file_data: None,
-    }
+    let mac = |input: &[u8]| sdmmac(key, input);
+    direct_mac::assess(code, uid, input.as_deref(), mac, |text| {
+        match *text.as_bytes() {
+            [stored, current, ..] => Tamper::from_letters(stored, current),
+            _ => Tamper::Unknown,
+        }
+    })
 }
 
 /// The SUNCMAC of a code, as the chip makes it.

@@ -1,10 +1,9 @@
 //! Silicon Craft SIC43S1, the chips with AES-CMAC (third byte of the UID: 21h). Those with
 //! AES-OCB (10h, 20h) are not supported: no published code opens their tags.
 
-use subtle::ConstantTimeEq;
-
+use super::direct_mac;
 use crate::inlay::Uid;
-use crate::inlay::assessment::{Assessment, Authenticity, FailedStep, Tamper};
+use crate::inlay::assessment::{Assessment, Tamper};
 use crate::inlay::key::AesKey;
 use crate::inlay::session::cmac;
 use crate::inlay::template::{Field, Filled};
@@ -19,29 +18,13 @@ pub fn factory_key(uid: Uid) -> AesKey {
 
 /// Checks a code with an inlay's key.
 pub fn check(code: &Filled, uid: Uid, key: &AesKey) -> Assessment {
-    let named = code.uid();
     let input = mac_input(code);
-    let mac = cmac(key, input.as_deref().unwrap_or_default());
-    let shown = code.bytes::<16>(Field::Mac);
-    let same = bool::from(mac.ct_eq(&shown.unwrap_or_default())) && shown.is_some();
-    let authenticity = match named {
-        Some(named) if named != uid => Authenticity::NotAuthentic(FailedStep::Uid),
-        _ if same && input.is_some() => Authenticity::Authentic,
-        _ => Authenticity::NotAuthentic(FailedStep::Mac),
-    };
-    let authentic = authenticity == Authenticity::Authentic;
-    let tamper = code.get(Field::Tamper).map(|flag| match flag {
-        "00" if authentic => Tamper::Sealed,
-        "AA" if authentic => Tamper::Open,
+    let mac = |input: &[u8]| cmac(key, input);
+    direct_mac::assess(code, uid, input.as_deref(), mac, |flag| match flag {
+        "00" => Tamper::Sealed,
+        "AA" => Tamper::Open,
         _ => Tamper::Unknown,
-    });
-    Assessment {
-        authenticity,
-        uid: named,
-        counter: code.counter(),
-        tamper,
-        file_data: None,
-    }
+    })
 }
 
 /// The code of a read, as the chip makes it.
