@@ -68,30 +68,45 @@ pub(crate) async fn write(
     told: &Channel<Far>,
 ) -> Result<bool, String> {
     let part = part_of(path);
-    let refused = |error| format!("{} cannot be written: {error}.", path.display());
-    let written = async {
-        let mut file = File::create(&part).await.map_err(refused)?;
-        let mut count = RowCount::default();
-        while let Some(piece) = pieces.recv().await {
-            let piece = piece?;
-            file.write_all(&piece).await.map_err(refused)?;
-            count.add(&piece);
-            // A page that is gone asks for nothing more; the file is still wanted.
-            let _ = told.send(count.far);
-        }
-        file.sync_all().await.map_err(refused)?;
-        fs::rename(&part, path).await.map_err(refused)?;
-        Ok(true)
-    };
-    let outcome = tokio::select! {
-        outcome = written => outcome,
-        _ = stopped => Ok(false),
-    };
+    let outcome = write_part(&part, path, &mut pieces, stopped, told).await;
     if outcome != Ok(true) {
         // It may not be there yet.
         let _ = fs::remove_file(&part).await;
     }
     outcome
+}
+
+/// Writes what arrives to `part` and calls it `path` once it is whole.
+///
+/// Stopping is heard while a piece is waited for, and nowhere else: what a dropped
+/// future asked of the system may still be done after it, and would then create
+/// the file that was just removed.
+async fn write_part(
+    part: &Path,
+    path: &Path,
+    pieces: &mut Pieces,
+    mut stopped: oneshot::Receiver<()>,
+    told: &Channel<Far>,
+) -> Result<bool, String> {
+    let refused = |error| format!("{} cannot be written: {error}.", path.display());
+    let mut file = File::create(part).await.map_err(refused)?;
+    let mut count = RowCount::default();
+    loop {
+        let piece = tokio::select! {
+            biased;
+            _ = &mut stopped => return Ok(false),
+            piece = pieces.recv() => piece,
+        };
+        let Some(piece) = piece else { break };
+        let piece = piece?;
+        file.write_all(&piece).await.map_err(refused)?;
+        count.add(&piece);
+        // A page that is gone asks for nothing more; the file is still wanted.
+        let _ = told.send(count.far);
+    }
+    file.sync_all().await.map_err(refused)?;
+    fs::rename(part, path).await.map_err(refused)?;
+    Ok(true)
 }
 
 fn part_of(path: &Path) -> PathBuf {
