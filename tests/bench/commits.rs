@@ -18,7 +18,7 @@ use crate::fixture::Fixture;
 use crate::load::{self, Case, Supply};
 use crate::server::Server;
 use crate::visitors::Visitors;
-use crate::{CONNECTIONS, ROUNDS};
+use crate::{CONNECTIONS, ROUNDS, turns};
 
 /// How long one side is measured at a time.
 pub(crate) const TURN: Duration = Duration::from_millis(800);
@@ -31,30 +31,41 @@ pub(crate) struct Pair<T> {
     pub(crate) other: T,
 }
 
-/// Taps a second with grouped commits, beside one commit each.
-pub(crate) struct Grouping {
-    pub(crate) sqlite: Vec<Pair<f64>>,
-    pub(crate) postgres: Vec<Pair<f64>>,
+/// Medians of a round in which one connection was alone.
+pub(crate) struct Alone {
+    pub(crate) tap: Duration,
+    /// The bare server's answer, to one connection as well.
+    pub(crate) bare: Duration,
+    /// An `fdatasync` of 4 KiB on the same file system.
+    pub(crate) fdatasync: Duration,
 }
 
-/// The median of a tap by a single connection, beside that of one `fdatasync` of
-/// 4 KiB on the same file system.
-pub(crate) async fn one_connection(fixture: &Fixture) -> Result<Vec<Pair<Duration>>> {
+/// What one connection's tap costs beside what it cannot do without: an answer,
+/// and a commit on disk.
+pub(crate) async fn one_connection(fixture: &Fixture) -> Result<Vec<Alone>> {
     let server = Server::service(fixture)?;
+    let bare = Server::bare(&turns::record(&server, fixture).await?)?;
     let mut visitors = Visitors::of(fixture, CONNECTIONS);
+    // The recorded tap took the first counter of one inlay.
+    visitors.tap(0);
     let mut rounds = Vec::new();
     for _ in 0..=ROUNDS {
-        let requests = (0..TAPS)
-            .map(|n| visitors.tap_request(n % CONNECTIONS, server.address))
-            .collect();
-        let supply = Supply {
-            requests,
-            repeats: false,
+        let mut alone = async |server: &Server| {
+            let requests = (0..TAPS)
+                .map(|n| visitors.tap_request(n % CONNECTIONS, server.address))
+                .collect();
+            let supply = Supply {
+                requests,
+                repeats: false,
+                pace: None,
+            };
+            let load = load::run(&[server.address], Case::Tap, vec![supply], TURN).await?;
+            anyhow::Ok(load.percentile(50))
         };
-        let taps = load::run(&[server.address], Case::Tap, vec![supply], TURN).await?;
-        rounds.push(Pair {
-            ours: taps.percentile(50),
-            other: fdatasync(fixture.folder())?,
+        rounds.push(Alone {
+            tap: alone(&server).await?,
+            bare: alone(&bare).await?,
+            fdatasync: fdatasync(fixture.folder())?,
         });
     }
     // The first round warms up.

@@ -1,7 +1,7 @@
 //! Databases full of tags.
 //!
-//! Every tag leads to one redirect without macros in its URL, has the variable
-//! `registered` and one inlay with the plain mirror. All inlays have the same
+//! Every tag leads to one redirect without macros in its URL, has the variables
+//! `owner` and `registered`, and one inlay with the plain mirror. All inlays have the same
 //! keys, which makes no difference to a server: it derives session keys from the
 //! UID and the counter anyway. A million tags go in by SQL, since one call for
 //! each would take longer than the measurements.

@@ -65,6 +65,7 @@ async fn taps(server: &Server, visitors: &mut Visitors) -> Result<Load> {
             .map(|_| visitors.tap_request(connection, server.address))
             .collect(),
         repeats: false,
+        pace: None,
     });
     load::run(&[server.address], Case::Tap, supplies.collect(), TURN).await
 }

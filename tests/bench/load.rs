@@ -1,4 +1,4 @@
-//! The clients: each sends its next request as soon as the last is answered.
+//! The clients: each sends its next request as soon as the last is answered, or at a pace.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
 
 use crate::http::{Answer, Connection};
 
@@ -26,6 +27,8 @@ pub(crate) struct Supply {
     pub(crate) requests: Vec<Vec<u8>>,
     /// Whether they may be sent again and again.
     pub(crate) repeats: bool,
+    /// From one request to the next at the least; `None`: as soon as the last is answered.
+    pub(crate) pace: Option<Duration>,
 }
 
 /// What one turn of the clients brought.
@@ -106,8 +109,17 @@ async fn client(
 ) -> Result<(Vec<Duration>, Vec<Key>)> {
     let mut latencies = Vec::new();
     let mut keys = Vec::new();
+    // Where the server falls behind it is asked less often, not all at once later.
+    let mut pace = supply.pace.map(|pace| {
+        let mut pace = tokio::time::interval(pace);
+        pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        pace
+    });
     loop {
         for request in &supply.requests {
+            if let Some(pace) = &mut pace {
+                pace.tick().await;
+            }
             let sent = Instant::now();
             let key = connection
                 .exchange(request, |answer| case.check(answer))

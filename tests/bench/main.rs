@@ -1,6 +1,6 @@
 //! How fast the service is, as ratios to a bare answer of the same size.
 //!
-//! In one run and on one machine: the service on SQLite with 1,000 and with
+//! In one run and on one machine: the service on SQLite with 1,000, 100,000 and
 //! 1,000,000 tags; on PostgreSQL with one node and with two, and with 1,000,000
 //! tags that were tapped 10,000,000 times; and an axum server that says the
 //! service's own answers again without doing anything for them, each a process of
@@ -11,8 +11,11 @@
 //!
 //! Taps are verified ones, made by virtual inlays ahead of time and spread
 //! uniformly over all tags: with 1,000,000 tags hardly any tag is tapped twice,
-//! so nothing about it is in a cache. Every tap, payload and update is checked
-//! to be a success.
+//! so nothing about it is in a cache. Payloads and updates come in random order.
+//! Every tap, payload and update is checked to be a success.
+//!
+//! Arguments choose some of it, so that a change can be judged in a minute:
+//! `cargo bench --bench service -- tap connection`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -23,27 +26,35 @@ mod apart;
 mod bare;
 mod commits;
 mod fixture;
+mod goals;
 mod http;
+mod import;
 mod imports;
+mod lists;
 mod load;
 mod report;
 mod server;
+mod start;
+mod subject;
 mod turns;
 mod visitors;
 
-use anyhow::Result;
+use std::time::Duration;
 
-use commits::Grouping;
-use fixture::Fixture;
-use imports::Imports;
+use anyhow::Result;
 use tapdesk_tests::postgres::Cluster;
-use turns::Fixtures;
+
+use commits::{Alone, Pair};
+use fixture::Fixture;
+use import::Import;
+use imports::Imports;
+use lists::Listed;
+use load::Case;
+use subject::{Subject, Subjects};
+use turns::{Side, Turn};
 
 /// The argument that makes this program the bare server.
 const BARE: &str = "bare";
-
-/// The argument that measures taps beside an import, and nothing else.
-const IMPORTS: &str = "imports";
 
 /// How often the sides take turns; odd, so that a median is one of them.
 const ROUNDS: usize = 5;
@@ -54,60 +65,105 @@ const CONNECTIONS: u32 = 64;
 /// it writes them. The rest is as it comes.
 const SERVER: [&str; 2] = ["shared_buffers=4GB", "max_wal_size=4GB"];
 
+/// Taps a second with grouped commits, beside one commit each; for each database.
+type Groups = Vec<(&'static str, Vec<Pair<f64>>)>;
+
+/// What was measured; what was not asked for is empty.
+#[derive(Default)]
+struct Figures {
+    turns: Vec<Turn>,
+    alone: Vec<Alone>,
+    groups: Groups,
+    import: Option<Import>,
+    imports: Vec<(&'static str, Imports)>,
+    starts: Vec<Duration>,
+    lists: Vec<Listed>,
+}
+
 fn main() -> Result<()> {
     if std::env::args().nth(1).as_deref() == Some(BARE) {
         return bare::serve();
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let subjects = Subjects::parse(std::env::args().skip(1))?;
     let cluster = Cluster::start(&SERVER);
-    if std::env::args().any(|argument| argument == IMPORTS) {
-        report::imports(&runtime.block_on(imports(&cluster))?);
-        return Ok(());
-    }
-    eprintln!("making databases of 1,000 and 1,000,000 tags");
-    let fixtures = runtime.block_on(async {
-        anyhow::Ok(Fixtures {
-            few: Fixture::sqlite(1_000).await?,
-            many: Fixture::sqlite(1_000_000).await?,
-            one_node: Fixture::postgres(&cluster, 1_000, 0).await?,
-            two_nodes: Fixture::postgres(&cluster, 1_000, 0).await?,
-            many_on_postgres: Fixture::postgres(&cluster, 1_000_000, 10_000_000).await?,
-        })
-    })?;
-    let turns = runtime.block_on(turns::take(&fixtures, &cluster))?;
-    drop(fixtures);
-    eprintln!("one connection beside fdatasync");
-    let single = runtime.block_on(async {
-        let fixture = Fixture::sqlite(1_000).await?;
-        commits::one_connection(&fixture).await
-    })?;
-    eprintln!("commits in groups and one by one");
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?;
-    let grouping = runtime.block_on(async {
-        let sqlite = Fixture::sqlite(1_000).await?;
-        let postgres = Fixture::postgres(&cluster, 1_000, 0).await?;
-        anyhow::Ok(Grouping {
-            sqlite: commits::grouping(&sqlite).await?,
-            postgres: commits::grouping_on_postgres(&postgres).await?,
-        })
-    })?;
-    let imports = runtime.block_on(imports(&cluster))?;
-    report::print(&turns, &single, &grouping);
-    report::imports(&imports);
+    let figures = one_thread()?.block_on(measure(&subjects, &cluster))?;
+    report::print(&figures);
+    goals::print(&figures);
     Ok(())
 }
 
-/// Taps beside an import, on each database.
-async fn imports(cluster: &Cluster) -> Result<[(&'static str, Imports); 2]> {
-    eprintln!("taps beside an import");
-    let sqlite = Fixture::sqlite(1_000).await?;
-    let postgres = Fixture::postgres(cluster, 1_000, 0).await?;
-    Ok([
-        ("SQLite", imports::beside_taps(&sqlite).await?),
-        ("PostgreSQL", imports::beside_taps(&postgres).await?),
-    ])
+/// The clients get by with one thread.
+fn one_thread() -> Result<tokio::runtime::Runtime> {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    Ok(builder.enable_all().build()?)
+}
+
+async fn measure(subjects: &Subjects, cluster: &Cluster) -> Result<Figures> {
+    let mut figures = Figures::default();
+    let mut cases = vec![Case::Tap];
+    if subjects.has(Subject::Payload) {
+        cases.push(Case::Payload);
+    }
+    if subjects.has(Subject::Update) {
+        cases.push(Case::Update);
+    }
+    // Payloads and updates need keys, which taps are answered with.
+    if subjects.has(Subject::Tap) || cases.len() > 1 {
+        figures.turns = turns::take(&Side::of(subjects), &cases, cluster).await?;
+    }
+    if subjects.has(Subject::Connection) {
+        eprintln!("one connection beside fdatasync");
+        figures.alone = commits::one_connection(&Fixture::sqlite(1_000).await?).await?;
+    }
+    if subjects.has(Subject::Groups) {
+        eprintln!("commits in groups and one by one");
+        figures.groups = groups(cluster)?;
+    }
+    if subjects.has(Subject::Import) {
+        eprintln!("an import of a million tags");
+        figures.import = Some(import::million().await?);
+    }
+    if subjects.has(Subject::Imports) {
+        eprintln!("taps beside an import");
+        let sqlite = Fixture::sqlite(1_000).await?;
+        let postgres = Fixture::postgres(cluster, 1_000, 0).await?;
+        for (name, fixture) in [("SQLite", sqlite), ("PostgreSQL", postgres)] {
+            let beside = imports::beside_taps(&fixture).await?;
+            figures.imports.push((name, beside));
+        }
+    }
+    if subjects.has(Subject::Start) || subjects.has(Subject::Lists) {
+        eprintln!("starts and lists with a million tags");
+        let fixture = Fixture::sqlite(1_000_000).await?;
+        if subjects.has(Subject::Start) {
+            figures.starts = start::starts(&fixture).await?;
+        }
+        if subjects.has(Subject::Lists) {
+            figures.lists = lists::under_load(&fixture).await?;
+        }
+    }
+    Ok(figures)
+}
+
+/// Storage alone, in this process: it has threads of its own for it.
+fn groups(cluster: &Cluster) -> Result<Groups> {
+    std::thread::scope(|scope| {
+        let measured = scope.spawn(|| {
+            tokio::runtime::Builder::new_multi_thread()
+                .enable_all()
+                .build()?
+                .block_on(async {
+                    let sqlite = Fixture::sqlite(1_000).await?;
+                    let postgres = Fixture::postgres(cluster, 1_000, 0).await?;
+                    anyhow::Ok(vec![
+                        ("SQLite", commits::grouping(&sqlite).await?),
+                        (
+                            "PostgreSQL",
+                            commits::grouping_on_postgres(&postgres).await?,
+                        ),
+                    ])
+                })
+        });
+        measured.join().expect("it does not panic")
+    })
 }

@@ -60,6 +60,24 @@ impl Server {
         Ok(Self { child, address })
     }
 
+    /// Ends it as its operator would, and waits until it has.
+    pub(crate) fn end(mut self) -> Result<()> {
+        let process = self.child.id().to_string();
+        let told = Command::new("kill").arg(process).status()?;
+        anyhow::ensure!(told.success(), "the server is told to end");
+        let ended = self.child.wait()?;
+        anyhow::ensure!(ended.success(), "the server ended with {ended}");
+        Ok(())
+    }
+
+    /// The most memory that it has had at a time, in bytes.
+    pub(crate) fn peak_memory(&self) -> Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = peak.and_then(|peak| peak.trim().strip_suffix(" kB"));
+        Ok(kilobytes.context("the peak of memory")?.parse::<u64>()? * 1024)
+    }
+
     /// The processor time it has used.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         let stat = Stat::of(&self.child.id().to_string())?;

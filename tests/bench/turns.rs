@@ -11,6 +11,7 @@ use crate::fixture::Fixture;
 use crate::http::Connection;
 use crate::load::{self, Case, Key, Load, Supply};
 use crate::server::{Server, database_cpu};
+use crate::subject::{Subject, Subjects};
 use crate::visitors::{Visitors, payload_request, update_request};
 use crate::{CONNECTIONS, ROUNDS};
 
@@ -23,34 +24,71 @@ const TAPS: usize = 2_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Bare,
-    /// SQLite with few tags.
+    /// SQLite with 1,000 tags.
     Few,
-    /// SQLite with many.
+    /// SQLite with 100,000.
+    Some,
+    /// SQLite with 1,000,000.
     Many,
-    /// PostgreSQL with few, behind one node.
+    /// SQLite with 10,000,000.
+    Huge,
+    /// PostgreSQL with 1,000, behind one node.
     OneNode,
-    /// PostgreSQL with few, behind two nodes.
+    /// PostgreSQL with 1,000, behind two nodes.
     TwoNodes,
-    /// PostgreSQL with many tags and many more interactions, behind one node.
+    /// PostgreSQL with 1,000,000 tags and ten times as many interactions, behind one node.
     ManyOnPostgres,
 }
 
 impl Side {
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Bare,
-        Self::Few,
-        Self::Many,
-        Self::OneNode,
-        Self::TwoNodes,
-        Self::ManyOnPostgres,
-    ];
+    /// The sides that the subjects ask for.
+    pub(crate) fn of(subjects: &Subjects) -> Vec<Self> {
+        let mut sides = vec![Self::Bare, Self::Few, Self::Some, Self::Many];
+        if subjects.has(Subject::Huge) {
+            sides.push(Self::Huge);
+        }
+        if subjects.has(Subject::Postgres) {
+            sides.extend([Self::OneNode, Self::TwoNodes, Self::ManyOnPostgres]);
+        }
+        sides
+    }
+
+    /// As the tables name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Bare => "bare",
+            Self::Few => "SQLite, 1,000 tags",
+            Self::Some => "SQLite, 100,000 tags",
+            Self::Many => "SQLite, 1,000,000 tags",
+            Self::Huge => "SQLite, 10,000,000 tags",
+            Self::OneNode => "PostgreSQL, one node",
+            Self::TwoNodes => "PostgreSQL, two nodes",
+            Self::ManyOnPostgres => "PostgreSQL, 1,000,000 tags",
+        }
+    }
 
     pub(crate) fn is_on_postgres(self) -> bool {
         matches!(self, Self::OneNode | Self::TwoNodes | Self::ManyOnPostgres)
     }
 
     fn nodes(self) -> usize {
-        if self == Self::TwoNodes { 2 } else { 1 }
+        match self {
+            Self::Bare => 0,
+            Self::TwoNodes => 2,
+            _ => 1,
+        }
+    }
+
+    /// Its database. The bare server has none; its visitors tap the tags of a small one.
+    async fn fixture(self, cluster: &Cluster) -> Result<Fixture> {
+        match self {
+            Self::Bare | Self::Few => Fixture::sqlite(1_000).await,
+            Self::Some => Fixture::sqlite(100_000).await,
+            Self::Many => Fixture::sqlite(1_000_000).await,
+            Self::Huge => Fixture::sqlite(10_000_000).await,
+            Self::OneNode | Self::TwoNodes => Fixture::postgres(cluster, 1_000, 0).await,
+            Self::ManyOnPostgres => Fixture::postgres(cluster, 1_000_000, 10_000_000).await,
+        }
     }
 }
 
@@ -73,59 +111,39 @@ pub(crate) struct Turn {
 /// Running servers, those who visit them, and the keys they hold.
 struct Seat<'a> {
     side: Side,
+    fixture: Fixture,
     servers: Vec<Server>,
     cluster: &'a Cluster,
     visitors: Visitors,
     keys: Vec<Vec<Key>>,
 }
 
-/// The databases that are measured.
-pub(crate) struct Fixtures {
-    pub(crate) few: Fixture,
-    pub(crate) many: Fixture,
-    pub(crate) one_node: Fixture,
-    pub(crate) two_nodes: Fixture,
-    pub(crate) many_on_postgres: Fixture,
-}
-
-impl Fixtures {
-    /// The database of a side; the bare server's visitors tap the tags of the first.
-    fn of(&self, side: Side) -> &Fixture {
-        match side {
-            Side::Bare | Side::Few => &self.few,
-            Side::Many => &self.many,
-            Side::OneNode => &self.one_node,
-            Side::TwoNodes => &self.two_nodes,
-            Side::ManyOnPostgres => &self.many_on_postgres,
-        }
-    }
-}
-
-/// Takes all turns. The first round warms caches up and is not counted.
-pub(crate) async fn take(fixtures: &Fixtures, cluster: &Cluster) -> Result<Vec<Turn>> {
+/// Takes all turns of `sides`. The first round warms caches up and is not counted.
+pub(crate) async fn take(sides: &[Side], cases: &[Case], cluster: &Cluster) -> Result<Vec<Turn>> {
     let mut seats = Vec::new();
-    for side in Side::ALL {
-        let fixture = fixtures.of(side);
-        let servers =
-            (side != Side::Bare).then(|| (0..side.nodes()).map(|_| Server::service(fixture)));
+    for side in sides {
+        eprintln!("{}", side.name());
+        let fixture = side.fixture(cluster).await?;
+        let servers = (0..side.nodes()).map(|_| Server::service(&fixture));
         seats.push(Seat {
-            side,
-            servers: servers.into_iter().flatten().collect::<Result<_>>()?,
+            side: *side,
+            servers: servers.collect::<Result<_>>()?,
             cluster,
-            visitors: Visitors::of(fixture, CONNECTIONS),
+            visitors: Visitors::of(&fixture, CONNECTIONS),
+            fixture,
             keys: Vec::new(),
         });
     }
-    let answers = record(&seats[1].servers[0], &fixtures.few).await?;
+    let answers = record(&seats[1].servers[0], &seats[1].fixture).await?;
     seats[0].servers.push(Server::bare(&answers)?);
     // The recorded tap took the first counter of one inlay.
     seats[1].visitors.tap(0);
     let mut turns = Vec::new();
     for round in 0..=ROUNDS {
         eprintln!("round {round} of {ROUNDS}");
-        for case in [Case::Tap, Case::Payload, Case::Update] {
+        for case in cases {
             for seat in &mut seats {
-                turns.push(seat.turn(round, case).await?);
+                turns.push(seat.turn(round, *case).await?);
             }
         }
     }
@@ -134,7 +152,7 @@ pub(crate) async fn take(fixtures: &Fixtures, cluster: &Cluster) -> Result<Vec<T
 }
 
 /// What the service answers, for the bare server to repeat.
-async fn record(server: &Server, fixture: &Fixture) -> Result<Answers> {
+pub(crate) async fn record(server: &Server, fixture: &Fixture) -> Result<Answers> {
     let host = server.address;
     let mut connection = Connection::open(host).await?;
     let tap = Visitors::of(fixture, CONNECTIONS).tap_request(0, host);
@@ -185,7 +203,7 @@ impl Seat<'_> {
             database: each(after.1, before.1),
         };
         if case == Case::Tap {
-            self.keys = load.keys;
+            self.keys = self.visitors.shuffle(load.keys);
         }
         Ok(turn)
     }
@@ -217,7 +235,11 @@ impl Seat<'_> {
             ),
             Case::Update => (keys().map(|key| update_request(*key, host)).collect(), bare),
         };
-        Supply { requests, repeats }
+        Supply {
+            requests,
+            repeats,
+            pace: None,
+        }
     }
 }
 

@@ -63,6 +63,22 @@ impl Visitors {
         request("GET", &path, host, browser, "")
     }
 
+    /// Deals all keys out anew, in random order: owners' servers read and update as
+    /// their visitors please, not in the order of the taps.
+    pub(crate) fn shuffle(&self, keys: Vec<Vec<Key>>) -> Vec<Vec<Key>> {
+        let hands = keys.len();
+        let mut all: Vec<_> = keys.into_iter().flatten().collect();
+        for last in (1..all.len()).rev() {
+            let among = u32::try_from(last + 1).unwrap_or(u32::MAX);
+            all.swap(last, (self.draw() % among) as usize);
+        }
+        let mut dealt = vec![Vec::with_capacity(all.len() / hands + 1); hands];
+        for (place, key) in all.into_iter().enumerate() {
+            dealt[place % hands].push(key);
+        }
+        dealt
+    }
+
     fn draw(&self) -> u32 {
         let mut bytes = [0; 4];
         self.random.fill(&mut bytes);
@@ -76,12 +92,13 @@ pub(crate) fn payload_request(key: Key, host: SocketAddr) -> Vec<u8> {
     request("GET", &path, host, 0, "")
 }
 
-/// The update of the tag's variable with a key, to a value that was not there before.
+/// The update of two variables of the tag with a key, to values that were not there before.
 pub(crate) fn update_request(key: Key, host: SocketAddr) -> Vec<u8> {
     let key = STANDARD.encode(key);
     let body = format!(
-        r#"{{"rolling_key":"{key}","data":{{"registered":"{}"}}}}"#,
-        &key[..8]
+        r#"{{"rolling_key":"{key}","data":{{"registered":"{}","owner":"{}"}}}}"#,
+        &key[..8],
+        &key[8..16]
     );
     request("POST", "/v2/interactions/data", host, 0, &body)
 }

@@ -1,0 +1,214 @@
+//! The goals beside what was measured.
+
+use crate::Figures;
+use crate::load::Case;
+use crate::report::{cpu, each, median, p99, ratio};
+use crate::turns::{Side, Turn};
+
+/// How a figure is judged.
+#[derive(Clone, Copy)]
+enum Bound {
+    AtLeast,
+    AtMost,
+}
+
+/// A goal and what was measured.
+struct Goal {
+    what: &'static str,
+    bound: Bound,
+    target: f64,
+    /// Better than the goal by as much as can be dreamed of.
+    moonshot: Option<f64>,
+    /// `None`: was not asked for.
+    measured: Option<f64>,
+}
+
+const fn at_least(
+    what: &'static str,
+    target: f64,
+    moonshot: Option<f64>,
+    measured: Option<f64>,
+) -> Goal {
+    Goal {
+        what,
+        bound: Bound::AtLeast,
+        target,
+        moonshot,
+        measured,
+    }
+}
+
+const fn at_most(
+    what: &'static str,
+    target: f64,
+    moonshot: Option<f64>,
+    measured: Option<f64>,
+) -> Goal {
+    Goal {
+        what,
+        bound: Bound::AtMost,
+        target,
+        moonshot,
+        measured,
+    }
+}
+
+/// Prints the goals of what was measured.
+pub(crate) fn print(figures: &Figures) {
+    println!(
+        "\n{:56} {:>8} {:>9} {:>9} {:>9}",
+        "", "", "goal", "moonshot", "measured"
+    );
+    let goals = [calls(&figures.turns), others(figures)];
+    for goal in goals.into_iter().flatten() {
+        let Some(measured) = goal.measured else {
+            continue;
+        };
+        let moonshot = goal
+            .moonshot
+            .map_or_else(String::new, |figure| format!("{figure:.2}"));
+        let (bound, meets) = match goal.bound {
+            Bound::AtLeast => ("at least", measured >= goal.target),
+            Bound::AtMost => ("at most", measured <= goal.target),
+        };
+        println!(
+            "{:56} {bound:>8} {:9.2} {moonshot:>9} {measured:9.2}  {}",
+            goal.what,
+            goal.target,
+            if meets { "met" } else { "missed" }
+        );
+    }
+}
+
+/// Goals of taps, payloads and updates.
+fn calls(turns: &[Turn]) -> Vec<Goal> {
+    let was_measured = |case, side| {
+        turns
+            .iter()
+            .any(|turn| turn.case == case && turn.side == side)
+    };
+    let of_bare = |case, side, figure: fn(&Turn) -> f64| {
+        was_measured(case, side).then(|| ratio(turns, case, side, figure))
+    };
+    let rate = |case, side| of_bare(case, side, |turn| turn.rate);
+    let scale = |many, few| {
+        let rates = |side| each(turns, Case::Tap, side, |turn| turn.rate);
+        let both = was_measured(Case::Tap, many) && was_measured(Case::Tap, few);
+        both.then(|| median(rates(many).zip(rates(few)).map(|(many, few)| many / few)))
+    };
+    let database = |side| {
+        let cost = |turn: &Turn| turn.database.as_secs_f64() * 1e6;
+        was_measured(Case::Tap, side).then(|| median(each(turns, Case::Tap, side, cost)))
+    };
+    vec![
+        at_least(
+            "tap : bare, 1,000 tags",
+            0.42,
+            Some(0.52),
+            rate(Case::Tap, Side::Few),
+        ),
+        at_least(
+            "tap, 1,000,000 : 1,000 tags",
+            0.90,
+            Some(1.0),
+            scale(Side::Many, Side::Few),
+        ),
+        at_least(
+            "tap, 10,000,000 : 1,000 tags",
+            0.80,
+            Some(0.95),
+            scale(Side::Huge, Side::Few),
+        ),
+        at_most(
+            "tap p99 at 1,000,000 tags : bare p99",
+            5.0,
+            Some(2.5),
+            of_bare(Case::Tap, Side::Many, p99),
+        ),
+        at_most(
+            "server CPU per tap, 1,000 tags : bare",
+            4.5,
+            None,
+            of_bare(Case::Tap, Side::Few, cpu),
+        ),
+        at_least(
+            "payload : bare",
+            0.60,
+            Some(0.75),
+            rate(Case::Payload, Side::Few),
+        ),
+        at_least(
+            "update : bare, 1,000 tags",
+            0.30,
+            Some(0.40),
+            rate(Case::Update, Side::Few),
+        ),
+        at_least(
+            "update : bare, 1,000,000 tags",
+            0.30,
+            Some(0.40),
+            rate(Case::Update, Side::Many),
+        ),
+        at_most(
+            "PostgreSQL CPU per tap, 1,000 tags, in us",
+            40.0,
+            None,
+            database(Side::OneNode),
+        ),
+        at_most(
+            "PostgreSQL CPU per tap, 1,000,000 tags, in us",
+            80.0,
+            None,
+            database(Side::ManyOnPostgres),
+        ),
+    ]
+}
+
+/// Goals of everything else.
+fn others(figures: &Figures) -> Vec<Goal> {
+    let alone = figures.alone.iter().map(|round| {
+        let ours = round.tap.saturating_sub(round.bare);
+        ours.as_secs_f64() / round.fdatasync.as_secs_f64()
+    });
+    let alone = (!figures.alone.is_empty()).then(|| median(alone));
+    let groups = |database| {
+        let mut groups = figures.groups.iter();
+        let (_, pairs) = groups.find(|(name, _)| *name == database)?;
+        Some(median(pairs.iter().map(|pair| pair.ours / pair.other)))
+    };
+    let import = figures.import.as_ref();
+    let rows = import.map(|import| f64::from(import.rows) / import.elapsed.as_secs_f64());
+    // Megabytes are few enough to be exact.
+    let peak = import
+        .map(|import| f64::from(u32::try_from(import.peak >> 10).unwrap_or(u32::MAX)) * 1.024e-3);
+    let starts = figures.starts.iter().map(std::time::Duration::as_secs_f64);
+    let starts = (!figures.starts.is_empty()).then(|| median(starts));
+    vec![
+        at_most(
+            "(one connection's tap - bare) : fdatasync, p50",
+            1.5,
+            Some(1.25),
+            alone,
+        ),
+        at_least(
+            "grouped commits : one commit per tap, SQLite",
+            8.0,
+            None,
+            groups("SQLite"),
+        ),
+        at_least("the same on PostgreSQL", 4.0, None, groups("PostgreSQL")),
+        at_least(
+            "import, rows a second with inlay keys",
+            40_000.0,
+            Some(100_000.0),
+            rows,
+        ),
+        at_most("import, peak of memory in MB", 150.0, None, peak),
+        at_most(
+            "start to ready with 1,000,000 tags, in s",
+            0.3,
+            Some(0.1),
+            starts,
+        ),
+    ]
+}

@@ -1,0 +1,64 @@
+//! An import of a million tags with their inlays, into an empty service.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use reqwest::Method;
+use tapdesk_tests::Client;
+use tapdesk_tests::service::ADMIN_TOKEN;
+
+use crate::fixture::{Fixture, slug, uid};
+use crate::server::Server;
+
+/// Rows of the file: the most that one has.
+const ROWS: u32 = 1_000_000;
+
+/// What an import took.
+pub(crate) struct Import {
+    pub(crate) rows: u32,
+    pub(crate) elapsed: Duration,
+    /// Memory of the service at its peak, in bytes; the file is a tenth of a gigabyte.
+    pub(crate) peak: u64,
+}
+
+/// Imports once: it takes long enough to be steady.
+pub(crate) async fn million() -> Result<Import> {
+    let fixture = Fixture::sqlite(0).await?;
+    let server = Server::service(&fixture)?;
+    let mut file =
+        "slug,name,variable:registered,variable:owner,uid,technology,mirror,file_key\n".to_owned();
+    for id in 1..=ROWS {
+        let (slug, uid) = (slug(id), uid(id));
+        writeln!(
+            file,
+            "{slug},Bottle {id},false,,{uid},ntag424dna,plain,{:032X}",
+            u128::from(id) << 64 | 0x5a
+        )?;
+    }
+    let client = Client::new(format!("http://{}", server.address), ADMIN_TOKEN);
+    let request = client.admin_request(Method::POST, "/tags/import");
+    let request = request.header("content-type", "text/csv").body(file);
+    let started = Instant::now();
+    let mut answer = request.send().await?;
+    // Results come line by line; the sums stand at the end.
+    let mut tail = String::new();
+    while let Some(chunk) = answer.chunk().await? {
+        tail.push_str(&String::from_utf8_lossy(&chunk));
+        let mut from = tail.len().saturating_sub(4_096);
+        while !tail.is_char_boundary(from) {
+            from -= 1;
+        }
+        tail.drain(..from);
+    }
+    let elapsed = started.elapsed();
+    ensure!(
+        tail.contains(&format!("\"created\":{ROWS}")),
+        "every row is a tag: {tail}"
+    );
+    Ok(Import {
+        rows: ROWS,
+        elapsed,
+        peak: server.peak_memory()?,
+    })
+}

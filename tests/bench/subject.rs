@@ -1,0 +1,99 @@
+//! What can be measured, and what of it an argument asks for.
+
+use anyhow::{Result, bail};
+
+/// A part of the run. Each has a name by which it is asked for alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// Verified taps, with 1,000, 100,000 and 1,000,000 tags.
+    Tap,
+    /// Payloads of live keys.
+    Payload,
+    /// Updates of two variables, keys in random order.
+    Update,
+    /// The same with 10,000,000 tags, which need 6 GB and minutes to be made.
+    Huge,
+    /// The same on PostgreSQL.
+    Postgres,
+    /// One connection's tap.
+    Connection,
+    /// Commits in groups and one by one.
+    Groups,
+    /// An import of 1,000,000 tags with inlays.
+    Import,
+    /// Taps beside an import.
+    Imports,
+    /// From start to ready with 1,000,000 tags.
+    Start,
+    /// Lists of 1,000,000 tags while 10,000 taps a second come in.
+    Lists,
+}
+
+impl Subject {
+    const ALL: [Self; 11] = [
+        Self::Tap,
+        Self::Payload,
+        Self::Update,
+        Self::Huge,
+        Self::Postgres,
+        Self::Connection,
+        Self::Groups,
+        Self::Import,
+        Self::Imports,
+        Self::Start,
+        Self::Lists,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Tap => "tap",
+            Self::Payload => "payload",
+            Self::Update => "update",
+            Self::Huge => "huge",
+            Self::Postgres => "postgres",
+            Self::Connection => "connection",
+            Self::Groups => "groups",
+            Self::Import => "import",
+            Self::Imports => "imports",
+            Self::Start => "start",
+            Self::Lists => "lists",
+        }
+    }
+}
+
+/// What is asked for.
+pub(crate) struct Subjects(Vec<Subject>);
+
+impl Subjects {
+    /// Reads arguments; cargo's own `--bench` is none. None at all ask for
+    /// everything but [`Subject::Huge`].
+    pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Self> {
+        let mut chosen = Vec::new();
+        for argument in arguments.filter(|argument| argument != "--bench") {
+            let mut all = Subject::ALL.into_iter();
+            let Some(subject) = all.find(|subject| subject.name() == argument) else {
+                let names = Subject::ALL.map(Subject::name).join(", ");
+                bail!("\"{argument}\" is not measured. Choose some of: {names}.");
+            };
+            chosen.push(subject);
+        }
+        if chosen.is_empty() {
+            chosen = Subject::ALL.to_vec();
+            chosen.retain(|subject| *subject != Subject::Huge);
+        }
+        // More tags, and the other database, are of no use without something to do there.
+        let calls = [Subject::Tap, Subject::Payload, Subject::Update];
+        let wider = [Subject::Huge, Subject::Postgres];
+        if chosen.iter().any(|subject| wider.contains(subject))
+            && !chosen.iter().any(|subject| calls.contains(subject))
+        {
+            chosen.extend(calls);
+        }
+        Ok(Self(chosen))
+    }
+
+    /// Whether it is asked for.
+    pub(crate) fn has(&self, subject: Subject) -> bool {
+        self.0.contains(&subject)
+    }
+}
