@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `nodes` | what one node began, another goes on with; of many who race, one wins |
 //! | `balancer` | the balancer that is handed to owners, before two nodes |
+//! | `failover` | one of three servers dies, as the files handed to owners set them up |
 //! | `outages` | the database crashes, hangs up, hangs, or cannot be reached |
 //! | `load` | visitors and owners' servers at work meanwhile, and what they were promised |
 //! | `network` | a network between the nodes and their database, which can be cut |
 
 pub(crate) mod balancer;
+mod failover;
 mod load;
 mod network;
 mod nodes;
@@ -25,6 +27,7 @@ fn node(database: &TestDatabase) -> Launch {
     let launch = Launch::on_sqlite(env!("CARGO_BIN_EXE_tapdesk-service")).on(database);
     launch
         .with_wrapping_key()
+        .env("PGPASSWORD", database.password())
         .env("TAPDESK_RATE_LIMIT", "off")
         .env("TAPDESK_TEST_CLOCK", "1")
 }

@@ -14,7 +14,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::{Client, Config, NoTls};
 
 /// Who owns every cluster of tests.
 const OWNER: &str = "tapdesk";
@@ -78,10 +78,7 @@ impl Cluster {
             .tempdir()
             .expect("a temporary folder can be made")
             .keep();
-        if is_root() {
-            std::os::unix::fs::chown(&folder, Some(NOBODY), Some(NOBODY))
-                .expect("root may give a folder away");
-        }
+        give_away(&folder);
         let data = folder.join("data");
         let made = command(&programs.join("initdb"), &folder)
             .args(["--username", OWNER, "--auth", "trust", "--no-sync"])
@@ -204,6 +201,9 @@ impl Cluster {
     pub async fn create_database(&self) -> TestDatabase {
         let number = self.databases.fetch_add(1, Ordering::Relaxed);
         let database = TestDatabase {
+            user: OWNER.to_owned(),
+            // Nobody asks for one.
+            password: String::new(),
             host: self.host,
             port: self.port,
             name: format!("test_{number}"),
@@ -212,7 +212,8 @@ impl Cluster {
             name: "postgres".to_owned(),
             ..database.clone()
         };
-        connect(&admin.url())
+        admin
+            .look_into()
             .await
             .batch_execute(&format!("CREATE DATABASE {}", database.name))
             .await
@@ -224,6 +225,8 @@ impl Cluster {
 /// A database of a test's own. It goes with its cluster.
 #[derive(Clone, Debug)]
 pub struct TestDatabase {
+    user: String,
+    password: String,
     host: Ipv4Addr,
     port: u16,
     name: String,
@@ -235,28 +238,57 @@ impl TestDatabase {
         Cluster::shared().create_database().await
     }
 
-    /// Its address.
+    /// The database `name` of a server that is none of the tests' usual ones, at a
+    /// port of the loopback, for a user with a password.
+    pub fn at((user, password): (&str, &str), port: u16, name: &str) -> Self {
+        Self {
+            user: user.to_owned(),
+            password: password.to_owned(),
+            host: Ipv4Addr::LOCALHOST,
+            port,
+            name: name.to_owned(),
+        }
+    }
+
+    /// What its user is asked for; a program has it from `PGPASSWORD`.
+    pub fn password(&self) -> &str {
+        &self.password
+    }
+
+    /// Its address, without the password.
     pub fn url(&self) -> String {
         self.url_at(self.port)
     }
 
     /// Its address behind another port that leads to its own.
     pub fn url_at(&self, port: u16) -> String {
-        format!("postgres://{OWNER}@{}:{port}/{}", self.host, self.name)
+        let Self {
+            user, host, name, ..
+        } = self;
+        format!("postgres://{user}@{host}:{port}/{name}")
     }
 
     /// A connection that is none of the service's.
+    ///
+    /// # Panics
+    /// When there is none to be had.
     pub async fn look_into(&self) -> Client {
-        connect(&self.url()).await
+        self.connect().await.expect("the server answers")
     }
-}
 
-async fn connect(url: &str) -> Client {
-    let (client, connection) = tokio_postgres::connect(url, NoTls)
-        .await
-        .expect("the server answers");
-    tokio::spawn(connection);
-    client
+    /// The same from a server that may be away.
+    ///
+    /// # Errors
+    /// What is in the way.
+    ///
+    /// # Panics
+    /// When its address is none.
+    pub async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
+        let mut config: Config = self.url().parse().expect("it is an address");
+        let (client, connection) = config.password(&self.password).connect(NoTls).await?;
+        tokio::spawn(connection);
+        Ok(client)
+    }
 }
 
 /// `$1` is the server, `$2` its data, and the rest its settings.
@@ -316,13 +348,24 @@ impl Place<'_> {
 }
 
 /// A program that runs in `folder`, as `nobody` where this process is root.
-fn command(program: &Path, folder: &Path) -> Command {
+pub fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).env("LC_ALL", "C");
     if is_root() {
         command.uid(NOBODY).gid(NOBODY);
     }
     command
+}
+
+/// Gives a folder to the user of [`command`].
+///
+/// # Panics
+/// When it may not be given away.
+pub fn give_away(folder: &Path) {
+    if is_root() {
+        std::os::unix::fs::chown(folder, Some(NOBODY), Some(NOBODY))
+            .expect("root may give a folder away");
+    }
 }
 
 fn is_root() -> bool {
@@ -332,7 +375,10 @@ fn is_root() -> bool {
 }
 
 /// The folder of the server's programs: the newest of Debian's, or one on the path.
-fn programs() -> PathBuf {
+///
+/// # Panics
+/// When PostgreSQL is not installed.
+pub fn programs() -> PathBuf {
     let versions = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
         .flatten();
@@ -354,7 +400,11 @@ fn programs() -> PathBuf {
         .expect("PostgreSQL is installed: `make test` sees to it")
 }
 
-fn free_port() -> u16 {
+/// A port of the loopback that nobody listens at.
+///
+/// # Panics
+/// When there is none.
+pub fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port of the loopback is free");
     listener.local_addr().expect("it is bound").port()
 }

@@ -1,0 +1,38 @@
+//! Three PostgreSQL servers under Patroni and etcd behind a proxy, as
+//! `service/deploy/failover` sets them up. The machine of the primary dies under
+//! load: nothing that was acknowledged is lost, nothing is done twice, and writes
+//! go on.
+
+mod site;
+
+use tapdesk_service::clock::{Clock as _, SystemClock};
+use tapdesk_tests::length;
+
+use crate::postgres::load::Load;
+use crate::postgres::two;
+use site::Site;
+
+/// How long nobody may write, in milliseconds: until the others know that the
+/// primary is gone (15 s at the most), have agreed, and are found.
+const UNTIL_WRITES: i64 = 30_000;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_primary_that_dies_under_load_is_replaced_and_nothing_acknowledged_is_lost() {
+    let mut site = Site::start().await;
+    let database = site.create_database().await;
+    let nodes = two(&database).await;
+    let clock = SystemClock::start();
+    for round in 0..length(3, 10) {
+        let load = Load::start(&nodes).await;
+        load.goes_on(5).await;
+        let dead = site.kill_primary().await;
+        let died = clock.now();
+        load.is_refused().await;
+        load.goes_on(1).await;
+        let took = clock.now().millis_since(died);
+        println!("round {round}: writes went on after {took} ms");
+        assert!(took < UNTIL_WRITES, "writes went on after {took} ms");
+        site.bring_back(dead).await;
+        load.check(&nodes[0], &database).await;
+    }
+}
