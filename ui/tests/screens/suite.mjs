@@ -7,6 +7,12 @@ import { findings, launch, on, open, sizes, themes } from "./browser.mjs";
 import { serveUi } from "./served.mjs";
 import { tell } from "./world.mjs";
 
+/** Each theme and each size once; each theme at each size in `make soak`. */
+const looks = themes.flatMap((theme, number) => {
+  const soak = process.env.TAPDESK_TEST_LENGTH === "soak";
+  return (soak ? sizes : [sizes[number % sizes.length]]).map((size) => ({ theme, size }));
+});
+
 /**
  * Declares the tests of a group of screens. `states` are ways to come to one:
  * each is given a page. `stories` are tests of their own, on a page at the
@@ -31,18 +37,16 @@ export function group(name, { states = {}, stories = {}, empty = false }) {
     const opened = async (options, work) =>
       on(await open(browser, ui, { ...options, at: world.now }), (page) => work(page, world));
 
-    for (const theme of themes) {
-      for (const size of sizes) {
-        it(`is accessible, ${theme}, ${size.width}x${size.height}`, () =>
-          opened({ theme, size }, async (page) => {
-            for (const [state, show] of Object.entries(states)) {
-              await show(page, world);
-              assert.deepEqual(await findings(page), [], state);
-              const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-              assert.ok(wide <= 0, `${state} is ${wide}px wider than the window`);
-            }
-          }));
-      }
+    for (const { theme, size } of looks) {
+      it(`is accessible, ${theme}, ${size.width}x${size.height}`, () =>
+        opened({ theme, size }, async (page) => {
+          for (const [state, show] of Object.entries(states)) {
+            await show(page, world);
+            assert.deepEqual(await findings(page), [], state);
+            const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+            assert.ok(wide <= 0, `${state} is ${wide}px wider than the window`);
+          }
+        }));
     }
 
     for (const [story, tell] of Object.entries(stories)) it(story, () => opened({}, tell));
