@@ -14,6 +14,8 @@
 
 // # What a tap is made of: pure, without input or output
 
+// What is wrong with a request, and with which field of it.
+pub mod field_error;
 // Numbers that name a tag, an inlay, an experience and the others.
 pub mod id;
 // What chips do: codes, session keys, MACs, diversified keys, the virtual inlay.

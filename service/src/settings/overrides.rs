@@ -1,11 +1,14 @@
 //! Where settings come from, one layer over the other.
 
+use std::borrow::Cow;
+
 use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::{HostName, Network, RateLimit, Settings, SimulatedTargets, parse};
+use crate::field_error::OfField;
 use crate::revision::{Revised, Revision};
 
 /// The settings that one source names; the others it leaves as they are.
@@ -87,6 +90,12 @@ impl Revised for Overrides {
 pub struct InvalidSetting {
     setting: &'static str,
     what: &'static str,
+}
+
+impl OfField for InvalidSetting {
+    fn field(&self) -> Option<Cow<'static, str>> {
+        Some(self.setting.into())
+    }
 }
 
 /// Most months interactions can be kept.
