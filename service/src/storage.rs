@@ -23,6 +23,7 @@ mod search;
 mod sheets;
 mod tags;
 mod taps;
+mod traces;
 mod value;
 
 pub mod postgres;
