@@ -6351,7 +6351,10 @@ export interface operations {
     post_experiences_id_publish: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["ExperienceId"];
             };
@@ -6362,6 +6365,8 @@ export interface operations {
             /** @description An experience as the admin API shows it. Its content is the draft; what is */
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6389,6 +6394,17 @@ export interface operations {
             /** @description What is addressed does not exist */
             404: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
