@@ -86,6 +86,10 @@ pub(crate) fn check(method: &Method, url: &Url, answer: &Answer) {
         let filled = |member: &str| error[member].as_str().is_some_and(|text| !text.is_empty());
         assert!(filled("field") && filled("message"), "{request}");
     }
+    // A listener for the public has none of the admin API's routes.
+    if problem["detail"] == "There is no such route." {
+        return;
+    }
     let at = |operation: &&Operation| operation.is_at(method, url.path());
     // What is no route has no operation either, and answers 404 or 405.
     let fixed = |operation: &&Operation| operation.parts.iter().flatten().count();
