@@ -55,6 +55,7 @@ pub mod demo;
 // Removes what is due, from time to time.
 pub mod housekeeping;
 // A whole database from one kind to the other.
+#[cfg(feature = "postgres")]
 pub mod migrate_store;
 // What the owner's page learns for a key.
 pub(crate) mod payload;

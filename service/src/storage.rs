@@ -26,6 +26,7 @@ mod taps;
 mod traces;
 mod value;
 
+#[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod sqlite;
 pub mod transfer;
