@@ -24,18 +24,12 @@ fn assert_problem(answer: &Answer, status: u16, code: &str, field: Option<&str>)
 }
 
 /// Path, body, and the field that is wrong with it.
-fn invalid_creations() -> Vec<(&'static str, Value, Option<&'static str>)> {
-    let uid = "04112233445566";
-    let key = "00112233445566778899AABBCCDDEEFF";
+type Invalid = (&'static str, Value, Option<&'static str>);
+
+const KEY: &str = "00112233445566778899AABBCCDDEEFF";
+
+fn invalid_tags() -> Vec<Invalid> {
     let long = "x".repeat(2_001);
-    let inlay = |more: Value| {
-        let mut inlay = json!({"uid": uid, "technology": "ntag424dna", "mirror": "plain"});
-        let more = more.as_object().expect("members").clone();
-        inlay.as_object_mut().expect("members").extend(more);
-        inlay
-    };
-    let page = |blocks: Value| json!({"name": "Page", "kind": "studio", "blocks": blocks});
-    let leads = |target: &str| json!({"name": "Go", "kind": "redirect", "target_url": target});
     vec![
         ("/tags", json!({}), Some("name")),
         ("/tags", json!([]), None),
@@ -74,6 +68,18 @@ fn invalid_creations() -> Vec<(&'static str, Value, Option<&'static str>)> {
             json!({"name": "x", "location": {"lat": "N"}}),
             Some("location.lat"),
         ),
+    ]
+}
+
+fn invalid_inlays() -> Vec<Invalid> {
+    let uid = "04112233445566";
+    let inlay = |more: Value| {
+        let mut inlay = json!({"uid": uid, "technology": "ntag424dna", "mirror": "plain"});
+        let more = more.as_object().expect("members").clone();
+        inlay.as_object_mut().expect("members").extend(more);
+        inlay
+    };
+    vec![
         ("/inlays", json!({"uid": uid}), Some("technology")),
         (
             "/inlays",
@@ -86,10 +92,10 @@ fn invalid_creations() -> Vec<(&'static str, Value, Option<&'static str>)> {
             Some("mirror"),
         ),
         ("/inlays", inlay(json!({})), Some("file_key")),
-        ("/inlays", inlay(json!({"meta_key": key})), Some("file_key")),
+        ("/inlays", inlay(json!({"meta_key": KEY})), Some("file_key")),
         (
             "/inlays",
-            inlay(json!({"mirror": "encrypted", "file_key": key})),
+            inlay(json!({"mirror": "encrypted", "file_key": KEY})),
             Some("meta_key"),
         ),
         (
@@ -97,6 +103,23 @@ fn invalid_creations() -> Vec<(&'static str, Value, Option<&'static str>)> {
             inlay(json!({"file_key": "0".repeat(32)})),
             Some("allow_factory_keys"),
         ),
+        (
+            "/master-keys",
+            json!({"name": " ", "key": KEY, "input": "01{uid}"}),
+            Some("name"),
+        ),
+        (
+            "/master-keys",
+            json!({"name": "a", "key": KEY, "input": "01"}),
+            Some("input"),
+        ),
+    ]
+}
+
+fn invalid_others() -> Vec<Invalid> {
+    let page = |blocks: Value| json!({"name": "Page", "kind": "studio", "blocks": blocks});
+    let leads = |target: &str| json!({"name": "Go", "kind": "redirect", "target_url": target});
+    vec![
         (
             "/experiences",
             json!({"kind": "redirect", "target_url": "https://a.example/"}),
@@ -117,16 +140,6 @@ fn invalid_creations() -> Vec<(&'static str, Value, Option<&'static str>)> {
             "/experiences",
             json!({"name": "Page", "kind": "studio"}),
             Some("blocks"),
-        ),
-        (
-            "/master-keys",
-            json!({"name": " ", "key": key, "input": "01{uid}"}),
-            Some("name"),
-        ),
-        (
-            "/master-keys",
-            json!({"name": "a", "key": key, "input": "01"}),
-            Some("input"),
         ),
         ("/sheets", json!({"name": ""}), Some("name")),
         (
@@ -178,9 +191,9 @@ fn invalid_creations() -> Vec<(&'static str, Value, Option<&'static str>)> {
 #[tokio::test]
 async fn a_form_that_is_invalid_names_its_field() {
     let service = unlimited().await;
-    for (path, body, field) in invalid_creations() {
-        let answer = service.admin(Method::POST, path, body.clone()).await;
-        eprintln!("{path} {body}");
+    let others = invalid_inlays().into_iter().chain(invalid_others());
+    for (path, body, field) in invalid_tags().into_iter().chain(others) {
+        let answer = service.admin(Method::POST, path, body).await;
         assert_problem(&answer, 422, "invalid", field);
     }
 }
@@ -274,7 +287,7 @@ async fn a_change_that_is_invalid_names_its_field() {
 }
 
 #[tokio::test]
-async fn what_the_present_state_does_not_allow_has_a_code_and_names_its_field() {
+async fn a_taken_slug_or_uid_has_a_code_and_names_its_field() {
     let service = unlimited().await;
     let tag = service
         .tag(json!({"name": "Tag", "slug": "first-tag"}))
@@ -285,27 +298,10 @@ async fn what_the_present_state_does_not_allow_has_a_code_and_names_its_field() 
     let uid = "04112233445566";
     let inlay = json!({"uid": uid, "technology": "ntag213", "tag_id": tag.id});
     service.inlay(inlay.clone()).await;
-    let experience = service.redirect("https://owner.example/").await;
-    let assigned = service
-        .tag(json!({"name": "Tag", "experience_id": experience}))
-        .await;
+    let renamed = service.tag(json!({"name": "Tag"})).await;
     service
-        .admin_patch(&assigned.admin_path(), json!({"slug": "new-slug"}))
+        .admin_patch(&renamed.admin_path(), json!({"slug": "new-slug"}))
         .await;
-    let sheet = service
-        .admin_create("/sheets", json!({"name": "Sheet"}))
-        .await;
-    let sheet = format!("/sheets/{}", sheet["id"]);
-    service.admin_patch(&sheet, json!({"closed": true})).await;
-    let chip = service
-        .admin_create("/simulator/inlays", json!({"name": "Virtual"}))
-        .await;
-    let (chip, simulated) = (chip["id"].clone(), chip["inlay_id"].clone());
-    let tap = format!("/simulator/inlays/{chip}/tap");
-    let experience_path = format!("/experiences/{experience}");
-    let rollback = format!("{experience_path}/rollback");
-    let difference = format!("{experience_path}/difference?from=9");
-    let simulated = format!("/inlays/{simulated}");
     for (method, path, body, code, field) in [
         (
             Method::POST,
@@ -324,7 +320,7 @@ async fn what_the_present_state_does_not_allow_has_a_code_and_names_its_field() 
         (
             Method::PATCH,
             &*tag.admin_path(),
-            json!({"slug": assigned.slug}),
+            json!({"slug": renamed.slug}),
             "slug_reserved",
             Some("slug"),
         ),
@@ -343,6 +339,34 @@ async fn what_the_present_state_does_not_allow_has_a_code_and_names_its_field() 
             "missing",
             Some("tag_id"),
         ),
+    ] {
+        let answer = service.admin(method, path, body).await;
+        assert_problem(&answer, 409, code, field);
+    }
+}
+
+#[tokio::test]
+async fn what_the_present_state_does_not_allow_has_a_code_and_names_its_field() {
+    let service = unlimited().await;
+    let experience = service.redirect("https://owner.example/").await;
+    let tag = service
+        .tag(json!({"name": "Tag", "experience_id": experience}))
+        .await;
+    let sheet = service
+        .admin_create("/sheets", json!({"name": "Sheet"}))
+        .await;
+    let sheet = format!("/sheets/{}", sheet["id"]);
+    service.admin_patch(&sheet, json!({"closed": true})).await;
+    let chip = service
+        .admin_create("/simulator/inlays", json!({"name": "Virtual"}))
+        .await;
+    let (chip, simulated) = (chip["id"].clone(), chip["inlay_id"].clone());
+    let tap = format!("/simulator/inlays/{chip}/tap");
+    let experience_path = format!("/experiences/{experience}");
+    let rollback = format!("{experience_path}/rollback");
+    let difference = format!("{experience_path}/difference?from=9");
+    let simulated = format!("/inlays/{simulated}");
+    for (method, path, body, code, field) in [
         (
             Method::PATCH,
             &simulated,

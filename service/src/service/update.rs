@@ -7,16 +7,16 @@ use crate::tag::PropertyKey;
 
 impl Service {
     /// Consumes `key` and writes `data`, in one storage operation. `request` is the digest by
-    /// which the same request is known when it is sent again. What was refused is noted for
-    /// the trace of the key's tap.
+    /// which the same request is known when it is sent again. Answers why it was refused, if it
+    /// was, which is noted for the trace of the key's tap.
     pub(crate) async fn update(
         &self,
         key: &RollingKey,
         request: Option<[u8; 32]>,
         data: Vec<(PropertyKey, String)>,
-    ) -> Result<Result<(), UpdateRefusal>, StorageError> {
+    ) -> Result<Option<UpdateRefusal>, StorageError> {
         let Some(id) = self.key_mask.interaction_id(key) else {
-            return Ok(Err(UpdateRefusal::InvalidKey));
+            return Ok(Some(UpdateRefusal::InvalidKey));
         };
         let update = VariableUpdate {
             id,
@@ -26,12 +26,12 @@ impl Service {
             simulated_offset: self.storage.simulated_offset(),
         };
         Ok(match self.storage.update_variables(update).await? {
-            Updated::Done(_) | Updated::Repeated => Ok(()),
+            Updated::Done(_) | Updated::Repeated => None,
             Updated::Refused(refusal) => {
                 tracing::debug!(interaction = %id, ?refusal, "an update was refused");
                 self.storage
                     .note_refused_update(id, self.clock.now(), &refusal);
-                Err(refusal)
+                Some(refusal)
             }
         })
     }

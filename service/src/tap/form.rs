@@ -126,11 +126,11 @@ async fn save(
         }
     }
     let data = submission.data.clone();
-    let updated = service.update(key, Some(submission.digest), data).await?;
-    Ok(match updated {
-        Ok(()) => Outcome::Saved,
-        Err(UpdateRefusal::InvalidKey | UpdateRefusal::Consumed) => Outcome::Used,
-        Err(UpdateRefusal::NotVerified) => Outcome::Unverified,
-        Err(UpdateRefusal::UnknownVariable(_) | UpdateRefusal::NotAssigned) => Outcome::NotReady,
+    let refusal = service.update(key, Some(submission.digest), data).await?;
+    Ok(match refusal {
+        None => Outcome::Saved,
+        Some(UpdateRefusal::InvalidKey | UpdateRefusal::Consumed) => Outcome::Used,
+        Some(UpdateRefusal::NotVerified) => Outcome::Unverified,
+        Some(UpdateRefusal::UnknownVariable(_) | UpdateRefusal::NotAssigned) => Outcome::NotReady,
     })
 }

@@ -111,8 +111,11 @@ async fn update(service: &Service, request: Request) -> Result<(), Failure> {
     let invalid = || malformed(INVALID);
     let key = RollingKey::from_base64(&record.rolling_key).ok_or_else(invalid)?;
     let data = data.ok_or_else(invalid)?;
-    let updated = service.update(&key, request, data).await;
-    updated.map_err(Failure::Storage)?.map_err(|_| invalid())
+    let refusal = service.update(&key, request, data).await;
+    match refusal.map_err(Failure::Storage)? {
+        None => Ok(()),
+        Some(_) => Err(invalid()),
+    }
 }
 
 /// Says where a body goes wrong. serde's own words would quote it, a key perhaps.
