@@ -9,6 +9,7 @@ mod interactions;
 mod master_keys;
 mod metrics;
 mod openapi;
+mod problems;
 mod settings;
 mod sheets;
 mod simulator;

@@ -4,6 +4,8 @@
 //! The doc comment of an option is its help, and its row in `docs/operating.md`. What
 //! follows "Default:" is the row's last column.
 
+mod settings;
+
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -13,11 +15,12 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use tapdesk_service::admin_token::AdminToken;
-use tapdesk_service::settings::Fixed;
 use tapdesk_service::start::{Database, TestMode, WrappingKey};
 use tapdesk_service::storage::postgres::Address;
 use url::Url;
 use zeroize::Zeroizing;
+
+pub(crate) use settings::FixedSettings;
 
 /// Which installation: the database, and the admin token beside it.
 #[derive(Args, Clone, Debug)]
@@ -196,7 +199,7 @@ pub(crate) struct Serve {
         flatten,
         next_help_heading = "Settings (read-only in the admin API if set here)"
     )]
-    pub settings: Fixed,
+    pub settings: FixedSettings,
 }
 
 /// Test mode.

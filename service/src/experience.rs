@@ -23,6 +23,7 @@ mod stored;
 mod tests;
 mod theme;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
@@ -42,6 +43,7 @@ pub use stored::{
 };
 pub use theme::{Corners, Font, Scheme, Theme};
 
+use crate::field_error::OfField;
 use crate::id::ImageId;
 use crate::macros::{Target, TargetError};
 use crate::object;
@@ -178,6 +180,22 @@ pub enum ContentError {
     /// It is no JSON object of these members.
     #[error("The content of the experience cannot be read: {0}.")]
     Json(#[from] serde_json::Error),
+}
+
+impl OfField for ContentError {
+    fn field(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::NoTarget | Self::Target(_) => "target_url".into(),
+            Self::NoBlocks | Self::TooMany | Self::TooDeep => "blocks".into(),
+            Self::OtherKind => "kind".into(),
+            Self::Block(error) => format!("blocks[{}]", error.number - 1).into(),
+            Self::Rule(RuleError::TooMany) => "rules".into(),
+            Self::Rule(RuleError::Malformed { number, .. }) => {
+                format!("rules[{}]", number - 1).into()
+            }
+            Self::Json(_) => return None,
+        })
+    }
 }
 
 impl TryFrom<ContentFields> for Content {

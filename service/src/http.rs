@@ -89,7 +89,10 @@ async fn pass(
         let answer = answer(&state, exposure, route, request, next).await;
         let status = answer.status().as_u16();
         let time = stopwatch.elapsed();
-        state.service.metrics.request(&path, &method, status, time);
+        state
+            .service
+            .metrics
+            .request(&path, method.as_str(), status, time);
         tracing::debug!(status, "answered");
         answer
     };

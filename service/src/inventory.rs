@@ -12,7 +12,10 @@ pub use change::{KeyChange, MemberPatch};
 pub use master_key::{MasterKeyFields, SealedMasterKey};
 pub use sealed::{SealedKey, SealedKeys};
 
+use std::borrow::Cow;
+
 use crate::entropy::{self, Entropy};
+use crate::field_error::OfField;
 use crate::id::{InlayId, TagId, VirtualInlayId};
 use crate::inlay::key::KeyFingerprint;
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
@@ -142,6 +145,19 @@ pub enum InvalidInlay {
          Write keys of your own to the chip, or send \"allow_factory_keys\": true."
     )]
     FactoryKey,
+}
+
+impl OfField for InvalidInlay {
+    fn field(&self) -> Option<Cow<'static, str>> {
+        let field = match self {
+            Self::MakesNoCodes(_) => "technology",
+            Self::NoKeys | Self::NoFileKey => "file_key",
+            Self::NoMetaKey => "meta_key",
+            Self::TwoSources => "master_key_id",
+            Self::FactoryKey => "allow_factory_keys",
+        };
+        Some(field.into())
+    }
 }
 
 impl InlayFields {

@@ -14,6 +14,8 @@
 
 // # What a tap is made of: pure, without input or output
 
+// What is wrong with a request, and with which field of it.
+pub mod field_error;
 // Numbers that name a tag, an inlay, an experience and the others.
 pub mod id;
 // What chips do: codes, session keys, MACs, diversified keys, the virtual inlay.
@@ -53,6 +55,7 @@ pub mod demo;
 // Removes what is due, from time to time.
 pub mod housekeeping;
 // A whole database from one kind to the other.
+#[cfg(feature = "postgres")]
 pub mod migrate_store;
 // What the owner's page learns for a key.
 pub(crate) mod payload;

@@ -2,6 +2,7 @@
 
 mod live_key;
 mod tag_cache;
+mod update;
 
 use std::sync::{Arc, PoisonError, RwLock};
 

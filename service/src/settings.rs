@@ -40,11 +40,8 @@ pub struct Settings {
 }
 
 /// The redirect target of simulated tags.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, clap::ValueEnum,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-#[value(rename_all = "snake_case")]
 pub enum SimulatedTargets {
     /// The built-in stand-in for the owner's page.
     #[default]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
+use crate::field_error::FieldError;
 use crate::id::{ExperienceId, SheetId, TagId};
 use crate::revision::{Revised, Revision};
 use crate::settings::parse_tag_url;
@@ -55,13 +56,14 @@ pub struct SheetFields {
 }
 
 impl Expected {
-    /// Checks the base and writes it without a slash at its end. The error is a sentence for people.
-    pub fn validated(mut self) -> Result<Self, String> {
+    /// Checks the base and writes it without a slash at its end.
+    pub fn validated(mut self) -> Result<Self, FieldError> {
         if let Some(text) = &mut self.tag_url {
             let base = parse_tag_url(text).filter(|base| text_fits(base, TEXT_MAX));
-            *text = base.ok_or(
+            *text = base.ok_or_else(|| FieldError::of(
+                "expected.tag_url",
                 "The expected tag_url is the base of tags' URLs, as in https://tags.example.com/t, without a query.",
-            )?;
+            ))?;
         }
         Ok(self)
     }
@@ -80,18 +82,18 @@ impl Revised for Sheet {
 }
 
 impl SheetFields {
-    /// Checks lengths and numbers. The error is a sentence for people.
-    pub fn validate(&self) -> Result<(), String> {
+    /// Checks lengths and numbers.
+    pub fn validate(&self) -> Result<(), FieldError> {
         if self.name.trim().is_empty() || !text_fits(&self.name, NAME_MAX) {
-            return Err(format!(
-                "A sheet needs a name of 1 to {NAME_MAX} characters."
-            ));
+            let why = format!("A sheet needs a name of 1 to {NAME_MAX} characters.");
+            return Err(FieldError::of("name", why));
         }
         if self
             .planned
             .is_some_and(|planned| !(1..=PLANNED_MAX).contains(&planned))
         {
-            return Err(format!("A sheet is planned for 1 to {PLANNED_MAX} inlays."));
+            let why = format!("A sheet is planned for 1 to {PLANNED_MAX} inlays.");
+            return Err(FieldError::of("planned", why));
         }
         Ok(())
     }
@@ -141,29 +143,28 @@ pub struct RowFields {
 }
 
 impl RowFields {
-    /// Checks characters and lengths, and writes the UID in upper case. The error
-    /// is a sentence for people.
-    pub fn validated(mut self) -> Result<Self, String> {
+    /// Checks characters and lengths, and writes the UID in upper case.
+    pub fn validated(mut self) -> Result<Self, FieldError> {
         if let Some(uid) = &mut self.uid {
             let hex = uid.bytes().all(|byte| byte.is_ascii_hexdigit());
             if !hex || ![8, 14, 20].contains(&uid.len()) {
-                return Err("A UID has 8, 14 or 20 hexadecimal digits.".to_owned());
+                let why = "A UID has 8, 14 or 20 hexadecimal digits.";
+                return Err(FieldError::of("uid", why));
             }
             uid.make_ascii_uppercase();
         }
         if self.counter.is_some_and(|counter| counter > 0xFF_FFFF) {
-            return Err("A counter has three bytes: 0 to 16777215.".to_owned());
+            let why = "A counter has three bytes: 0 to 16777215.";
+            return Err(FieldError::of("counter", why));
         }
         let named = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
         if !(1..=VERDICT_MAX).contains(&self.verdict.len()) || !self.verdict.bytes().all(named) {
-            return Err(format!(
-                "A verdict has 1 to {VERDICT_MAX} characters of a-z, 0-9 and _."
-            ));
+            let why = format!("A verdict has 1 to {VERDICT_MAX} characters of a-z, 0-9 and _.");
+            return Err(FieldError::of("verdict", why));
         }
         if !text_fits(&self.reason, TEXT_MAX) {
-            return Err(format!(
-                "A reason has at most {TEXT_MAX} characters, and no NUL character."
-            ));
+            let why = format!("A reason has at most {TEXT_MAX} characters, and no NUL character.");
+            return Err(FieldError::of("reason", why));
         }
         Ok(self)
     }

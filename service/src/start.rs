@@ -15,6 +15,7 @@ use crate::keyring::{KeyFileError, Keyring};
 use crate::private_file;
 use crate::service::{Parts, Service};
 use crate::settings::Layers;
+#[cfg(feature = "postgres")]
 use crate::storage::postgres::{self, Address, PostgresStorage, Time};
 use crate::storage::sqlite::{self, SqliteStorage};
 use crate::storage::{Storage, StorageError};
@@ -40,6 +41,7 @@ pub enum Database {
     /// A SQLite file; it is made where there is none.
     Sqlite(PathBuf),
     /// A PostgreSQL database, shared with other nodes; an empty one is initialised.
+    #[cfg(feature = "postgres")]
     Postgres(Box<Address>),
 }
 
@@ -89,6 +91,7 @@ pub enum StartError {
     #[error(transparent)]
     Sqlite(#[from] sqlite::OpenError),
     /// The PostgreSQL database cannot be opened.
+    #[cfg(feature = "postgres")]
     #[error(transparent)]
     Postgres(#[from] postgres::OpenError),
     /// The database can be read and not written.
@@ -185,6 +188,7 @@ async fn open(
                 .map_err(|error| sqlite::OpenError::Io(path.clone(), error))?;
             Arc::new(SqliteStorage::open(&path, clock, &OsEntropy)?)
         }
+        #[cfg(feature = "postgres")]
         Database::Postgres(address) => {
             let time = if test { Time::Movable } else { Time::Its };
             let storage = PostgresStorage::open(*address, clock, time, &OsEntropy).await?;

@@ -23,8 +23,10 @@ mod search;
 mod sheets;
 mod tags;
 mod taps;
+mod traces;
 mod value;
 
+#[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod sqlite;
 pub mod transfer;

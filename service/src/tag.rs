@@ -11,6 +11,8 @@ mod property;
 mod row;
 mod slug;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -25,6 +27,7 @@ pub use row::{TagRow, deleted};
 pub use slug::{InvalidSlug, Slug};
 
 use crate::clock::Timestamp;
+use crate::field_error::OfField;
 use crate::id::{ExperienceId, TagId};
 use crate::revision::{Revised, Revision};
 
@@ -220,12 +223,29 @@ pub enum InvalidTag {
     /// The widget settings are too large.
     #[error("widget_settings can have at most {WIDGETS_MAX} bytes as JSON.")]
     Widgets,
-    /// A property is not well formed.
-    #[error(transparent)]
-    Property(#[from] InvalidProperty),
+    /// A property of the class is not well formed.
+    #[error("{1}")]
+    Property(PropertyClass, InvalidProperty),
     /// The location is not well formed.
     #[error("{0}")]
     Location(&'static str),
+}
+
+impl OfField for InvalidTag {
+    fn field(&self) -> Option<Cow<'static, str>> {
+        let field = match self {
+            Self::Slug => "slug",
+            Self::Name => "name",
+            Self::Text { field } => field,
+            Self::Language => "language_code",
+            Self::Widgets => "widget_settings",
+            Self::Property(PropertyClass::Attribute, _) => "attributes",
+            Self::Property(PropertyClass::Data, _) => "data",
+            Self::Property(PropertyClass::Variable, _) => "variables",
+            Self::Location(_) => "location",
+        };
+        Some(field.into())
+    }
 }
 
 /// Longest name, in characters.
@@ -298,8 +318,11 @@ impl TagFields {
         if widgets.len() > WIDGETS_MAX || widgets.contains("\\u0000") {
             return Err(InvalidTag::Widgets);
         }
-        for properties in [&self.attributes, &self.data, &self.variables] {
-            properties.validate()?;
+        for class in PropertyClass::ALL {
+            let properties = self.properties(class);
+            properties
+                .validate()
+                .map_err(|why| InvalidTag::Property(class, why))?;
         }
         if let Some(location) = &self.location {
             location.validate().map_err(InvalidTag::Location)?;

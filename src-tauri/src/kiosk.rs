@@ -4,7 +4,7 @@
 //! ```text
 //! readers ──► attend ──► page (the visitor's web view, one for each visit)
 //!               │  ▲
-//!               ▼  │ events: input, done, broke, led elsewhere
+//!               ▼  │ events: input, done, broke, led to another host
 //!            view (what the attract page shows)
 //! ```
 //!
@@ -85,8 +85,10 @@ pub(crate) enum Notice {
     Unread,
     /// The tag says nothing that could be opened.
     Blank,
-    /// The tag, or a link on its page, leads where the kiosk does not.
-    Elsewhere,
+    /// The tag's URL was copied from another chip.
+    Copied,
+    /// The tag, or a link on its page, leads to a host that the kiosk does not show.
+    OtherHost,
     /// The page could not be opened.
     Failed,
     /// The page broke.
@@ -102,8 +104,8 @@ pub(crate) enum Event {
     Done,
     /// The Escape key was held: the owner wants the PIN.
     OwnerAsks,
-    /// A link on the page led where the kiosk does not.
-    LedElsewhere,
+    /// A link on the page led to a host that the kiosk does not show.
+    LedToOtherHost,
     /// The page could not be opened.
     PageFailed,
     /// The page's process ended.
@@ -220,6 +222,7 @@ fn show(
     let attendant = Attendant {
         kiosk: Arc::clone(kiosk),
         display: Screen(app.clone()),
+        shell: Arc::clone(&app.state::<Arc<Shell>>()),
         places,
         idle_seconds: settings.chosen.idle_seconds,
     };

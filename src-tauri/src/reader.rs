@@ -9,6 +9,7 @@
 //! | [`inlay`] | chip, memory and message of an inlay |
 //! | [`monitor`] | one thread owns the connection; readers and cards come and go |
 //! | [`board`] | the readers and the cards on them, for screens |
+//! | [`copied`] | whether a URL was copied to the chip on which it was found |
 //! | [`send_tap`] | sends a tap to its service, and returns the result |
 //! | [`doctor`] | why inlays cannot be read, and how to fix it |
 //!
@@ -17,6 +18,7 @@
 pub mod apdu;
 pub mod board;
 pub mod card;
+pub mod copied;
 pub mod doctor;
 pub mod inlay;
 pub mod monitor;

@@ -87,6 +87,11 @@ impl Shell {
         if let Some((_, remote)) = &*read(&self.remote) {
             return Some(Backend::Remote(Arc::clone(remote)));
         }
+        self.embedded_backend().await
+    }
+
+    /// The service in this process, whichever the screens show.
+    pub async fn embedded_backend(&self) -> Option<Backend> {
         let embedded = self.embedded.read().await;
         embedded
             .as_ref()

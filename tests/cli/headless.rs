@@ -14,22 +14,40 @@ const WINDOWS_AND_READERS: [&str; 8] = [
     "wry",
 ];
 
-#[test]
-fn it_links_neither_a_window_toolkit_nor_a_readers_driver() {
+/// What `package` links, a crate a line.
+fn linked(package: &str) -> String {
     let output = Command::new(env!("CARGO"))
         // For this system alone: of others' crates nothing is here, and nothing is
         // downloaded by a test.
         .args(["tree", "--locked", "--offline", "--prefix", "none"])
-        .args(["--package", "tapdesk-service", "--edges", "normal,build"])
+        .args(["--package", package, "--edges", "normal,build"])
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");
     let tree = String::from_utf8(output.stdout).unwrap();
     assert!(tree.contains("axum v"), "{tree}");
+    tree
+}
+
+#[track_caller]
+fn assert_none(tree: &str, names: &[&str]) {
     for line in tree.lines() {
-        let is_one = WINDOWS_AND_READERS
-            .iter()
-            .any(|name| line.starts_with(name));
+        let is_one = names.iter().any(|name| line.starts_with(name));
         assert!(!is_one, "{line}");
     }
+}
+
+#[test]
+fn it_links_neither_a_window_toolkit_nor_a_readers_driver() {
+    assert_none(&linked("tapdesk-service"), &WINDOWS_AND_READERS);
+}
+
+#[test]
+fn the_desktop_links_neither_postgresql_nor_the_command_lines_own() {
+    let of_service = linked("tapdesk-service");
+    let left_out = ["tokio-postgres", "deadpool", "indicatif", "rlimit"];
+    for name in left_out {
+        assert!(of_service.lines().any(|line| line.starts_with(name)));
+    }
+    assert_none(&linked("tapdesk"), &left_out);
 }

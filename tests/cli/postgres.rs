@@ -42,4 +42,10 @@ async fn the_doctor_looks_at_a_database_without_changing_it() {
         looked.stdout.contains("is a Tapdesk database and answers"),
         "{looked:?}"
     );
+
+    let drop = "DROP TABLE sheet_rows, payload_reads";
+    client.batch_execute(drop).await.unwrap();
+    let looked = run_with(folder.path(), &environment, &["doctor"]).await;
+    let tables = "lacks tables of its format: payload_reads, sheet_rows";
+    assert!(looked.stdout.contains(tables), "{looked:?}");
 }

@@ -97,6 +97,27 @@ async fn what_another_one_changed_meanwhile_is_not_overwritten() {
 }
 
 #[tokio::test]
+async fn a_draft_that_another_one_changed_meanwhile_is_not_published() {
+    let service = TestService::start().await;
+    let page = json!({"name": "Page", "kind": "studio", "blocks": [], "draft": true});
+    let path = format!("/experiences/{}", service.experience(page).await);
+    let publish = format!("{path}/publish");
+    let seen = etag(&service, &path).await;
+    let theirs = json!({"blocks": [{"type": "heading", "text": "Theirs"}]});
+    service.admin_patch(&path, theirs).await;
+
+    let refused = matching(&service, Method::POST, &publish, &seen, Value::Null).await;
+    let problem = refused.expect(412);
+    assert_eq!(problem["code"], "changed");
+    assert_eq!(problem["current"], service.admin_get(&path).await);
+    assert_eq!(problem["current"]["published_version"], Value::Null);
+
+    let now = refused.header("etag").unwrap().to_owned();
+    let published = matching(&service, Method::POST, &publish, &now, Value::Null).await;
+    assert_eq!(published.expect(200)["published_version"], 1);
+}
+
+#[tokio::test]
 async fn what_another_one_changed_meanwhile_is_not_deleted() {
     let service = TestService::start().await;
     let mut resources = resources(&service).await;

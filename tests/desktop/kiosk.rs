@@ -162,7 +162,15 @@ async fn visitors_are_told_in_words_why_a_tag_opens_nothing() {
     window
         .see("//*[@role='status'][contains(., 'another site')]")
         .await;
-    hall.leave_picture(&window, "kiosk-elsewhere").await;
+    hall.leave_picture(&window, "kiosk-other-host").await;
+    laid.take_away();
+    // A code, on a chip that makes none.
+    let code = chip(Mirror::Plain, MacFrom::None).code_at(1, [0; 5]);
+    let url = code.url(&format!("{}/t", hall.service), "vase-01");
+    let laid = readers.lay_down(tag(3, &url));
+    window
+        .see("//*[@role='status'][contains(., 'copied from another tag')]")
+        .await;
     laid.take_away();
     // A host that is allowed, and is not there.
     let gone = hall.exhibit.close().await;

@@ -4,7 +4,8 @@
 use std::net::TcpListener;
 
 use serde_json::Value;
-use tapdesk::reader::send_tap::{Chip, Destination, SentTap, send_tap};
+use tapdesk::reader::copied::Chip;
+use tapdesk::reader::send_tap::{Destination, SentTap, send_tap};
 use tapdesk::shell::Shell;
 use tapdesk_service::clock::SystemClock;
 use tapdesk_service::inlay::{MacFrom, Mirror};

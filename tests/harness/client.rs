@@ -6,6 +6,8 @@ use reqwest::header::HeaderMap;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
+use crate::problems;
+
 /// Calls one service. It follows no redirects, keeps no cookies, and says no
 /// `User-Agent` of its own: every header is the test's.
 #[derive(Clone, Debug)]
@@ -64,12 +66,17 @@ pub trait TryAnswering {
 
 impl TryAnswering for RequestBuilder {
     async fn try_answer(self) -> reqwest::Result<Answer> {
-        let response = self.send().await?;
-        Ok(Answer {
+        let (client, request) = self.build_split();
+        let request = request?;
+        let (method, url) = (request.method().clone(), request.url().clone());
+        let response = client.execute(request).await?;
+        let answer = Answer {
             status: response.status().as_u16(),
             headers: response.headers().clone(),
             body: response.text().await?,
-        })
+        };
+        problems::check(&method, &url, &answer);
+        Ok(answer)
     }
 }
 

@@ -22,6 +22,7 @@ pub mod fixtures;
 pub mod injection;
 pub mod length;
 pub mod postgres;
+mod problems;
 pub mod process;
 pub mod raw;
 pub mod service;

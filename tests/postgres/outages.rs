@@ -213,7 +213,9 @@ async fn a_server_that_has_become_read_only_makes_its_node_not_ready_with_the_re
     let reason = ready.json()["reason"].clone();
     let reason = reason.as_str().expect("a reason");
     assert!(reason.contains("read-only"), "{reason}");
-    assert!(service.tap(&tag.path()).await.status >= 500);
+    let refused = service.tap(&tag.path()).await;
+    assert_eq!(refused.status, 503, "{:?}", refused.answer);
+    assert_eq!(refused.answer.header("retry-after"), Some("1"));
     let metrics = service.metrics().await;
     assert!(metrics.contains("tapdesk_database_up 0"), "{metrics}");
     let failed = metrics

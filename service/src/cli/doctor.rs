@@ -141,11 +141,21 @@ fn postgres_database(address: &Address) -> Result<(Finding, Option<Examination>)
             ));
             (finding, None)
         }
+        Ok(Some(examination)) if !examination.missing_tables.is_empty() => {
+            (lacks(address, &examination), Some(examination))
+        }
         Ok(examination) => (
             Good(format!("{address} is a Tapdesk database and answers")),
             examination,
         ),
     })
+}
+
+fn lacks(database: &dyn Display, examination: &Examination) -> Finding {
+    let tables = examination.missing_tables.join(", ");
+    Bad(format!(
+        "{database} lacks tables of its format: {tables}. Restore a backup."
+    ))
 }
 
 fn sqlite_database(path: &Path) -> (Finding, Option<Examination>) {
@@ -162,6 +172,9 @@ fn sqlite_database(path: &Path) -> (Finding, Option<Examination>) {
     }
     match sqlite::examine(path) {
         Err(error) => (bad(error), None),
+        Ok(examination) if !examination.missing_tables.is_empty() => {
+            (lacks(&shown, &examination), Some(examination))
+        }
         Ok(examination) if private_file::is_open_to_others(path).unwrap_or(false) => {
             let finding = Warning(format!("Others can read {shown}. Run: chmod 600 {shown}"));
             (finding, Some(examination))

@@ -40,7 +40,7 @@ async fn serve(options: config::Serve) -> Result<()> {
     };
     let layers = Layers {
         defaults,
-        fixed: options.settings,
+        fixed: options.settings.0,
     };
     layers.check_fixed()?;
     let Started { service, state, .. } = start(Start {

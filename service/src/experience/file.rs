@@ -1,6 +1,7 @@
 //! An experience as one file, images included, to be carried from one service
 //! to another.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
@@ -10,6 +11,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{Content, ContentError, ContentFields, ExperienceFields, InvalidName};
+use crate::field_error::OfField;
 use crate::id::ImageId;
 use crate::object;
 
@@ -69,6 +71,20 @@ pub enum FileError {
     /// An image is no Base64.
     #[error("The image {0} of the file is not Base64.")]
     Base64(ImageId),
+}
+
+impl OfField for FileError {
+    fn field(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::Format(_) => Some("tapdesk_experience".into()),
+            Self::Name(error) => error.field(),
+            Self::Content(error) => Some(match error.field() {
+                Some(field) => format!("content.{field}").into(),
+                None => "content".into(),
+            }),
+            Self::Images | Self::Missing(_) | Self::Base64(_) => Some("images".into()),
+        }
+    }
 }
 
 impl ExperienceFile {

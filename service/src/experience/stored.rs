@@ -1,6 +1,7 @@
 //! Experiences as they are kept: a draft that its owner edits, and published
 //! versions that never change.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -8,6 +9,7 @@ use utoipa::ToSchema;
 
 use super::Content;
 use crate::clock::Timestamp;
+use crate::field_error::OfField;
 use crate::id::{ExperienceId, ImageId};
 use crate::interaction::VersionRef;
 use crate::tag::{NAME_MAX, text_fits};
@@ -25,6 +27,12 @@ pub struct ExperienceFields {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("An experience needs a name of 1 to {NAME_MAX} characters.")]
 pub struct InvalidName;
+
+impl OfField for InvalidName {
+    fn field(&self) -> Option<Cow<'static, str>> {
+        Some("name".into())
+    }
+}
 
 impl ExperienceFields {
     /// Checks what the types alone do not.

@@ -152,9 +152,10 @@ pub(super) fn version(document: &mut openapi::OpenApi) {
         operation.is_some_and(|operation| operation.responses.responses.contains_key(changed))
     };
     let paths = &mut document.paths.paths;
-    let edited = paths
-        .iter()
-        .filter(|(_, item)| answers(&item.patch) || answers(&item.put) || answers(&item.delete));
+    let edited = paths.iter().filter(|(_, item)| {
+        let operations = [&item.patch, &item.put, &item.post, &item.delete];
+        operations.into_iter().any(answers)
+    });
     let edited: HashSet<String> = edited.map(|(path, _)| path.clone()).collect();
     for (path, item) in paths {
         // A resource is created in the list it is in.
@@ -170,11 +171,12 @@ pub(super) fn version(document: &mut openapi::OpenApi) {
         let PathItem {
             get,
             put,
+            post,
             patch,
             delete,
             ..
         } = item;
-        for operation in [get, put, patch, delete].into_iter().flatten() {
+        for operation in [get, put, post, patch, delete].into_iter().flatten() {
             add_etag(operation, &["200", "201", changed]);
             if operation.responses.responses.contains_key(changed) {
                 let parameters = operation.parameters.get_or_insert_default();

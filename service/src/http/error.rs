@@ -1,6 +1,8 @@
 //! The only place that knows which status an error has.
 
+mod code;
 mod documented;
+mod from;
 
 use axum::Json;
 use axum::extract::Request;
@@ -10,32 +12,31 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+pub(super) use code::Code;
 pub(super) use documented::{
     Addressed, BadBody, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written,
 };
 
-use super::body::BodyError;
 use super::pages;
 use super::public::{Envelope, public_answer};
-use crate::demo::DemoError;
-use crate::keyring::KeyringError;
+use crate::field_error::FieldError;
 use crate::revision::{Changed, Revision};
-use crate::storage::{Conflict, StorageError};
+use crate::storage::StorageError;
 use crate::tap::TapError;
 
 /// An error of the admin API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ApiError {
-    /// The request does not say what it must, or not well. A sentence for people.
-    Invalid(String),
+    /// The request does not say what it must, or not well.
+    Invalid(FieldError),
     /// The request does not name exactly one host.
     BadlyAddressed,
     /// No token, or a wrong one.
     Unauthorized,
     /// What is addressed does not exist.
     NotFound(&'static str),
-    /// The request is in order, the present state is not. A sentence for people.
-    Conflict(String),
+    /// The request is in order, the present state is not.
+    Conflict(Code, FieldError),
     /// A bulk change selects another number of tags than its caller expects.
     CountChanged {
         /// How many the caller expects.
@@ -84,50 +85,79 @@ pub(crate) struct Problem {
     status: u16,
     /// What is wrong, and the way out, in words.
     detail: String,
-    /// What is wrong, for programs; only where a program may have to tell it
-    /// from other problems of this status.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    code: Option<&'static str>,
+    /// What is wrong, for programs.
+    code: Code,
+    /// The fields that are wrong, if the problem is one of fields.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    errors: Vec<ProblemField>,
     /// With 412, the resource as it is now, as get shows it; null if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     current: Option<Value>,
 }
 
+/// A field that is wrong.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ProblemField {
+    /// The member of the body, or the parameter: `name`, `location.lat`; `blocks[2]` is the third block.
+    #[schema(min_length = 1)]
+    field: String,
+    /// What is wrong with it, and the way out, in words.
+    message: String,
+}
+
 impl ApiError {
-    fn status(&self) -> StatusCode {
+    /// A request that does not say what it must.
+    pub(super) fn invalid(why: impl Into<FieldError>) -> Self {
+        Self::Invalid(why.into())
+    }
+
+    /// What the present state does not allow, whichever field asks for it.
+    pub(super) fn conflict(code: Code, why: impl Into<String>) -> Self {
+        Self::Conflict(code, FieldError::whole(why))
+    }
+
+    const fn code(&self) -> Code {
         match self {
-            Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::BadlyAddressed => StatusCode::BAD_REQUEST,
-            Self::Unauthorized => StatusCode::UNAUTHORIZED,
-            Self::NotFound(_) => StatusCode::NOT_FOUND,
-            Self::Conflict(_) | Self::CountChanged { .. } => StatusCode::CONFLICT,
-            Self::Changed(_) => StatusCode::PRECONDITION_FAILED,
-            Self::NoSuchMethod(_) => StatusCode::METHOD_NOT_ALLOWED,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::TimedOut => StatusCode::REQUEST_TIMEOUT,
-            Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
-            Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Full => StatusCode::INSUFFICIENT_STORAGE,
-            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Invalid(_) => Code::Invalid,
+            Self::BadlyAddressed => Code::BadHost,
+            Self::Unauthorized => Code::Unauthorized,
+            Self::NotFound(_) => Code::NotFound,
+            Self::Conflict(code, _) => *code,
+            Self::CountChanged { .. } => Code::CountChanged,
+            Self::Changed(_) => Code::Changed,
+            Self::NoSuchMethod(_) => Code::MethodNotAllowed,
+            Self::TooLarge => Code::TooLarge,
+            Self::UnsupportedMediaType(_) => Code::UnsupportedMediaType,
+            Self::TimedOut => Code::Timeout,
+            Self::Misdirected => Code::Misdirected,
+            Self::TooMany(_) => Code::RateLimited,
+            Self::Full => Code::DiskFull,
+            Self::Unavailable => Code::Unavailable,
+            Self::Internal => Code::Internal,
         }
     }
 
-    /// The stable name of what is wrong (an extension member of RFC 9457).
-    const fn code(&self) -> Option<&'static str> {
-        match self {
-            Self::CountChanged { .. } => Some("count_changed"),
-            Self::Changed(_) => Some("changed"),
-            _ => None,
-        }
+    const fn status(&self) -> StatusCode {
+        self.code().status()
+    }
+
+    fn errors(&self) -> Vec<ProblemField> {
+        let (Self::Invalid(error) | Self::Conflict(_, error)) = self else {
+            return Vec::new();
+        };
+        let field = error.field.as_ref().map(|field| ProblemField {
+            field: field.to_string(),
+            message: error.message.clone(),
+        });
+        field.into_iter().collect()
     }
 
     /// What is wrong, and the way out, in words.
     pub(super) fn detail(&self) -> String {
         match self {
-            Self::Invalid(why) | Self::Conflict(why) => why.clone(),
+            Self::Invalid(why) | Self::Conflict(_, why) => why.message.clone(),
             Self::BadlyAddressed => "A request needs exactly one Host header.".into(),
             Self::Unauthorized => {
                 "The admin API needs \"Authorization: Bearer TOKEN\" with a valid token.".into()
@@ -170,6 +200,7 @@ impl IntoResponse for ApiError {
             status: status.as_u16(),
             detail: self.detail(),
             code: self.code(),
+            errors: self.errors(),
             current,
         };
         let mut response = (status, Json(problem)).into_response();
@@ -202,68 +233,6 @@ pub(super) fn etag(revision: Revision) -> HeaderValue {
     HeaderValue::from_str(&text).expect("hex digits in quotes can stand in a header")
 }
 
-impl From<StorageError> for ApiError {
-    fn from(error: StorageError) -> Self {
-        match error {
-            StorageError::Conflict(Conflict::Invalid(why)) => Self::Invalid(why.to_string()),
-            StorageError::Conflict(Conflict::Changed(_)) => Self::Changed(None),
-            StorageError::Conflict(conflict) => Self::Conflict(conflict.to_string()),
-            StorageError::Unsupported(why) => Self::Conflict(why.to_owned()),
-            StorageError::Full => Self::Full,
-            StorageError::Unavailable(why) => {
-                tracing::warn!("the database is not available: {why}");
-                Self::Unavailable
-            }
-            StorageError::Panicked => {
-                tracing::error!("an operation of the database panicked");
-                Self::Internal
-            }
-            StorageError::Failed(why) => {
-                tracing::error!("the database failed: {why}");
-                Self::Internal
-            }
-        }
-    }
-}
-
-impl From<BodyError> for ApiError {
-    fn from(error: BodyError) -> Self {
-        match error {
-            BodyError::TooLarge => Self::TooLarge,
-            BodyError::Incomplete => Self::Invalid("The body ended early.".to_owned()),
-            BodyError::TimedOut => Self::TimedOut,
-        }
-    }
-}
-
-impl From<KeyringError> for ApiError {
-    fn from(error: KeyringError) -> Self {
-        Self::Conflict(error.to_string())
-    }
-}
-
-impl From<DemoError> for ApiError {
-    fn from(error: DemoError) -> Self {
-        match error {
-            DemoError::Storage(error) => error.into(),
-            DemoError::Keyring(error) => error.into(),
-        }
-    }
-}
-
-impl From<TapError> for ApiError {
-    fn from(error: TapError) -> Self {
-        match error {
-            TapError::Storage(error) => error.into(),
-            TapError::Keyring(error) => error.into(),
-            TapError::Page(error) => {
-                tracing::error!("a page could not be written: {error}");
-                Self::Internal
-            }
-        }
-    }
-}
-
 /// A tap's own errors, as pages for people.
 impl IntoResponse for TapError {
     fn into_response(self) -> Response {
@@ -271,7 +240,7 @@ impl IntoResponse for TapError {
             Self::Storage(error) => ApiError::from(error),
             Self::Keyring(error) => {
                 tracing::error!("a tap could not be checked: {error}");
-                ApiError::Conflict(String::new())
+                ApiError::conflict(Code::InlayKeyLocked, "")
             }
             error @ Self::Page(_) => ApiError::from(error),
         };

@@ -1,74 +1,57 @@
 //! Where settings come from, one layer over the other.
 
-use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::{HostName, Network, RateLimit, Settings, SimulatedTargets, parse};
+use crate::field_error::OfField;
 use crate::revision::{Revised, Revision};
 
 /// The settings that one source names; the others it leaves as they are.
-#[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Overrides {
     /// The public base of all tag URLs, as printed and encoded: `http` or `https`, without a query. Default: the listener's address and `/t`.
-    #[arg(long, env = "TAPDESK_TAG_URL", value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^https?://[^?#]+$")]
     pub tag_url: Option<String>,
 
     /// The `app_id` of every payload. Default: `1`.
-    #[arg(long, env = "TAPDESK_APP_ID", value_name = "NUMBER")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub app_id: Option<i64>,
 
     /// Two-letter code used if a visitor's country is unknown. Default: empty.
-    #[arg(long, env = "TAPDESK_DEFAULT_COUNTRY", value_name = "CODE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^([A-Za-z]{2})?$")]
     pub default_country: Option<String>,
 
     /// The header in which a trusted proxy names the visitor's country.
-    #[arg(long, env = "TAPDESK_COUNTRY_HEADER", value_name = "NAME")]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
     pub country_header: Option<String>,
 
     /// Addresses or address blocks of the proxies whose forwarding headers are trusted.
-    #[arg(
-        long,
-        env = "TAPDESK_TRUSTED_PROXIES",
-        value_name = "NETWORK",
-        value_delimiter = ','
-    )]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<Network>>)]
     pub trusted_proxies: Option<Vec<String>>,
 
     /// How many months interactions are kept. Default: `13`.
-    #[arg(long, env = "TAPDESK_RETENTION_MONTHS", value_name = "MONTHS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 1200)]
     pub retention_months: Option<u32>,
 
     /// The redirect target of simulated tags: the built-in stand-in (`stand_in`), or the experience's own (`real`). Default: `stand_in`.
-    #[arg(long, env = "TAPDESK_SIMULATED_TARGETS", value_name = "WHERE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulated_targets: Option<SimulatedTargets>,
 
     /// How many calls of one client may be refused in a minute before it gets 429, or `off`. Each node counts on its own. Default: `60`.
-    #[arg(long, env = "TAPDESK_RATE_LIMIT", value_name = "NUMBER|off")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_limit: Option<RateLimit>,
 
     /// More host names and addresses that the admin API answers, beside loopback names, the listener's address and the tag URL's host.
-    #[arg(
-        long,
-        env = "TAPDESK_HOSTS",
-        value_name = "NAME",
-        value_delimiter = ','
-    )]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<HostName>>)]
     pub hosts: Option<Vec<String>>,
@@ -87,6 +70,12 @@ impl Revised for Overrides {
 pub struct InvalidSetting {
     setting: &'static str,
     what: &'static str,
+}
+
+impl OfField for InvalidSetting {
+    fn field(&self) -> Option<Cow<'static, str>> {
+        Some(self.setting.into())
+    }
 }
 
 /// Most months interactions can be kept.
@@ -166,40 +155,13 @@ pub enum Source {
     Default,
 }
 
-/// The settings fixed from outside, for as long as the process lives. As
-/// arguments of a command: the options of [`Overrides`].
+/// The settings fixed from outside, for as long as the process lives.
 #[derive(Clone, Debug, Default)]
 pub struct Fixed {
     /// By arguments.
     pub argument: Overrides,
     /// By the environment.
     pub environment: Overrides,
-}
-
-impl Args for Fixed {
-    fn augment_args(command: Command) -> Command {
-        Overrides::augment_args(command)
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Overrides::augment_args_for_update(command)
-    }
-}
-
-impl FromArgMatches for Fixed {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut fixed = Self::default();
-        fixed.update_from_arg_matches(matches)?;
-        Ok(fixed)
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        let all = Overrides::from_arg_matches(matches)?;
-        let from = |source| move |name: &str| matches.value_source(name) == Some(source);
-        self.argument = all.only(from(ValueSource::CommandLine));
-        self.environment = all.only(from(ValueSource::EnvVariable));
-        Ok(())
-    }
 }
 
 impl Overrides {
@@ -209,7 +171,8 @@ impl Overrides {
     }
 
     /// Those whose name `keep` wants.
-    fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
+    #[must_use]
+    pub fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
         let mut members = self.members();
         members.retain(|name, _| keep(name));
         serde_json::from_value(Value::Object(members)).unwrap_or_default()

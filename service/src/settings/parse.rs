@@ -5,7 +5,6 @@ use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use axum::http::HeaderName;
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::Url;
@@ -151,8 +150,10 @@ pub(super) fn country(text: &str) -> Option<String> {
 
 /// A header's name in lower case.
 pub(super) fn header(text: &str) -> Option<String> {
-    let name: HeaderName = text.trim().parse().ok()?;
-    Some(name.as_str().to_owned())
+    // A token (RFC 9110, section 5.6.2).
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let name = text.trim();
+    (!name.is_empty() && name.bytes().all(is_token)).then(|| name.to_ascii_lowercase())
 }
 
 /// A host's name in lower case, or its address, one of IPv6 in brackets; without a port.
@@ -195,6 +196,20 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(host(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_header_is_a_token_in_lower_case() {
+        for (text, expected) in [
+            (" CF-IPCountry ", Some("cf-ipcountry")),
+            ("x_country", Some("x_country")),
+            ("a b", None),
+            ("a:b", None),
+            ("ländercode", None),
+            ("", None),
+        ] {
+            assert_eq!(header(text).as_deref(), expected, "{text}");
         }
     }
 

@@ -65,6 +65,8 @@ pub struct Examination {
     pub wrapped_key: Option<Vec<u8>>,
     /// The time of its newest interaction that is not simulated.
     pub newest_at: Option<Timestamp>,
+    /// Tables that it should have in this format and does not.
+    pub missing_tables: Vec<&'static str>,
 }
 
 /// What a backup tells of itself.

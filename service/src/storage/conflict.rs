@@ -1,5 +1,8 @@
 //! What a write can be refused for.
 
+use std::borrow::Cow;
+
+use crate::field_error::{FieldError, OfField};
 use crate::id::TagId;
 use crate::inlay::virtual_inlay::UsedUp;
 use crate::revision::Changed;
@@ -97,8 +100,8 @@ pub enum Invalid {
     #[error(transparent)]
     Setting(#[from] InvalidSetting),
     /// An edit, or a row of an import, says by itself what is wrong with it.
-    #[error("{0}")]
-    Edit(String),
+    #[error(transparent)]
+    Edit(#[from] FieldError),
 }
 
 /// Why something stays as it is: others need it so. Each is a sentence for people.
@@ -131,10 +134,54 @@ pub enum InUse {
     Full,
 }
 
-/// What is wrong with an edit, in words.
+impl OfField for Conflict {
+    fn field(&self) -> Option<Cow<'static, str>> {
+        let field = match self {
+            Self::SlugTaken(_) | Self::SlugReserved { .. } | Self::SlugInImport(_) => "slug",
+            Self::UidTaken(_) | Self::UidInImport(_) => "uid",
+            Self::Missing { noun, .. } => return member(noun).map(Cow::Borrowed),
+            Self::OtherWorld { .. } => "tag_id",
+            Self::Invalid(why) => return FieldError::from(why.clone()).field,
+            _ => return None,
+        };
+        Some(field.into())
+    }
+}
+
+/// The member by which a request refers to such a thing.
+fn member(noun: &str) -> Option<&'static str> {
+    Some(match noun {
+        "tag" => "tag_id",
+        "experience" => "experience_id",
+        "master key" => "master_key_id",
+        "version" => "version",
+        _ => return None,
+    })
+}
+
+impl From<Invalid> for FieldError {
+    fn from(why: Invalid) -> Self {
+        match why {
+            Invalid::OtherKind => Self::of("kind", why.to_string()),
+            Invalid::Property(why) => why.into(),
+            Invalid::OtherOrder => Self::of("after", why.to_string()),
+            Invalid::Setting(why) => why.into(),
+            Invalid::Edit(why) => why,
+        }
+    }
+}
+
+/// What is wrong with an edit.
+impl From<FieldError> for Conflict {
+    fn from(why: FieldError) -> Self {
+        Invalid::Edit(why).into()
+    }
+}
+
+/// What is wrong with a row of a file, in words: its columns are no fields of a request.
 impl From<String> for Conflict {
     fn from(why: String) -> Self {
-        Invalid::Edit(why).into()
+        FieldError::whole(why).into()
     }
 }
 

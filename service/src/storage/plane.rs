@@ -28,6 +28,9 @@ use super::value::{Row, Value};
 use crate::clock::Timestamp;
 use dialect::Dialect;
 
+/// A statement and its parameters.
+pub(super) type Question<'a> = (&'a str, &'a [Value<'a>]);
+
 /// Questions to a database.
 #[async_trait]
 pub(super) trait Query: Send {
@@ -44,6 +47,16 @@ pub(super) trait Query: Send {
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, StorageError> {
         self.query(sql, values).await
+    }
+
+    /// The rows of statements of which none depends on another's answer. A database at the
+    /// other end of a network is asked all of them at once.
+    async fn query_all(&mut self, asked: &[Question<'_>]) -> Result<Vec<Vec<Row>>, StorageError> {
+        let mut answers = Vec::with_capacity(asked.len());
+        for (sql, values) in asked {
+            answers.push(self.query(sql, values).await?);
+        }
+        Ok(answers)
     }
 
     /// The first row of a statement, if it has one.

@@ -48,6 +48,7 @@ pub enum EndError {
     #[error(transparent)]
     Sqlite(#[from] super::sqlite::OpenError),
     /// The PostgreSQL database cannot be opened.
+    #[cfg(feature = "postgres")]
     #[error(transparent)]
     Postgres(#[from] super::postgres::OpenError),
     /// It does not answer as it should.

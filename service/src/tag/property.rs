@@ -1,6 +1,6 @@
 //! Keys and values on a tag, in three classes.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -9,6 +9,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::field_error::OfField;
 use crate::revision::{Revised, Revision};
 
 /// The class of a property. Only variables can be changed from outside
@@ -104,6 +105,17 @@ pub enum InvalidProperty {
     /// Too many keys in one class.
     #[error("A tag can have at most {PROPERTIES_MAX} keys of one class.")]
     TooMany,
+}
+
+/// As one property's own request has it.
+impl OfField for InvalidProperty {
+    fn field(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::Key => Some("key".into()),
+            Self::TooLong | Self::Nul => Some("value".into()),
+            Self::TooMany => None,
+        }
+    }
 }
 
 /// Checks a value: any text without NUL, line breaks included, of at most [`VALUE_MAX`] bytes.

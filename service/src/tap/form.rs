@@ -10,7 +10,7 @@ use crate::experience::Content;
 use crate::interaction::KeyedInteraction;
 use crate::rolling_key::{IssuedKey, RollingKey};
 use crate::service::{CachedTag, Service};
-use crate::storage::{StorageError, TagKey, UpdateRefusal, Updated, VariableUpdate};
+use crate::storage::{StorageError, TagKey, UpdateRefusal};
 use crate::studio::Outcome;
 use crate::tag::{InvalidProperty, PropertyKey, check_value};
 use crate::visitor::Visitor;
@@ -125,28 +125,12 @@ async fn save(
             Err(_) => return Ok(Outcome::NotReady),
         }
     }
-    let Some(id) = service.key_mask.interaction_id(key) else {
-        return Ok(Outcome::Used);
-    };
-    let update = VariableUpdate {
-        id,
-        hash: key.hash(),
-        request: Some(submission.digest),
-        data: submission.data.clone(),
-        simulated_offset: service.storage.simulated_offset(),
-    };
-    Ok(match service.storage.update_variables(update).await? {
-        Updated::Done(_) | Updated::Repeated => Outcome::Saved,
-        Updated::Refused(refusal) => {
-            tracing::debug!(interaction = %id, ?refusal, "a form was refused");
-            service
-                .storage
-                .note_refused_update(id, service.clock.now(), &refusal);
-            match refusal {
-                UpdateRefusal::InvalidKey | UpdateRefusal::Consumed => Outcome::Used,
-                UpdateRefusal::NotVerified => Outcome::Unverified,
-                UpdateRefusal::UnknownVariable(_) | UpdateRefusal::NotAssigned => Outcome::NotReady,
-            }
-        }
+    let data = submission.data.clone();
+    let refusal = service.update(key, Some(submission.digest), data).await?;
+    Ok(match refusal {
+        None => Outcome::Saved,
+        Some(UpdateRefusal::InvalidKey | UpdateRefusal::Consumed) => Outcome::Used,
+        Some(UpdateRefusal::NotVerified) => Outcome::Unverified,
+        Some(UpdateRefusal::UnknownVariable(_) | UpdateRefusal::NotAssigned) => Outcome::NotReady,
     })
 }

@@ -12,6 +12,9 @@ use super::places::Places;
 use super::tally::Day;
 use super::{Event, Kiosk, Notice, Visit, lock};
 use crate::reader::board::{Lying, Table};
+use crate::reader::copied::{Chip, Refusal, refuse_copy};
+use crate::reader::inlay::Reading;
+use crate::shell::Shell;
 
 /// What the loop has shown, wherever that is.
 pub(super) trait Display: Send + 'static {
@@ -27,6 +30,8 @@ pub(super) struct Attendant<D> {
     pub kiosk: Arc<Kiosk>,
     /// Where pages are shown.
     pub display: D,
+    /// Asked whether a URL was copied.
+    pub shell: Arc<Shell>,
     /// Where visitors may be led.
     pub places: Places,
     /// How long a visit goes on without input, in seconds.
@@ -47,7 +52,7 @@ impl<D: Display> Attendant<D> {
         loop {
             tokio::select! {
                 Some(table) = next(&mut tables) => {
-                    let (insertion, url) = latest(&table);
+                    let (insertion, read) = latest(&table);
                     let seen = seen.get_or_insert(insertion);
                     self.kiosk.view.send_if_modified(|view| {
                         let has_reader = !table.readers.is_empty();
@@ -55,7 +60,7 @@ impl<D: Display> Attendant<D> {
                     });
                     if insertion > *seen {
                         *seen = insertion;
-                        self.laid_down(url);
+                        self.laid_down(read).await;
                     }
                 }
                 Some(event) = events.recv() => self.happened(event),
@@ -65,8 +70,12 @@ impl<D: Display> Attendant<D> {
         }
     }
 
-    fn laid_down(&self, url: Result<&str, Notice>) {
-        let notice = match url.and_then(|url| self.places.of_tag(url).ok_or(Notice::Elsewhere)) {
+    async fn laid_down(&self, read: Result<&Reading, Notice>) {
+        let page = match read {
+            Ok(reading) => self.page_of(reading).await,
+            Err(notice) => Err(notice),
+        };
+        let notice = match page {
             Ok(page) => {
                 self.display.begin(page, self.places.clone());
                 self.count(|day| day.visits += 1);
@@ -88,6 +97,24 @@ impl<D: Display> Attendant<D> {
         });
     }
 
+    /// Where the visit begins that a tag asks for.
+    async fn page_of(&self, reading: &Reading) -> Result<Url, Notice> {
+        let url = reading.url.as_deref().ok_or(Notice::Blank)?;
+        let page = self.places.of_tag(url).ok_or(Notice::OtherHost)?;
+        // What other hosts make of their URLs is theirs.
+        if self.places.is_of_service(&page) {
+            let service = self.shell.embedded_backend().await;
+            let service = service.ok_or(Notice::Failed)?;
+            refuse_copy(&service, url, &Chip::from(reading))
+                .await
+                .map_err(|refusal| match refusal {
+                    Refusal::Copied(_) => Notice::Copied,
+                    Refusal::Unknown => Notice::Failed,
+                })?;
+        }
+        Ok(page)
+    }
+
     fn happened(&self, event: Event) {
         let visiting = self.kiosk.view.borrow().visit.is_some();
         match event {
@@ -107,17 +134,17 @@ impl<D: Display> Attendant<D> {
                 self.kiosk.view.send_modify(|view| view.asked += 1);
             }
             // The visitor stays on the page with the link.
-            Event::LedElsewhere if visiting => {
-                self.note(Notice::Elsewhere);
+            Event::LedToOtherHost if visiting => {
+                self.note(Notice::OtherHost);
                 self.kiosk
                     .view
-                    .send_modify(|view| view.notice = Some(Notice::Elsewhere));
+                    .send_modify(|view| view.notice = Some(Notice::OtherHost));
             }
             Event::PageFailed if visiting => self.give_up(Notice::Failed),
             Event::PageBroke if visiting => self.give_up(Notice::Broke),
             Event::Done
             | Event::OwnerAsks
-            | Event::LedElsewhere
+            | Event::LedToOtherHost
             | Event::PageFailed
             | Event::PageBroke
             | Event::AttractBroke => {}
@@ -158,7 +185,8 @@ impl<D: Display> Attendant<D> {
     fn note(&self, notice: Notice) {
         self.count(|day| match notice {
             Notice::Unread | Notice::Blank => day.unread += 1,
-            Notice::Elsewhere => day.elsewhere += 1,
+            Notice::OtherHost => day.other_host += 1,
+            Notice::Copied => day.copied += 1,
             Notice::Failed | Notice::Broke => day.failed += 1,
         });
     }
@@ -176,13 +204,10 @@ async fn next(tables: &mut Option<mpsc::UnboundedReceiver<Table>>) -> Option<Tab
     }
 }
 
-/// The number of the insertion that came last, 0 where nothing lies there, and what it says.
-fn latest(table: &Table) -> (u64, Result<&str, Notice>) {
+/// The number of the insertion that came last, 0 where nothing lies there, and what was read.
+fn latest(table: &Table) -> (u64, Result<&Reading, Notice>) {
     let insertions = table.readers.iter().filter_map(|place| match &place.on {
-        Lying::Inlay(laid) => {
-            let url = laid.reading.url.as_deref().ok_or(Notice::Blank);
-            Some((laid.insertion, url))
-        }
+        Lying::Inlay(laid) => Some((laid.insertion, Ok(&laid.reading))),
         Lying::Failed(failed) => Some((failed.insertion, Err(Notice::Unread))),
         Lying::Nothing | Lying::Unavailable | Lying::Module => None,
     });

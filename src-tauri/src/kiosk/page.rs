@@ -152,7 +152,7 @@ fn lead(page: &WebView, places: Places, events: &Events) {
                     decision.use_();
                 } else {
                     decision.ignore();
-                    tell(&refused, Event::LedElsewhere);
+                    tell(&refused, Event::LedToOtherHost);
                 }
             }
             // A link that asks for a window of its own opens in its place.
@@ -161,7 +161,7 @@ fn lead(page: &WebView, places: Places, events: &Events) {
                 if let Some(url) = target(decision).filter(|url| places.allows(url)) {
                     page.load_uri(url.as_str());
                 } else {
-                    tell(&refused, Event::LedElsewhere);
+                    tell(&refused, Event::LedToOtherHost);
                 }
             }
             _ => {

@@ -38,6 +38,11 @@ impl Places {
         Some(here)
     }
 
+    /// Whether a page is the service's own, as [`Self::of_tag`] tells it.
+    pub(super) fn is_of_service(&self, page: &Url) -> bool {
+        page.origin() == self.address.origin()
+    }
+
     /// Whether a page may be shown.
     pub(super) fn allows(&self, url: &Url) -> bool {
         if url.origin() == self.address.origin() {

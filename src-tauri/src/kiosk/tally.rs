@@ -19,8 +19,10 @@ pub(super) struct Day {
     pub visits: u64,
     /// Visits that the visitor ended; the others ended by themselves.
     pub done: u64,
-    /// Tags that lead where the kiosk does not.
-    pub elsewhere: u64,
+    /// Tags and links that lead to hosts which the kiosk does not show.
+    pub other_host: u64,
+    /// Tags whose URL was copied from another chip.
+    pub copied: u64,
     /// Tags that could not be read, or that say nothing.
     pub unread: u64,
     /// Pages that did not open, or broke.

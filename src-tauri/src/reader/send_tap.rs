@@ -13,6 +13,7 @@ use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig};
 use url::Url;
 
+use super::copied::{Chip, refuse_copy};
 use crate::backend::Backend;
 
 /// How long a service may take to answer a tap.
@@ -28,17 +29,6 @@ pub enum Destination {
     Service,
     /// The URL itself.
     Url,
-}
-
-/// What was read of the chip on which the URL was found, as the dry run takes it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Chip {
-    /// Its UID in hexadecimal; none if the reader does not tell it.
-    pub uid: Option<String>,
-    /// Its make.
-    pub technology: Option<String>,
-    /// Whether its settings say that it makes codes; none if they were not read.
-    pub makes_codes: Option<bool>,
 }
 
 /// What came of a tap.
@@ -104,7 +94,9 @@ pub async fn send_tap(
                 tap.url.host_str().unwrap_or_default()
             ));
         }
-        refuse_copy(backend, url, chip).await?;
+        refuse_copy(backend, url, &chip)
+            .await
+            .map_err(|refusal| refusal.to_string())?;
     }
     let at = clock.now();
     match to {
@@ -123,28 +115,6 @@ async fn is_of_service(backend: &Backend, address: &str, tap: &TapUrl) -> bool {
         .as_ref()
         .and_then(|settings| settings["tag_url"]["value"].as_str());
     tag_url.is_some_and(|tag_url| tap.is_at(tag_url)) || tap.is_at(&format!("{address}/t"))
-}
-
-/// An `Err` if the service says that the URL was copied to this chip, or does not say that it was not.
-async fn refuse_copy(backend: &Backend, url: &str, chip: Chip) -> Result<(), String> {
-    let body = serde_json::json!({"url": url, "chip": chip}).to_string();
-    let request = Request::post("/admin/v1/verification")
-        .header(header::CONTENT_TYPE, "application/json")
-        .body(body.into_bytes())
-        .map_err(|error| error.to_string())?;
-    let (parts, body) = backend.request(request).await.into_parts();
-    let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
-    if parts.status != StatusCode::OK {
-        return Err(
-            "The service does not say whether the URL was copied. Send the tap yourself to allow it."
-                .to_owned(),
-        );
-    }
-    if answer["chip"] == "copied" {
-        let why = answer["findings"][0]["text"].as_str().unwrap_or_default();
-        return Err(format!("{why} Send the tap yourself to allow it."));
-    }
-    Ok(())
 }
 
 async fn at_service(backend: &Backend, tap: &TapUrl, at: Timestamp) -> Result<SentTap, String> {

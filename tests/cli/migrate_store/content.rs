@@ -13,7 +13,7 @@ const SEARCHED: &str = "'\"äö \" AND \"ttl\" AND \"le-\"'";
 
 /// Fills the database at `path`, which no service uses; `now` is in milliseconds since the Unix epoch.
 pub(super) fn fill(path: &Path, tags: u32, interactions: u32, now: i64) {
-    let sql = include_str!("fill.sql")
+    let sql = include_str!("../../fixtures/first_version.sql")
         .replace(":tags", &tags.to_string())
         .replace(":interactions", &interactions.to_string())
         .replace(":now", &now.to_string());

@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use tapdesk_service::storage::transfer::schema::{LEFT_OUT_SQLITE, TABLES};
+
 use super::{launch, run_at, run_with};
 
 #[tokio::test]
@@ -105,4 +107,27 @@ async fn a_damaged_database_is_found() {
         report.stdout
     );
     assert!(report.stdout.contains("is empty"), "{}", report.stdout);
+}
+
+/// Who adds a table to a database tells the move of it, and so the doctor.
+#[tokio::test]
+async fn a_table_that_is_missing_is_named() {
+    let launch = launch();
+    launch.start().await.terminate().await;
+    let whole = fs::read(launch.database()).unwrap();
+    let tables = TABLES.iter().map(|table| table.name);
+    for table in tables.chain(LEFT_OUT_SQLITE.iter().copied()) {
+        fs::write(launch.database(), &whole).unwrap();
+        let connection = rusqlite::Connection::open(launch.database()).unwrap();
+        connection
+            .execute_batch(&format!("DROP TABLE {table}"))
+            .unwrap();
+        connection.close().unwrap();
+        let environment = [("TAPDESK_LISTEN", "127.0.0.1:0")];
+        let report = run_with(&launch.database(), &environment, &["doctor"]).await;
+        let database = report.stdout.lines().find(|line| line.contains("Database"));
+        let named = database
+            .is_some_and(|line| line.starts_with("FAIL") && line.contains(&format!(" {table}")));
+        assert!(named, "{table}: {}", report.stdout);
+    }
 }

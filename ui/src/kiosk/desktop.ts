@@ -18,7 +18,7 @@ export interface Attract {
   light: boolean;
 }
 
-export type Notice = "unread" | "blank" | "elsewhere" | "failed" | "broke";
+export type Notice = "unread" | "blank" | "copied" | "other_host" | "failed" | "broke";
 
 /** The state of the kiosk. */
 export interface View {

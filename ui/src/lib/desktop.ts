@@ -320,7 +320,7 @@ export interface KioskOverview {
   has_pin: boolean;
   pictures: { name: string; url: string | null }[];
   displays: string[];
-  today: { visits: number; done: number; elsewhere: number; unread: number; failed: number };
+  today: { visits: number; done: number; other_host: number; copied: number; unread: number; failed: number };
 }
 
 export const kioskSettings = () => shell<KioskOverview>("kiosk_settings");

@@ -21,7 +21,7 @@ const answers = {
     has_pin: true,
     pictures: [{ name: "gone.png", url: null }],
     displays: ["HDMI-1 (1920 × 1080)"],
-    today: { visits: 41, done: 30, elsewhere: 2, unread: 3, failed: 0 },
+    today: { visits: 41, done: 30, other_host: 2, copied: 0, unread: 3, failed: 0 },
   },
 };
 

@@ -12,6 +12,7 @@ use tokio_util::io::ReaderStream;
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
+use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::document::Binary;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
@@ -89,8 +90,8 @@ async fn sealed_key(
     service: &Arc<Service>,
     passphrase: &str,
 ) -> Result<SealedWrappingKey, ApiError> {
-    let passphrase =
-        Passphrase::parse(passphrase).map_err(|error| ApiError::Invalid(error.to_string()))?;
+    let passphrase = Passphrase::parse(passphrase)
+        .map_err(|error| ApiError::Invalid(FieldError::of("passphrase", error.to_string())))?;
     let service = Arc::clone(service);
     let seal = move || service.keyring.seal(&passphrase, &*service.entropy);
     let sealed = tokio::task::spawn_blocking(seal).await;

@@ -1,9 +1,9 @@
 //! Bodies of the admin API: bounded, with every mistake in words.
 
-use std::time::Duration;
-
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::marker::PhantomData;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, OptionalFromRequest, Request};
@@ -14,6 +14,7 @@ use serde_json::Value;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::field_error::FieldError;
 use crate::http;
 use crate::http::body::is_of_type;
 use crate::http::document::loosen;
@@ -33,7 +34,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let bytes = json_bytes(request, "application/json").await?;
-        parse(&bytes).map(|Object(body)| Self(body))
+        let Object(body) = parse(&bytes)?;
+        Ok(Self(body))
     }
 }
 
@@ -85,24 +87,23 @@ impl Patch {
     pub(super) fn apply<T: serde::Serialize + DeserializeOwned>(
         &self,
         target: &T,
-    ) -> Result<T, String> {
-        let mut value = serde_json::to_value(target).map_err(|error| error.to_string())?;
+    ) -> Result<T, FieldError> {
+        let mut value = serde_json::to_value(target).map_err(unwritable)?;
         merge(&mut value, &self.0);
-        let patched = serde_json::from_value(value).map_err(|error| sentence(&error))?;
+        let patched = serde_path_to_error::deserialize(value).map_err(|error| invalid(&error))?;
         self.refuse_reset(&patched)?;
         Ok(patched)
     }
 
     /// Null removes a member. One that cannot be empty would silently get a
     /// default instead: a tag in use another URL, an archived one its status back.
-    fn refuse_reset(&self, patched: &impl serde::Serialize) -> Result<(), String> {
-        let after = serde_json::to_value(patched).map_err(|error| error.to_string())?;
+    fn refuse_reset(&self, patched: &impl serde::Serialize) -> Result<(), FieldError> {
+        let after = serde_json::to_value(patched).map_err(unwritable)?;
         let null = self.0.iter().filter(|(_, value)| value.is_null());
         for (name, _) in null {
             if after.get(name).is_some_and(|value| !is_empty(value)) {
-                return Err(format!(
-                    "{name} cannot be null. Leave it out to keep what is there."
-                ));
+                let why = format!("{name} cannot be null. Leave it out to keep what is there.");
+                return Err(FieldError::of(name.clone(), why));
             }
         }
         Ok(())
@@ -111,8 +112,8 @@ impl Patch {
     /// The patch itself, for what goes in and does not come out. `T` tells a
     /// member that is not sent from one that is null.
     pub(super) fn read<T: DeserializeOwned>(self) -> Result<T, ApiError> {
-        serde_json::from_value(Value::Object(self.0))
-            .map_err(|error| ApiError::Invalid(sentence(&error)))
+        serde_path_to_error::deserialize(Value::Object(self.0))
+            .map_err(|error| ApiError::Invalid(invalid(&error)))
     }
 }
 
@@ -201,12 +202,47 @@ pub(super) async fn read(body: axum::body::Body, max: usize) -> Result<Bytes, Ap
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
-    serde_json::from_slice(bytes).map_err(|error| ApiError::Invalid(sentence(&error)))
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut json)
+        .map_err(|error| ApiError::Invalid(invalid(&error)))?;
+    json.end()
+        .map_err(|error| ApiError::Invalid(FieldError::whole(sentence(&error))))?;
+    Ok(value)
 }
 
-/// A parser's complaint as a sentence.
+/// What a parser says of a body, with the field where it was.
+fn invalid(error: &serde_path_to_error::Error<serde_json::Error>) -> FieldError {
+    FieldError {
+        field: field(error.path(), error.inner()).map(Cow::Owned),
+        message: sentence(error.inner()),
+    }
+}
+
 fn sentence(error: &serde_json::Error) -> String {
     format!("The body is invalid: {error}.")
+}
+
+/// The field where a parser stopped: if one is missing or there twice, serde stops at the object
+/// and names the field in its text alone.
+pub(super) fn field(path: &serde_path_to_error::Path, error: &impl Display) -> Option<String> {
+    let text = error.to_string();
+    let named = ["missing field `", "duplicate field `"]
+        .iter()
+        .find_map(|start| text.strip_prefix(start)?.split_once('`'));
+    let path = path.iter().next().map(|_| path.to_string());
+    match (path, named) {
+        (Some(path), Some((name, _))) => Some(format!("{path}.{name}")),
+        (None, Some((name, _))) => Some(name.to_owned()),
+        (path, None) => path,
+    }
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it is what map_err hands over"
+)]
+fn unwritable(error: serde_json::Error) -> FieldError {
+    FieldError::whole(error.to_string())
 }
 
 #[cfg(test)]

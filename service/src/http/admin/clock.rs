@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
+use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common, NotFound};
 use crate::service::Service;
@@ -55,9 +56,10 @@ pub(crate) async fn advance(
     Body(Advance { advance_ms }): Body<Advance>,
 ) -> Result<Json<ClockView>, ApiError> {
     if advance_ms > ADVANCE_MAX {
-        return Err(ApiError::Invalid(
-            "The clock is moved by at most ten years at once.".to_owned(),
-        ));
+        return Err(ApiError::Invalid(FieldError::of(
+            "advance_ms",
+            "The clock is moved by at most ten years at once.",
+        )));
     }
     moved(&service, advance_ms).await
 }

@@ -7,6 +7,7 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
+use crate::field_error::FieldError;
 use crate::http::error::{ApiError, Current, etag};
 use crate::revision::{Precondition, Revised, Revision};
 use crate::storage::{Conflict, StorageError};
@@ -90,7 +91,7 @@ fn revisions(names: &[&str]) -> Result<Vec<Revision>, ApiError> {
 
 fn not_understood() -> ApiError {
     let why = "If-Match must be an ETag of the resource, with its quotes, or *.";
-    ApiError::Invalid(why.to_owned())
+    ApiError::Invalid(FieldError::whole(why))
 }
 
 /// What came of a change. If the resource was not as expected, `current` reads

@@ -38,6 +38,7 @@ use super::edited::Edited;
 use crate::experience::{
     Block, ContentFields, Experience, ExperienceFields, ExperienceKind, Rule, Theme,
 };
+use crate::field_error::FieldError;
 use crate::id::ExperienceId;
 use crate::object;
 use crate::service::Service;
@@ -87,8 +88,8 @@ async fn current(
 }
 
 impl ExperienceMembers {
-    /// What they say, checked. An `Err` is a sentence for people.
-    fn check(self) -> Result<ExperienceFields, String> {
+    /// What they say, checked.
+    fn check(self) -> Result<ExperienceFields, FieldError> {
         let content = ContentFields {
             kind: self.kind,
             target_url: self.target_url,
@@ -98,14 +99,14 @@ impl ExperienceMembers {
         };
         let fields = ExperienceFields {
             name: self.name,
-            content: content.try_into().map_err(in_words)?,
+            content: content.try_into()?,
         };
-        fields.validate().map_err(in_words)?;
+        fields.validate()?;
         Ok(fields)
     }
 
     /// How they would be sent to say `fields`.
-    fn saying(fields: ExperienceFields) -> Result<Self, String> {
+    fn saying(fields: ExperienceFields) -> Result<Self, FieldError> {
         let ExperienceFields { name, content } = fields;
         let kind = content.kind();
         let ContentFields {
@@ -114,7 +115,8 @@ impl ExperienceMembers {
             blocks,
             theme,
             ..
-        } = serde_json::from_str(&content.to_json()).map_err(in_words)?;
+        } = serde_json::from_str(&content.to_json())
+            .map_err(|error| FieldError::whole(error.to_string()))?;
         Ok(Self {
             name,
             kind,
@@ -124,12 +126,4 @@ impl ExperienceMembers {
             theme,
         })
     }
-}
-
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "it is what map_err hands over"
-)]
-fn in_words(error: impl ToString) -> String {
-    error.to_string()
 }

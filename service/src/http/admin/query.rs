@@ -1,10 +1,11 @@
 //! Query parameters of the admin API, with every mistake in words.
 
 use axum::extract::FromRequestParts;
-use axum::http::Uri;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
+use super::body::field;
+use crate::field_error::FieldError;
 use crate::http::error::ApiError;
 
 /// The query parameters of a request. `T` is a struct with
@@ -25,20 +26,26 @@ pub(super) fn read<T: DeserializeOwned>(
     query: &str,
     chosen: impl Fn(&str) -> bool,
 ) -> Result<Query<T>, ApiError> {
-    let refused = |why: &str| ApiError::Invalid(format!("The query is invalid: {why}."));
+    let refused = |field, why: &str| {
+        ApiError::Invalid(FieldError {
+            field,
+            message: format!("The query is invalid: {why}."),
+        })
+    };
     let pairs = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| chosen(name));
-    if pairs.clone().any(|(_, value)| value.contains('\0')) {
-        return Err(refused("a value holds a NUL character"));
+    if let Some((name, _)) = pairs.clone().find(|(_, value)| value.contains('\0')) {
+        let name = name.into_owned().into();
+        return Err(refused(Some(name), "a value holds a NUL character"));
     }
-    let chosen = form_urlencoded::Serializer::for_suffix(String::from("/?"), 2)
+    let chosen = form_urlencoded::Serializer::new(String::new())
         .extend_pairs(pairs)
         .finish();
-    let uri = Uri::try_from(chosen).map_err(|error| refused(&error.to_string()))?;
-    axum::extract::Query::try_from_uri(&uri)
-        .map(|axum::extract::Query(query)| Query(query))
-        .map_err(|rejection| {
-            let source = std::error::Error::source(&rejection);
-            refused(&source.map_or_else(|| rejection.to_string(), ToString::to_string))
+    let chosen = form_urlencoded::parse(chosen.as_bytes());
+    serde_path_to_error::deserialize(serde_urlencoded::Deserializer::new(chosen))
+        .map(Query)
+        .map_err(|error| {
+            let field = field(error.path(), error.inner()).map(Into::into);
+            refused(field, &error.to_string())
         })
 }
 
@@ -72,17 +79,18 @@ mod tests {
             q: Some("Flasche 1&".to_owned()),
         };
         assert_eq!(read, Ok(expected));
-        for (query, part) in [
-            ("limit=many", "limit: invalid digit"),
-            ("limit=1&limit=2", "duplicate field `limit`"),
-            ("lmit=1", "unknown field `lmit`"),
-            ("q=a%00b", "NUL"),
+        for (query, name, part) in [
+            ("limit=many", "limit", "limit: invalid digit"),
+            ("limit=1&limit=2", "limit", "duplicate field `limit`"),
+            ("lmit=1", "lmit", "unknown field `lmit`"),
+            ("q=a%00b", "q", "NUL"),
         ] {
             let refused = parse(query).await;
             let Err(ApiError::Invalid(why)) = refused else {
                 panic!("{query}: {refused:?}")
             };
-            assert!(why.contains(part), "{query}: {why}");
+            assert!(why.message.contains(part), "{query}: {why}");
+            assert_eq!(why.field.as_deref(), Some(name), "{query}");
         }
     }
 }

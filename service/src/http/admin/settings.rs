@@ -7,9 +7,10 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::field_error::FieldError;
 use crate::http::admin::body::Patch;
 use crate::http::admin::edited::{Edited, IfMatch};
-use crate::http::error::{ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, Written};
+use crate::http::error::{ApiError, BadBody, ChangedMeanwhile, Code, Common, Conflicting, Written};
 use crate::service::Service;
 use crate::settings::{Overrides, RateLimit, SimulatedTargets, Source};
 use crate::storage::{Conflict, StorageError};
@@ -118,16 +119,18 @@ pub(crate) async fn update(
         .names()
         .find(|name| fixed.iter().any(|over| over.names(name)))
     {
-        return Err(ApiError::Conflict(format!(
+        let why = format!(
             "{name} is fixed by an argument or the environment of the service, \
-             and can be changed there alone."
-        )));
+             and can be changed there only."
+        );
+        let why = FieldError::of(name.to_owned(), why);
+        return Err(ApiError::Conflict(Code::SettingFixed, why));
     }
     let defaults = service.layers.defaults.clone();
     let edit = move |stored: Overrides| {
         expected.check(Some(&stored))?;
         let after: Overrides = patch.apply(&stored)?;
-        defaults.with(&after).map_err(|error| error.to_string())?;
+        defaults.with(&after).map_err(FieldError::from)?;
         Ok(after)
     };
     let changed = service.change_settings(Box::new(edit)).await;

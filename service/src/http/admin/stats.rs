@@ -9,6 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::query::Query;
 use crate::clock::Timestamp;
+use crate::field_error::FieldError;
 use crate::http::error::{ApiError, Common, Invalid};
 use crate::interaction::{Reason, TagName, VerificationState};
 use crate::service::Service;
@@ -167,13 +168,17 @@ pub(crate) async fn stats(
     };
     let since = query.since.unwrap_or_else(|| until.plus_millis(-RANGE));
     if since >= until {
-        return Err(ApiError::Invalid("since must be before until.".to_owned()));
+        return Err(ApiError::Invalid(FieldError::of(
+            "since",
+            "since must be before until.",
+        )));
     }
     let (first, last) = (bucket.of(since), bucket.of(until.plus_millis(-1)));
     if last - first >= BUCKETS_MAX {
-        return Err(ApiError::Invalid(format!(
+        let why = format!(
             "This stretch of time has more than {BUCKETS_MAX} buckets. Ask for days, or for less."
-        )));
+        );
+        return Err(ApiError::Invalid(FieldError::of("bucket", why)));
     }
     let (since, until) = (bucket.begin(first), bucket.begin(last + 1));
     let overview = service

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::admin_token::{AdminToken, StoredToken};
+use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::admin::page::{List, Page, PageParams};
 use crate::http::admin::path::Id;
@@ -68,7 +69,7 @@ pub(crate) async fn create(
 ) -> Result<(StatusCode, Json<CreatedToken>), ApiError> {
     if name.trim().is_empty() || !text_fits(&name, NAME_MAX) {
         let why = format!("A token needs a name of 1 to {NAME_MAX} characters.");
-        return Err(ApiError::Invalid(why));
+        return Err(ApiError::Invalid(FieldError::of("name", why)));
     }
     let token = AdminToken::generate(&*service.entropy);
     let stored = service.storage.insert_token(name, token.hash()).await?;

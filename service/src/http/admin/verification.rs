@@ -7,6 +7,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting};
 use crate::id::{InlayId, TagId};
@@ -86,11 +87,11 @@ pub(crate) async fn verify(
     Body(VerificationRequest { url, tag_url, chip }): Body<VerificationRequest>,
 ) -> Result<Json<Verification>, ApiError> {
     if url.len() > URL_MAX {
-        return Err(ApiError::Invalid(format!(
-            "A tap's URL has at most {URL_MAX} characters."
-        )));
+        let why = format!("A tap's URL has at most {URL_MAX} characters.");
+        return Err(ApiError::Invalid(FieldError::of("url", why)));
     }
-    let url = TapUrl::parse(&url).map_err(|error| ApiError::Invalid(error.to_string()))?;
+    let url = TapUrl::parse(&url)
+        .map_err(|error| ApiError::Invalid(FieldError::of("url", error.to_string())))?;
     let tag_url = match tag_url {
         Some(text) => parse_tag_url(&text).ok_or_else(no_tag_url)?,
         None => service.settings().tag_url.clone(),
@@ -120,7 +121,7 @@ pub(crate) async fn verify(
 fn no_tag_url() -> ApiError {
     let why =
         "tag_url is the base of tags' URLs, as in https://tags.example.com/t, without a query.";
-    ApiError::Invalid(why.to_owned())
+    ApiError::Invalid(FieldError::of("tag_url", why))
 }
 
 impl Verification {

@@ -13,7 +13,8 @@ use axum::http::StatusCode;
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{IntoResponses, ToSchema as _};
 
-use super::{ApiError, Problem};
+use super::{ApiError, Code, Problem};
+use crate::field_error::FieldError;
 
 macro_rules! groups {
     ($($(#[$doc:meta])* $name:ident: $($error:expr => $description:literal),+;)+) => {$(
@@ -44,19 +45,19 @@ groups! {
         ApiError::NotFound("") => "What is addressed does not exist";
     /// Operations with query parameters, or with a rule of their own, and without a body.
     Invalid:
-        ApiError::Invalid(String::new()) => "The request does not say what it must";
+        ApiError::invalid(FieldError::whole("")) => "The request does not say what it must";
     /// Operations that take a body.
     BadBody:
-        ApiError::Invalid(String::new()) => "The request does not say what it must",
+        ApiError::invalid(FieldError::whole("")) => "The request does not say what it must",
         ApiError::TimedOut => "The body took too long to arrive",
         ApiError::TooLarge => "The body is too large",
         ApiError::UnsupportedMediaType("") => "The body is of another type than it must be";
     /// Operations that the present state of the data can refuse.
     Conflicting:
-        ApiError::Conflict(String::new()) => "The present state of the data does not allow it";
+        ApiError::conflict(Code::InUse, "") => "The present state of the data does not allow it";
     /// Operations that take `If-Match`. `document::version` adds it to them, and `ETag` to the answers.
     ChangedMeanwhile:
-        ApiError::Changed(None) => "`If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed`";
+        ApiError::Changed(None) => "`If-Match` names another revision: nothing was changed, and `current` is the resource as it is now";
     /// Operations that write.
     Written:
         ApiError::Full => "The disk is full, and nothing was written";

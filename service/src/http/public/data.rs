@@ -23,7 +23,6 @@ use crate::http::rate_limiter::{Operation, refused};
 use crate::object::Object;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
-use crate::storage::{Updated, VariableUpdate};
 use crate::tag::{InvalidProperty, PropertyClass, PropertyKey, check_value, value_schema};
 
 /// Most variables in one update.
@@ -111,29 +110,11 @@ async fn update(service: &Service, request: Request) -> Result<(), Failure> {
     let request = idempotency(&parts.headers, &body)?;
     let invalid = || malformed(INVALID);
     let key = RollingKey::from_base64(&record.rolling_key).ok_or_else(invalid)?;
-    let id = service.key_mask.interaction_id(&key).ok_or_else(invalid)?;
     let data = data.ok_or_else(invalid)?;
-    let update = VariableUpdate {
-        id,
-        hash: key.hash(),
-        request,
-        data,
-        simulated_offset: service.storage.simulated_offset(),
-    };
-    match service
-        .storage
-        .update_variables(update)
-        .await
-        .map_err(Failure::Storage)?
-    {
-        Updated::Done(_) | Updated::Repeated => Ok(()),
-        Updated::Refused(refusal) => {
-            tracing::debug!(interaction = %id, ?refusal, "an update was refused");
-            service
-                .storage
-                .note_refused_update(id, service.clock.now(), &refusal);
-            Err(invalid())
-        }
+    let refusal = service.update(&key, request, data).await;
+    match refusal.map_err(Failure::Storage)? {
+        None => Ok(()),
+        Some(_) => Err(invalid()),
     }
 }
 

@@ -4,7 +4,8 @@
 //! There is no timer: under load writes queue while a commit is on its way to the
 //! disk, and the next statement takes them all. There is more than one lane, so
 //! that a write which waits for another node holds up its own lane alone. A write
-//! that fails or panics does so alone: its lane goes on.
+//! that fails or panics does so alone: its lane goes on, and one that panics outside of
+//! every write is started again.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -58,12 +59,12 @@ impl<W: Send + Sync + 'static, T: Send + 'static> Lanes<W, T> {
         let lanes = (0..LANES).map(|lane| {
             let number = number.wrapping_mul(LANES).wrapping_add(lane);
             let writer = i16::try_from(number.rem_euclid(i64::from(i16::MAX))).unwrap_or_default();
-            tokio::spawn(run(
-                Arc::clone(&receiver),
-                writer,
-                Arc::clone(make),
-                metrics.clone(),
-            ))
+            let (receiver, make) = (Arc::clone(&receiver), Arc::clone(make));
+            let metrics = metrics.clone();
+            tokio::spawn(async move {
+                let lane = || run(&receiver, writer, &make, &metrics);
+                panics::restarted(|| metrics.panicked(), lane).await;
+            })
         });
         Self {
             queue: Mutex::new(Some(sender)),
@@ -78,7 +79,12 @@ impl<W: Send + Sync + 'static, T: Send + 'static> Lanes<W, T> {
         let waiting = Waiting { write, reply };
         queue.send(waiting).await.map_err(|_| closed())?;
         drop(queue);
-        answer.await.map_err(|_| closed())?
+        // A lane that panicked outside of every write let go of its group: nobody knows what
+        // became of it.
+        answer.await.map_err(|_| match *lock(&self.queue) {
+            Some(_) => StorageError::Panicked,
+            None => closed(),
+        })?
     }
 
     /// The writes that wait for a lane, under `name`.
@@ -93,8 +99,8 @@ impl<W: Send + Sync + 'static, T: Send + 'static> Lanes<W, T> {
         }
     }
 
-    /// Whether every lane takes writes. One that has ended though nobody stopped it
-    /// does not come back.
+    /// Whether every lane takes writes. One that panics is started again; none ends though
+    /// nobody stopped it, unless the runtime is at its end.
     pub(super) fn check(&self) -> Result<(), StorageError> {
         if lock(&self.queue).is_none() {
             return Err(closed());
@@ -126,12 +132,7 @@ impl<W, T> Drop for Lanes<W, T> {
     }
 }
 
-async fn run<W, T>(
-    queue: Arc<Writes<W, T>>,
-    number: i16,
-    make: Make<W, T>,
-    metrics: StorageMetrics,
-) {
+async fn run<W, T>(queue: &Writes<W, T>, number: i16, make: &Make<W, T>, metrics: &StorageMetrics) {
     loop {
         let mut group = Vec::new();
         if queue.lock().await.recv_many(&mut group, GROUP).await == 0 {
@@ -220,18 +221,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_lane_that_has_ended_is_told() {
-        let make: Make<(), Unwelcome> = Arc::new(|_, _| Box::pin(async { Ok(vec![Unwelcome]) }));
-        let lanes = Lanes::start(1, &StorageMetrics::default(), &make);
-        lanes.check().unwrap();
-        // The caller is gone before the lane can hand it the result.
-        let mut abandoned = Box::pin(lanes.make(()));
-        assert!((&mut abandoned).now_or_never().is_none());
-        drop(abandoned);
-        while lanes.check().is_ok() {
-            tokio::task::yield_now().await;
+    async fn a_lane_that_panics_outside_of_a_write_is_started_again() {
+        let make: Make<bool, Option<Unwelcome>> = Arc::new(|_, writes| {
+            let made = writes.iter().map(|write| write.then(|| Unwelcome));
+            let made: Vec<_> = made.collect();
+            Box::pin(async { Ok(made) })
+        });
+        let metrics = StorageMetrics::default();
+        let lanes = Lanes::start(1, &metrics, &make);
+        // Each lane once, and one of them again.
+        for panics in 1..=3 {
+            // The caller is gone before the lane can hand it the result.
+            let mut abandoned = Box::pin(lanes.make(true));
+            assert!((&mut abandoned).now_or_never().is_none());
+            drop(abandoned);
+            while metrics.panics() < panics {
+                tokio::task::yield_now().await;
+            }
+            lanes.check().unwrap();
         }
-        let told = lanes.check().unwrap_err().to_string();
-        assert!(told.contains("a lane of its writes has ended"), "{told}");
+        assert!(matches!(lanes.make(false).await, Ok(None)));
     }
 }

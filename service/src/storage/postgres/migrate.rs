@@ -12,6 +12,7 @@ use super::transaction::{LOCKS, SCHEMA_LOCK, SERVED_LOCK};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::{self, Entropy};
 use crate::storage::transfer::mark;
+use crate::storage::transfer::schema::{LEFT_OUT_POSTGRES, missing};
 use crate::storage::{Examination, StorageError};
 
 /// The first version, by subject.
@@ -112,12 +113,22 @@ pub(super) async fn run(client: &mut Client, address: &Address) -> Result<(), Op
         .await
         .map_err(|error| OpenError::Unusable(address.to_string(), error.into()))?;
     check(client, address).await?;
-    ours()
+    apply(ours(), client, address).await
+}
+
+/// Runs what is not applied yet in one transaction, the note of its version included: an
+/// upgrade that is cut short leaves the database as it was.
+async fn apply(
+    migrations: refinery::Runner,
+    client: &mut Client,
+    address: &Address,
+) -> Result<(), OpenError> {
+    migrations
         .set_grouped(true)
         .run_async(client)
         .await
-        .map_err(|error| OpenError::Migration(address.to_string(), error.to_string()))?;
-    Ok(())
+        .map(|_| ())
+        .map_err(|error| OpenError::Migration(address.to_string(), error.to_string()))
 }
 
 /// Whether no move is at work, which none can begin until the connection ends.
@@ -179,7 +190,9 @@ pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError
         .query_one(
             "SELECT (SELECT key FROM master_keys UNION ALL
                      SELECT file_key FROM inlays WHERE file_key IS NOT NULL LIMIT 1),
-                    (SELECT at FROM interactions WHERE NOT simulated ORDER BY id DESC LIMIT 1)",
+                    (SELECT at FROM interactions WHERE NOT simulated ORDER BY id DESC LIMIT 1),
+                    ARRAY (SELECT relname::TEXT FROM pg_class
+                           WHERE relnamespace = current_schema()::REGNAMESPACE AND relkind IN ('r', 'p'))",
             &[],
         )
         .await
@@ -188,6 +201,12 @@ pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError
         format: format.unsigned_abs(),
         wrapped_key: column(&seen, 0).map_err(unusable)?,
         newest_at: optional_time(&seen, 1).map_err(unusable)?,
+        missing_tables: if format == newest_known() {
+            let found: Vec<String> = column(&seen, 2).map_err(unusable)?;
+            missing(LEFT_OUT_POSTGRES, &found)
+        } else {
+            Vec::new()
+        },
     }))
 }
 
@@ -310,4 +329,69 @@ async fn warn_of_settings(client: &Client) -> Result<(), tokio_postgres::Error> 
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use refinery::{Migration, Runner, Target};
+    use tapdesk_tests::TestDatabase;
+
+    use super::*;
+
+    /// The migrations of this program, and one for each of `more` behind them.
+    fn runner(more: &[&str]) -> Runner {
+        let mut all = ours().get_migrations().clone();
+        for sql in more {
+            let name = format!("V{}__later", all.len() + 1);
+            all.push(Migration::unapplied(&name, sql).unwrap());
+        }
+        Runner::new(&all)
+    }
+
+    /// Every column, function and version, and how many rows there are.
+    async fn content(client: &Client) -> Vec<String> {
+        let sql = "SELECT format('%s.%s %s', table_name, column_name, data_type)
+                FROM information_schema.columns WHERE table_schema = 'public'
+            UNION ALL SELECT prosrc FROM pg_proc WHERE pronamespace = 'public'::REGNAMESPACE
+            UNION ALL SELECT version::TEXT FROM refinery_schema_history
+            UNION ALL SELECT format('%s tags, %s rows', (SELECT count(*) FROM tags),
+                (SELECT count(*) FROM sheet_rows))
+            ORDER BY 1";
+        let rows = client.query(sql, &[]).await.unwrap();
+        rows.iter().map(|row| row.get(0)).collect()
+    }
+
+    #[tokio::test]
+    async fn an_upgrade_that_fails_anywhere_leaves_the_database_as_it_was() {
+        let database = TestDatabase::create().await;
+        let address = Address::parse(&database.url(), |_| None).unwrap();
+        let mut client = database.look_into().await;
+        let first = ours().set_target(Target::Version(1));
+        apply(first, &mut client, &address).await.unwrap();
+        let rows = include_str!("../../../../tests/fixtures/first_version.postgres.sql");
+        client.batch_execute(rows).await.unwrap();
+        let before = content(&client).await;
+
+        let second = "CREATE TABLE a (x INTEGER); ALTER TABLE tags ADD COLUMN y TEXT;";
+        let third = "DROP TABLE sheets; DELETE FROM tags;";
+        let failing = "INSERT INTO nowhere VALUES (1);";
+        for steps in [
+            vec![failing.to_owned()],
+            vec![second.to_owned() + failing],
+            vec![second.to_owned(), third.to_owned() + failing],
+            vec![second.to_owned(), third.to_owned(), failing.to_owned()],
+        ] {
+            let steps: Vec<_> = steps.iter().map(String::as_str).collect();
+            let failed = apply(runner(&steps), &mut client, &address).await;
+            assert!(matches!(failed, Err(OpenError::Migration(..))));
+            assert_eq!(content(&client).await, before);
+        }
+
+        let steps = [second, "DROP TABLE sheets;"];
+        apply(runner(&steps), &mut client, &address).await.unwrap();
+        let after = content(&client).await;
+        let rows = "100 tags, 1 rows".to_owned();
+        assert!(after.contains(&rows) && before.contains(&rows), "{after:?}");
+        assert!(after.contains(&"tags.y text".to_owned()), "{after:?}");
+    }
 }

@@ -5,15 +5,16 @@ use std::error::Error;
 
 use async_trait::async_trait;
 use bytes::BytesMut;
+use futures_util::future::try_join_all;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use super::PostgresStorage;
 use super::session::Session;
 use super::transaction::Write;
-use crate::clock::Timestamp;
+use crate::clock::{Stopwatch, Timestamp};
 use crate::storage::StorageError;
 use crate::storage::plane::dialect::Dialect;
-use crate::storage::plane::{Change, Database, Query, Read, Transaction};
+use crate::storage::plane::{Change, Database, Query, Question, Read, Transaction};
 use crate::storage::value::{Row, Value, unreadable};
 
 /// A connection that reads.
@@ -41,6 +42,10 @@ impl Query for Reader<'_> {
             .collect();
         rows(&self.0.rows_once(&sql, &values).await?)
     }
+
+    async fn query_all(&mut self, asked: &[Question<'_>]) -> Result<Vec<Vec<Row>>, StorageError> {
+        query_all(self.0, asked).await
+    }
 }
 
 #[async_trait]
@@ -51,6 +56,10 @@ impl Query for Write {
 
     async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError> {
         query(self, sql, values).await
+    }
+
+    async fn query_all(&mut self, asked: &[Question<'_>]) -> Result<Vec<Vec<Row>>, StorageError> {
+        query_all(self, asked).await
     }
 }
 
@@ -133,7 +142,13 @@ impl Database for PostgresStorage {
         sql: &'static str,
         values: Vec<Value<'static>>,
     ) -> Result<Vec<Row>, StorageError> {
-        query(&self.session().await?, sql, &values).await
+        let stopwatch = Stopwatch::start();
+        let rows = query(&self.session().await?, sql, &values).await;
+        match &rows {
+            Ok(_) => self.metrics.committed(1, stopwatch),
+            Err(error) => self.metrics.failed(error),
+        }
+        rows
     }
 }
 
@@ -144,6 +159,19 @@ async fn query(
 ) -> Result<Vec<Row>, StorageError> {
     let sql = Dialect::Postgres.say(sql);
     rows(&session.rows(&sql, &parameters(values)).await?)
+}
+
+/// All are on their way before the first answer is.
+async fn query_all(
+    session: &Session,
+    asked: &[Question<'_>],
+) -> Result<Vec<Vec<Row>>, StorageError> {
+    try_join_all(
+        asked
+            .iter()
+            .map(|(sql, values)| query(session, sql, values)),
+    )
+    .await
 }
 
 fn parameters<'a>(values: &'a [Value<'_>]) -> Vec<&'a (dyn ToSql + Sync)> {

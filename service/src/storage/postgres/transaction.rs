@@ -9,7 +9,7 @@ use tokio::time::{sleep, timeout};
 use super::connection::ANSWER;
 use super::node::Node;
 use super::session::Session;
-use crate::clock::Timestamp;
+use crate::clock::{Stopwatch, Timestamp};
 use crate::storage::StorageError;
 
 /// Advisory locks are numbered within this program ("TAPD").
@@ -61,6 +61,7 @@ pub(super) struct Write {
     /// The time that decides.
     pub(super) now: Timestamp,
     configuration: bool,
+    stopwatch: Stopwatch,
 }
 
 impl Deref for Write {
@@ -111,6 +112,7 @@ impl Node {
     }
 
     async fn try_begin(&self) -> Result<Write, StorageError> {
+        let stopwatch = Stopwatch::start();
         let transaction = Transaction::begin(self.session().await?, "").await?;
         let now = transaction
             .session
@@ -123,6 +125,7 @@ impl Node {
             transaction,
             now: Timestamp::from_millis(now.get(0)),
             configuration: false,
+            stopwatch,
         })
     }
 
@@ -149,6 +152,7 @@ impl Node {
         let Write {
             transaction,
             configuration,
+            stopwatch,
             ..
         } = write;
         let value = match outcome {
@@ -169,6 +173,7 @@ impl Node {
             .one("SELECT pg_current_xact_id_if_assigned()::TEXT", &[])
             .await?;
         let number: Option<String> = number.get(0);
+        let writes = number.is_some();
         if let Err(error) = transaction.end("COMMIT").await {
             match number {
                 Some(number) if matches!(error, StorageError::Unavailable(_)) => {
@@ -176,6 +181,9 @@ impl Node {
                 }
                 _ => return Err(error),
             }
+        }
+        if writes {
+            self.metrics.committed(1, stopwatch);
         }
         if let Some(epoch) = epoch {
             self.configuration.learn(epoch);

@@ -9,7 +9,7 @@ use crate::clock::Timestamp;
 use crate::interaction::RecordedRefusal;
 use crate::rolling_key::LIFETIME_MILLIS;
 use crate::storage::payload_reads::PayloadRead;
-use crate::storage::{StorageError, Swept};
+use crate::storage::{StorageError, Swept, traces};
 
 /// Rows removed of one kind in one round.
 const BATCH: i64 = 2_000;
@@ -82,14 +82,9 @@ fn remove_interactions(write: &Write<'_>, keep_since: Timestamp) -> Result<usize
     let Some(highest) = due.iter().copied().max() else {
         return Ok(0);
     };
-    for sql in [
-        "DELETE FROM interactions WHERE id = ?1",
-        "DELETE FROM updates WHERE interaction_id = ?1",
-        "DELETE FROM refused_updates WHERE interaction_id = ?1",
-        "DELETE FROM payload_reads WHERE interaction_id = ?1",
-        "DELETE FROM left_out WHERE interaction_id = ?1",
-    ] {
-        let mut remove = connection.prepare_cached(sql)?;
+    let interaction = "DELETE FROM interactions WHERE id".to_owned();
+    for sql in std::iter::once(interaction).chain(traces::removing_told()) {
+        let mut remove = connection.prepare_cached(&format!("{sql} = ?1"))?;
         for id in &due {
             remove.execute([id])?;
         }

@@ -95,6 +95,16 @@ pub const LEFT_OUT_POSTGRES: &[&str] = &["clock", "configuration", "moved_histor
 /// SQLite's tables that are not moved: its index of tags, which is made again.
 pub const LEFT_OUT_SQLITE: &[&str] = &["tags_search"];
 
+/// The tables of a database that are not in `found`, in the order in which they are moved.
+/// `own` are those of its kind alone.
+pub fn missing(own: &[&'static str], found: &[String]) -> Vec<&'static str> {
+    let names = TABLES.iter().map(|table| table.name);
+    names
+        .chain(own.iter().copied())
+        .filter(|name| found.iter().all(|one| one != name))
+        .collect()
+}
+
 /// Every table, in the order in which they are moved.
 pub static TABLES: &[Table] = &[
     Table::new(

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::field_error::FieldError;
 use crate::inlay::{Technology, Uid};
 
 /// Longest word for a chip's make, in bytes.
@@ -58,18 +59,18 @@ pub(super) struct CodeChip {
 }
 
 impl Chip {
-    /// Checks what the types alone do not. The error is a sentence for people.
-    pub(crate) fn validate(&self) -> Result<(), String> {
+    /// Checks what the types alone do not.
+    pub(crate) fn validate(&self) -> Result<(), FieldError> {
         let hex = |uid: &String| uid.bytes().all(|byte| byte.is_ascii_hexdigit());
         let fits = |uid: &String| [8, 14, 20].contains(&uid.len()) && hex(uid);
         if !self.uid.as_ref().is_none_or(fits) {
-            return Err("A chip's UID has 8, 14 or 20 hexadecimal digits.".to_owned());
+            let why = "A chip's UID has 8, 14 or 20 hexadecimal digits.";
+            return Err(FieldError::of("chip.uid", why));
         }
         let named = |word: &String| (1..=TECHNOLOGY_MAX).contains(&word.len());
         if !self.technology.as_ref().is_none_or(named) {
-            return Err(format!(
-                "A chip's technology has 1 to {TECHNOLOGY_MAX} characters."
-            ));
+            let why = format!("A chip's technology has 1 to {TECHNOLOGY_MAX} characters.");
+            return Err(FieldError::of("chip.technology", why));
         }
         Ok(())
     }

@@ -3,14 +3,18 @@
 
 import { serviceBase, type Downloaded } from "../desktop";
 import { RowCount } from "../rows";
+import type * as schema from "./schema";
 
 /** An error of the service, with its message (`application/problem+json`). */
 export class Problem extends Error {
   constructor(
+    /** 0 if no answer came. */
     readonly status: number,
     detail: string,
-    /** The stable code of the error, if it has one: "changed", "count_changed". */
-    readonly code: string | null = null,
+    /** `null` if the answer is not one of the admin API. */
+    readonly code: schema.ProblemCode | null = null,
+    /** What is wrong with which field of the request: "name", "location.lat". */
+    readonly errors: schema.ProblemField[] = [],
   ) {
     super(detail);
     this.name = "Problem";
@@ -52,8 +56,9 @@ async function send(method: string, path: string, query: Query, init: RequestIni
     throw new Problem(0, "The service does not answer.");
   }
   if (response.ok) return response;
-  const problem = (await response.json().catch(() => null)) as { detail?: string; code?: string } | null;
-  throw new Problem(response.status, problem?.detail ?? `The service answered ${response.status}.`, problem?.code ?? null);
+  const problem = (await response.json().catch(() => null)) as Partial<schema.Problem> | null;
+  const detail = problem?.detail ?? `The service answered ${response.status}.`;
+  throw new Problem(response.status, detail, problem?.code ?? null, problem?.errors);
 }
 
 async function json<T>(method: string, path: string, query: Query, body?: unknown): Promise<T> {

@@ -2658,15 +2658,14 @@ export interface components {
         };
         /** @description An error of the admin API, as `application/problem+json` (RFC 9457). */
         Problem: {
-            /**
-             * @description What is wrong, for programs; only where a program may have to tell it
-             *     from other problems of this status.
-             */
-            code?: string | null;
+            /** @description What is wrong, for programs. */
+            code: components["schemas"]["ProblemCode"];
             /** @description With 412, the resource as it is now, as get shows it; null if there is none. */
             current?: Record<string, never> | null;
             /** @description What is wrong, and the way out, in words. */
             detail: string;
+            /** @description The fields that are wrong, if the problem is one of fields. */
+            errors?: components["schemas"]["ProblemField"][];
             /**
              * Format: int32
              * @description The status.
@@ -2674,6 +2673,18 @@ export interface components {
             status: number;
             /** @description The status' own name. */
             title: string;
+        };
+        /**
+         * @description What is wrong, for programs. A code is never renamed; new ones can come.
+         * @enum {string}
+         */
+        ProblemCode: "bad_host" | "unauthorized" | "not_found" | "method_not_allowed" | "timeout" | "slug_taken" | "slug_reserved" | "too_many_former_slugs" | "uid_taken" | "in_import" | "import_given_up" | "missing" | "other_world" | "in_use" | "sheet_closed" | "sheet_full" | "counter_used_up" | "no_tag" | "no_mirror" | "too_many_keys" | "count_changed" | "setting_fixed" | "inlay_key_locked" | "unsupported" | "changed" | "too_large" | "unsupported_media_type" | "misdirected" | "invalid" | "rate_limited" | "internal" | "unavailable" | "disk_full";
+        /** @description A field that is wrong. */
+        ProblemField: {
+            /** @description The member of the body, or the parameter: `name`, `location.lat`; `blocks[2]` is the third block. */
+            field: string;
+            /** @description What is wrong with it, and the way out, in words. */
+            message: string;
         };
         /** @description How far something has come: `of` marks in a row, the first of them filled. */
         ProgressBlock: {
@@ -3986,6 +3997,8 @@ export type PlaceTypePatch = components['schemas']['PlaceTypePatch'];
 export type Preview = components['schemas']['Preview'];
 export type PreviewedTap = components['schemas']['PreviewedTap'];
 export type Problem = components['schemas']['Problem'];
+export type ProblemCode = components['schemas']['ProblemCode'];
+export type ProblemField = components['schemas']['ProblemField'];
 export type ProgressBlock = components['schemas']['ProgressBlock'];
 export type Properties = components['schemas']['Properties'];
 export type PropertiesPatch = components['schemas']['PropertiesPatch'];
@@ -5111,7 +5124,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -5259,7 +5272,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -6338,7 +6351,10 @@ export interface operations {
     post_experiences_id_publish: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["ExperienceId"];
             };
@@ -6349,6 +6365,8 @@ export interface operations {
             /** @description An experience as the admin API shows it. Its content is the draft; what is */
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6376,6 +6394,17 @@ export interface operations {
             /** @description What is addressed does not exist */
             404: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7368,7 +7397,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -7513,7 +7542,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -8181,7 +8210,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -8317,7 +8346,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -8549,7 +8578,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -9017,7 +9046,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -10585,7 +10614,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -10732,7 +10761,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -11104,7 +11133,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -11242,7 +11271,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -11596,7 +11625,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -11734,7 +11763,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -12281,7 +12310,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -12419,7 +12448,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */

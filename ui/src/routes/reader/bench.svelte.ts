@@ -43,7 +43,7 @@ async function dryRun(reading: Reading, tagUrl: string | null): Promise<Verifica
     return await post<Verification>("/verification", { url: reading.url, chip: chipOf(reading), ...(tagUrl && { tag_url: tagUrl }) });
   } catch (error) {
     // A web address that is no tag URL.
-    if (error instanceof Problem && error.status === 422) return null;
+    if (error instanceof Problem && error.errors.some(({ field }) => field === "url")) return null;
     throw error;
   }
 }

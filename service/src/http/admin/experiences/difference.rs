@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::experience::{Content, DifferenceLine, difference};
+use crate::field_error::FieldError;
 use crate::http::admin::path::Id;
 use crate::http::admin::query::Query;
-use crate::http::error::{ApiError, Common, Conflicting, Invalid, NotFound};
+use crate::http::error::{ApiError, Code, Common, Conflicting, Invalid, NotFound};
 use crate::id::ExperienceId;
 use crate::interaction::VersionRef;
 use crate::service::Service;
@@ -60,11 +61,11 @@ pub(crate) async fn compare(
     let experience = experience.ok_or(ApiError::NotFound("experience"))?;
     let from = from.or(experience.published_version);
     let before = match from {
-        Some(from) => Some(version(&service, id, from).await?),
+        Some(from) => Some(version(&service, id, "from", from).await?),
         None => None,
     };
     let after = match to {
-        Some(to) => version(&service, id, to).await?,
+        Some(to) => version(&service, id, "to", to).await?,
         None => experience.content,
     };
     let differs = before.as_ref() != Some(&after);
@@ -80,6 +81,7 @@ pub(crate) async fn compare(
 async fn version(
     service: &Service,
     experience_id: ExperienceId,
+    parameter: &'static str,
     version: u32,
 ) -> Result<Content, ApiError> {
     let reference = VersionRef {
@@ -90,9 +92,9 @@ async fn version(
     published.map_or_else(
         || {
             let (noun, id) = ("version", version.into());
-            Err(ApiError::Conflict(
-                Conflict::Missing { noun, id }.to_string(),
-            ))
+            let why = Conflict::Missing { noun, id }.to_string();
+            let why = FieldError::of(parameter, why);
+            Err(ApiError::Conflict(Code::Missing, why))
         },
         |published| Ok((*published.content).clone()),
     )

@@ -9,10 +9,10 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::images::fit;
-use super::in_words;
 use crate::experience::{
     Content, Experience, ExperienceFields, ExperienceFile, ExperienceKind, Theme, with_images,
 };
+use crate::field_error::FieldError;
 use crate::http::admin::body;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
@@ -65,12 +65,13 @@ pub(crate) async fn import_file(
     request: Request,
 ) -> Result<(StatusCode, Json<Experience>), ApiError> {
     let file: ExperienceFile = body::json(request, FILE_MAX).await?;
-    let (fields, images) = file.read().map_err(in_words).map_err(ApiError::Invalid)?;
+    let (fields, images) = file.read().map_err(ApiError::invalid)?;
     let mut fitted = Vec::new();
     for (id, bytes) in images {
         let (media_type, bytes) = fit(bytes.into()).await.map_err(|error| match error {
-            ApiError::UnsupportedMediaType(_) => ApiError::Invalid(format!(
-                "The image {id} of the file is no PNG, JPEG, WebP or GIF."
+            ApiError::UnsupportedMediaType(_) => ApiError::Invalid(FieldError::of(
+                "images",
+                format!("The image {id} of the file is no PNG, JPEG, WebP or GIF."),
             )),
             error => error,
         })?;
@@ -115,9 +116,7 @@ async fn fill(
         let image = service.storage.insert_image(id, media_type, bytes).await?;
         ids.insert(named, image.ok_or(ApiError::NotFound("experience"))?.id);
     }
-    let content = with_images(&fields.content, &ids)
-        .map_err(in_words)
-        .map_err(ApiError::Invalid)?;
+    let content = with_images(&fields.content, &ids).map_err(ApiError::invalid)?;
     let edit = move |before: ExperienceFields| {
         Ok(ExperienceFields {
             content: content.clone(),

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::experience::picture::{self, PictureError};
 use crate::experience::{Image, ImageType};
+use crate::field_error::FieldError;
 use crate::http::admin::body;
 use crate::http::admin::page::{List, Page, PageParams};
 use crate::http::admin::path::{Id, ImagePath};
@@ -77,7 +78,7 @@ pub(super) async fn fit(bytes: Bytes) -> Result<(ImageType, Vec<u8>), ApiError> 
         Err(PictureError::UnknownType) => Err(ApiError::UnsupportedMediaType(
             "image/png, image/jpeg, image/webp or image/gif",
         )),
-        Err(error) => Err(ApiError::Invalid(error.to_string())),
+        Err(error) => Err(ApiError::Invalid(FieldError::whole(error.to_string()))),
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 
-use super::in_words;
 use crate::experience::Content;
+use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound};
@@ -34,14 +34,13 @@ pub(crate) async fn preview(
     let experience = experience.ok_or(ApiError::NotFound("experience"))?;
     let content = match tap.content.take() {
         Some(content) => Content::try_from(content)
-            .map_err(in_words)
-            .map_err(ApiError::Invalid)?,
+            .map_err(|error| ApiError::Invalid(FieldError::from(error).within("content")))?,
         None => experience.content,
     };
     let tag_id = tap.tag_id;
     let preview = tap::preview(&service, id, &content, tap).await?;
     preview.map(Json).ok_or_else(|| {
         let (noun, id) = ("tag", tag_id.0);
-        ApiError::Conflict(Conflict::Missing { noun, id }.to_string())
+        Conflict::Missing { noun, id }.into()
     })
 }

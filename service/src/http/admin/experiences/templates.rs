@@ -8,7 +8,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{ExperienceMembers, in_words};
+use super::ExperienceMembers;
 use crate::experience::Scheme;
 use crate::http::admin::query::Query;
 use crate::http::error::{ApiError, Common, Invalid};
@@ -76,8 +76,8 @@ pub(crate) async fn list_templates(
             variables: variables
                 .map(|(key, value)| (key.to_string(), value.clone()))
                 .collect(),
-            experience: experience?,
-            html: html.map_err(in_words)?,
+            experience: experience.map_err(|error| error.to_string())?,
+            html: html.map_err(|error| error.to_string())?,
         })
     };
     let items: Result<_, String> = templates().iter().map(shown).collect();

@@ -7,8 +7,9 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::keys::{KeyRequest, invalid};
+use super::keys::KeyRequest;
 use super::view::InlayView;
+use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::admin::edited::Edited;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
@@ -55,10 +56,10 @@ impl NewInlayBody {
         service: &Service,
     ) -> Result<NewInlay, ApiError> {
         if self.technology.rolls() && self.mirror == MemberPatch::Keep {
-            return Err(ApiError::Invalid(
-                "An ntag424dna needs a mirror: \"plain\" or \"encrypted\" as it is encoded, or null where it makes no codes."
-                    .to_owned(),
-            ));
+            return Err(ApiError::Invalid(FieldError::of(
+                "mirror",
+                "An ntag424dna needs a mirror: \"plain\" or \"encrypted\" as it is encoded, or null where it makes no codes.",
+            )));
         }
         let request = KeyRequest {
             meta_key: self.meta_key.into(),
@@ -72,9 +73,9 @@ impl NewInlayBody {
             tag_id: self.tag_id,
             mirror: self.mirror.apply(None),
             mac_from: self.mac_from.unwrap_or(MacFrom::None),
-            keys: keys.apply(None).map_err(invalid)?,
+            keys: keys.apply(None).map_err(ApiError::invalid)?,
         };
-        fields.validate().map_err(invalid)?;
+        fields.validate().map_err(ApiError::invalid)?;
         Ok(NewInlay {
             uid: self.uid,
             fields,

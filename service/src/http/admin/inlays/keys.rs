@@ -41,15 +41,10 @@ impl KeyRequest {
             },
         };
         if change.brings_factory_key() && !self.allow_factory_keys {
-            return Err(invalid(InvalidInlay::FactoryKey));
+            return Err(ApiError::invalid(InvalidInlay::FactoryKey));
         }
         Ok(change)
     }
-}
-
-/// A mistake in an inlay, as the admin API tells it.
-pub(in crate::http::admin) fn invalid(why: InvalidInlay) -> ApiError {
-    ApiError::Invalid(why.to_string())
 }
 
 /// The keys of a simulated inlay, for its chip. `None` where it makes no codes.

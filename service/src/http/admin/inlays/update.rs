@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use super::keys::KeyRequest;
 use super::view::InlayView;
+use crate::field_error::FieldError;
 use crate::http::admin::body::Patch;
 use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
 use crate::http::admin::path::Id;
@@ -72,7 +73,7 @@ pub(crate) async fn update(
     let patch: InlayPatch = patch.read()?;
     if patch.mac_from == MemberPatch::Remove {
         let why = "mac_from cannot be null. Leave it out to keep what is there; \"none\" is the empty input.";
-        return Err(ApiError::Invalid(why.to_owned()));
+        return Err(ApiError::Invalid(FieldError::of("mac_from", why)));
     }
     let inlay = service.storage.inlay(id).await?;
     let uid = inlay.ok_or(ApiError::NotFound("inlay"))?.uid;
@@ -93,12 +94,9 @@ pub(crate) async fn update(
             mac_from: mac_from
                 .apply(Some(before.mac_from))
                 .unwrap_or(MacFrom::None),
-            keys: keys
-                .clone()
-                .apply(before.keys)
-                .map_err(|why| why.to_string())?,
+            keys: keys.clone().apply(before.keys).map_err(FieldError::from)?,
         };
-        fields.validate().map_err(|why| why.to_string())?;
+        fields.validate().map_err(FieldError::from)?;
         Ok(fields)
     };
     let edited = service.storage.edit_inlay(id, Box::new(edit)).await;

@@ -48,7 +48,7 @@ pub(crate) async fn create(
     Body(new): Body<NewMasterKey>,
 ) -> Result<(StatusCode, Edited<MasterKeyView>), ApiError> {
     if new.key.is_factory() && !new.allow_factory_keys {
-        return Err(ApiError::Invalid(InvalidInlay::FactoryKey.to_string()));
+        return Err(ApiError::invalid(InvalidInlay::FactoryKey));
     }
     let key = MasterKeyFields {
         name: name(new.name)?,

@@ -4,6 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
+use crate::field_error::FieldError;
 use crate::http::error::ApiError;
 use crate::id::MasterKeyId;
 use crate::inlay::diversify::DiversificationInput;
@@ -48,9 +49,8 @@ impl From<SealedMasterKey> for MasterKeyView {
 /// A master key's name, checked.
 pub(super) fn name(name: String) -> Result<String, ApiError> {
     if name.trim().is_empty() || !text_fits(&name, NAME_MAX) {
-        return Err(ApiError::Invalid(format!(
-            "A master key needs a name of 1 to {NAME_MAX} characters."
-        )));
+        let why = format!("A master key needs a name of 1 to {NAME_MAX} characters.");
+        return Err(ApiError::Invalid(FieldError::of("name", why)));
     }
     Ok(name)
 }

@@ -10,8 +10,9 @@ use utoipa::ToSchema;
 
 use super::view::VirtualInlayView;
 use crate::entropy;
+use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
-use crate::http::admin::inlays::{KeyRequest, invalid};
+use crate::http::admin::inlays::KeyRequest;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::id::{MasterKeyId, TagId};
 use crate::inlay::key::AesKey;
@@ -77,9 +78,9 @@ pub(crate) async fn create(
         tag_id: None,
         mirror: Some(new.mirror.unwrap_or(Mirror::Encrypted)),
         mac_from: new.mac_from.unwrap_or(MacFrom::None),
-        keys: keys.apply(None).map_err(invalid)?,
+        keys: keys.apply(None).map_err(ApiError::invalid)?,
     };
-    fields.validate().map_err(invalid)?;
+    fields.validate().map_err(ApiError::invalid)?;
     let inlay = NewInlay {
         uid,
         fields,
@@ -102,6 +103,8 @@ async fn tag(
     fields: Option<TagFields>,
     name: Option<String>,
 ) -> Result<SimulatedTag, ApiError> {
+    // The members of a whole tag stand within `tag`.
+    let within = fields.is_some();
     let mut fields = match (id, fields, name) {
         (Some(id), None, None) => {
             let missing = Conflict::Missing {
@@ -118,16 +121,17 @@ async fn tag(
         (None, Some(fields), None) => fields,
         (None, None, Some(name)) => TagFields::named(name),
         _ => {
-            return Err(ApiError::Invalid(
-                "Choose a tag: tag_id for an existing one, tag for a new one, or the name of a new one."
-                    .to_owned(),
-            ));
+            return Err(ApiError::Invalid(FieldError::of(
+                "tag_id",
+                "Choose a tag: tag_id for an existing one, tag for a new one, or the name of a new one.",
+            )));
         }
     };
     fields.slug = fields.slug.or_generate(&*service.entropy);
-    fields
-        .validate()
-        .map_err(|error| ApiError::Invalid(error.to_string()))?;
+    fields.validate().map_err(|error| {
+        let error = FieldError::from(error);
+        ApiError::Invalid(if within { error.within("tag") } else { error })
+    })?;
     Ok(SimulatedTag::New(Box::new(fields)))
 }
 

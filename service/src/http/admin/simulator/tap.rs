@@ -10,10 +10,11 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::entropy;
+use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::admin::inlays::open_keys;
 use crate::http::admin::path::Id;
-use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
+use crate::http::error::{ApiError, BadBody, Code, Common, Conflicting, NotFound, Written};
 use crate::http::origin::Origin;
 use crate::http::public;
 use crate::id::{InteractionId, TagId, VirtualInlayId};
@@ -25,7 +26,7 @@ use crate::inventory::SimulatedInlay;
 use crate::payload;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
-use crate::storage::{Conflict, StorageError};
+use crate::storage::Conflict;
 use crate::tap::{self, Tap, TapAnswer};
 use crate::visitor::Visitor;
 
@@ -98,9 +99,8 @@ pub(crate) async fn tap(
 ) -> Result<Json<VirtualTapped>, ApiError> {
     let options = body.map(|Body(options)| options).unwrap_or_default();
     if options.counter.is_some_and(|counter| counter > COUNTER_MAX) {
-        return Err(ApiError::Invalid(format!(
-            "A chip's counter is 0 to {COUNTER_MAX}."
-        )));
+        let why = format!("A chip's counter is 0 to {COUNTER_MAX}.");
+        return Err(ApiError::Invalid(FieldError::of("counter", why)));
     }
     let chip = match options.counter {
         Some(_) => service.storage.virtual_inlay(id).await?,
@@ -135,24 +135,26 @@ pub(crate) async fn tap(
 }
 
 fn on_no_tag() -> ApiError {
-    ApiError::Conflict(
-        "This virtual inlay has no tag. Bind its inlay to a simulated tag first.".to_owned(),
+    ApiError::conflict(
+        Code::NoTag,
+        "This virtual inlay has no tag. Bind its inlay to a simulated tag first.",
     )
 }
 
 /// The slug of a simulated tag: the real ones are tapped in the real world alone.
 async fn slug_of(service: &Service, id: TagId) -> Result<String, ApiError> {
-    let missing = Conflict::Missing {
-        noun: "tag",
-        id: id.0,
+    let (field, noun) = ("at_tag_id", "tag");
+    let missing = || {
+        let why = Conflict::Missing { noun, id: id.0 }.to_string();
+        ApiError::Conflict(Code::Missing, FieldError::of(field, why))
     };
     let tag = service.storage.tag(id).await?;
-    let tag = tag.ok_or(StorageError::Conflict(missing))?;
+    let tag = tag.ok_or_else(missing)?;
     if tag.simulated {
         Ok(tag.fields.slug.to_string())
     } else {
         let why = "A virtual inlay can only tap a simulated tag. This tag is real.";
-        Err(ApiError::Invalid(why.to_owned()))
+        Err(ApiError::Invalid(FieldError::of(field, why)))
     }
 }
 
@@ -162,8 +164,9 @@ async fn code(
     counter: u32,
 ) -> Result<OneTimeCode, ApiError> {
     let Some((mirror, keys)) = open_keys(service, &chip.inlay).await? else {
-        return Err(ApiError::Conflict(
-            "This virtual inlay no longer makes codes. Set its inlay's mirror first.".to_owned(),
+        return Err(ApiError::conflict(
+            Code::NoMirror,
+            "This virtual inlay no longer makes codes. Set its inlay's mirror first.",
         ));
     };
     let chip = VirtualInlay {

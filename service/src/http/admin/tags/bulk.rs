@@ -14,6 +14,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::filter::Filter;
 use super::warning;
+use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::id::{ExperienceId, TagId};
@@ -272,9 +273,8 @@ fn limit(limit: Option<u32>) -> Result<usize, ApiError> {
         Some(limit) if LIMIT.contains(&limit) => Ok(limit as usize),
         Some(_) => {
             let (least, most) = (LIMIT.start(), LIMIT.end());
-            Err(ApiError::Invalid(format!(
-                "limit is a number from {least} to {most}."
-            )))
+            let why = format!("limit is a number from {least} to {most}.");
+            Err(ApiError::Invalid(FieldError::of("limit", why)))
         }
     }
 }

@@ -12,7 +12,6 @@ use crate::http::admin::body::Body;
 use crate::http::admin::edited::Edited;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::service::Service;
-use crate::storage::Conflict;
 use crate::tag::{Tag, TagFields};
 
 /// A tag to be created.
@@ -36,11 +35,9 @@ pub(crate) async fn create(
     Body(NewTag(mut tag)): Body<NewTag>,
 ) -> Result<(StatusCode, HeaderMap, Edited<Tag>), ApiError> {
     tag.slug = tag.slug.or_generate(&*service.entropy);
-    tag.validate()
-        .map_err(|error| ApiError::Invalid(error.to_string()))?;
+    tag.validate().map_err(ApiError::invalid)?;
     let results = service.storage.insert_tags(vec![tag], false).await?;
-    let id = results.into_iter().next().ok_or(ApiError::Internal)?;
-    let id = id.map_err(|conflict: Conflict| ApiError::Conflict(conflict.to_string()))?;
+    let id = results.into_iter().next().ok_or(ApiError::Internal)??;
     let tag = service
         .storage
         .tag(id)

@@ -15,8 +15,9 @@ use http_body_util::channel::{Channel, Sender};
 use super::csv::EXPERIENCE;
 use super::filter::Filter;
 use super::import::experience_names;
+use crate::field_error::FieldError;
 use crate::http::admin::query::Query;
-use crate::http::error::{ApiError, Common, Conflicting, Invalid};
+use crate::http::error::{ApiError, Code, Common, Conflicting, Invalid};
 use crate::id::ExperienceId;
 use crate::service::Service;
 use crate::storage::{StorageError, TagFilter, TagList, TagOrder};
@@ -55,8 +56,8 @@ pub(crate) async fn export(
     Query(filter): Query<Filter>,
 ) -> Result<Response, ApiError> {
     if filter.simulated != World::Real {
-        let why = "Simulated tags are not exported.".to_owned();
-        return Err(ApiError::Invalid(why));
+        let why = "Simulated tags are not exported.";
+        return Err(ApiError::Invalid(FieldError::of("simulated", why)));
     }
     let filter = filter.check()?;
     let keys = service.storage.property_keys(filter.clone()).await?;
@@ -66,7 +67,7 @@ pub(crate) async fn export(
              Export fewer tags at once.",
             keys.len()
         );
-        return Err(ApiError::Conflict(why));
+        return Err(ApiError::conflict(Code::TooManyKeys, why));
     }
     let properties = keys
         .into_iter()

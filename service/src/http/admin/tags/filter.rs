@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::field_error::FieldError;
 use crate::http::error::ApiError;
 use crate::id::ExperienceId;
 use crate::storage::TagFilter;
@@ -38,7 +39,7 @@ impl Filter {
         let q = self.q.filter(|q| !q.is_empty());
         if q.as_ref().is_some_and(|q| !text_fits(q, NAME_MAX)) {
             let why = format!("q has at most {NAME_MAX} characters, and no NUL character.");
-            return Err(ApiError::Invalid(why));
+            return Err(ApiError::Invalid(FieldError::of("q", why)));
         }
         Ok(TagFilter {
             q,

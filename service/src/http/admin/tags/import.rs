@@ -17,6 +17,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use super::csv::{Column, Table};
+use crate::field_error::FieldError;
 use crate::http::admin::body::Csv;
 use crate::http::admin::query::Query;
 use crate::http::error::{ApiError, BadBody, Common, Written};
@@ -120,21 +121,21 @@ pub(crate) async fn import(
     Query(query): Query<ImportQuery>,
     Csv(file): Csv,
 ) -> Result<Response, ApiError> {
-    let table = Table::open(file.clone()).map_err(ApiError::Invalid)?;
+    let table = Table::open(file.clone()).map_err(no_table)?;
     let required = match query.mode {
         Mode::Insert => TagColumn::Name,
         Mode::Upsert => TagColumn::Slug,
     };
     if !table.columns().contains(&Column::Tag(required.clone())) {
         let why = format!("The file needs a column \"{required}\".");
-        return Err(ApiError::Invalid(why));
+        return Err(no_table(why));
     }
     let rows = tokio::task::spawn_blocking(|| Table::open(file).map(Table::count));
     let rows = rows.await.map_err(|_| ApiError::Internal)?;
-    let rows = rows.map_err(ApiError::Invalid)?;
+    let rows = rows.map_err(no_table)?;
     if rows > ROWS_MAX {
         let why = format!("A file has at most {ROWS_MAX} rows, this one has {rows}. Split it.");
-        return Err(ApiError::Invalid(why));
+        return Err(no_table(why));
     }
     let about_experiences = |column: &Column| {
         matches!(
@@ -153,4 +154,9 @@ pub(crate) async fn import(
     let (sender, body) = Channel::<Bytes>::new(4);
     tokio::spawn(import.send(first, sender));
     Ok(([(CONTENT_TYPE, "application/json")], Body::new(body)).into_response())
+}
+
+/// What is wrong with the file as a whole.
+fn no_table(why: String) -> ApiError {
+    ApiError::Invalid(FieldError::whole(why))
 }

@@ -75,7 +75,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PropertyPath {
             .await
             .map_err(|_| ApiError::NotFound("resource"))?;
         let key = values.get("key").map_or("", String::as_str);
-        let key = PropertyKey::parse(key).map_err(|error| ApiError::Invalid(error.to_string()))?;
+        let key = PropertyKey::parse(key).map_err(ApiError::invalid)?;
         Ok(Self { tag, key })
     }
 }
@@ -130,7 +130,7 @@ async fn put(
     IfMatch(expected): IfMatch,
     NewValue { value }: NewValue,
 ) -> Result<(StatusCode, Edited<Property>), ApiError> {
-    check_value(&value).map_err(|error| ApiError::Invalid(error.to_string()))?;
+    check_value(&value).map_err(ApiError::invalid)?;
     let PropertyPath { tag, ref key } = address;
     let (key, new) = (key.clone(), value.clone());
     let put = service

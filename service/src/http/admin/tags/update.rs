@@ -8,6 +8,7 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::warning;
+use crate::field_error::FieldError;
 use crate::http::admin::body::{Partial, Patch};
 use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
 use crate::http::admin::path::Id;
@@ -63,7 +64,7 @@ pub(crate) async fn update(
     let edit = move |before: TagFields| {
         expected.check(Some(&before))?;
         let after: TagFields = patch.apply(&before)?;
-        after.validate().map_err(|error| error.to_string())?;
+        after.validate().map_err(FieldError::from)?;
         Ok(after)
     };
     let edited = service.storage.edit_tag(id, Box::new(edit)).await;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::id::TagId;
 use crate::storage::StorageError;
-use crate::storage::plane::{Query, Transaction};
+use crate::storage::plane::{Query, Question, Transaction};
 use crate::storage::value::{Row, Value, values};
 use crate::tag::{
     Properties, PropertyClass, PropertyKey, Slug, Status, Tag, TagFields, WidgetSettings,
@@ -77,22 +77,33 @@ pub(in crate::storage::plane) async fn whole(
     let wanted = values![Value::list(ids)];
     let sql =
         format!("SELECT {COLUMNS}, t.deleted_at IS NOT NULL FROM {FROM} WHERE t.id IN ids(?1)");
+    let asked: [Question<'_>; 3] = [
+        (&sql, &wanted),
+        (
+            "SELECT tag_id, class, key, value FROM properties WHERE tag_id IN ids(?1)",
+            &wanted,
+        ),
+        (
+            "SELECT tag_id, slug FROM former_slugs WHERE tag_id IN ids(?1)
+             ORDER BY replaced_at DESC, slug DESC",
+            &wanted,
+        ),
+    ];
+    let mut answers = db.query_all(&asked).await?.into_iter();
+    let mut next = || answers.next().unwrap_or_default();
     let mut tags = HashMap::with_capacity(ids.len());
-    for mut row in db.query(&sql, &wanted).await? {
+    for mut row in next() {
         let tag = read(&mut row)?;
         tags.insert(tag.id, (tag, row.take()?));
     }
-    let sql = "SELECT tag_id, class, key, value FROM properties WHERE tag_id IN ids(?1)";
-    for mut row in db.query(sql, &wanted).await? {
+    for mut row in next() {
         let tag: TagId = row.take()?;
         let (class, key) = property_key(&mut row)?;
         if let Some((tag, _)) = tags.get_mut(&tag) {
             tag.fields.properties_mut(class).0.insert(key, row.take()?);
         }
     }
-    let sql = "SELECT tag_id, slug FROM former_slugs WHERE tag_id IN ids(?1)
-         ORDER BY replaced_at DESC, slug DESC";
-    for mut row in db.query(sql, &wanted).await? {
+    for mut row in next() {
         let tag: TagId = row.take()?;
         if let Some((tag, _)) = tags.get_mut(&tag) {
             let slug = row.text("slug", |slug| Slug::parse(slug).ok())?;

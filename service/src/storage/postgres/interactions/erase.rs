@@ -2,9 +2,9 @@
 
 use super::history::walk;
 use crate::id::{InteractionId, TagId};
-use crate::storage::StorageError;
 use crate::storage::postgres::row;
 use crate::storage::postgres::transaction::Write;
+use crate::storage::{StorageError, traces};
 
 /// Rows erased in one step.
 const BATCH: usize = 1_000;
@@ -50,19 +50,8 @@ pub(super) async fn history(
         true
     })
     .await?;
-    write
-        .run(
-            "UPDATE interactions SET client = NULL, country = '', returning_month = false, returning_day = false
-             WHERE id = ANY ($1)",
-            &[&ids],
-        )
-        .await?;
-    // That there was an update stays: it is why the key is consumed.
-    write
-        .run(
-            "UPDATE updates SET changes = '[]' WHERE interaction_id = ANY ($1)",
-            &[&ids],
-        )
-        .await?;
+    for sql in traces::clearing() {
+        write.run(&format!("{sql} = ANY ($1)"), &[&ids]).await?;
+    }
     Ok(next)
 }

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::tag_history;
 use crate::id::{InteractionId, TagId};
-use crate::storage::StorageError;
+use crate::storage::{StorageError, traces};
 
 /// Rows erased in one step.
 const BATCH: usize = 1_000;
@@ -41,16 +41,11 @@ pub(super) fn history(
         ids.push(interaction.id.0);
         true
     })?;
-    let mut clear = connection.prepare_cached(
-        "UPDATE interactions SET client = NULL, country = '', returning_month = 0, returning_day = 0
-         WHERE id = ?1",
-    )?;
-    // That there was an update stays: it is why the key is consumed.
-    let mut clear_update =
-        connection.prepare_cached("UPDATE updates SET changes = '[]' WHERE interaction_id = ?1")?;
-    for id in ids {
-        clear.execute([id])?;
-        clear_update.execute([id])?;
+    for sql in traces::clearing() {
+        let mut clear = connection.prepare_cached(&format!("{sql} = ?1"))?;
+        for id in &ids {
+            clear.execute([id])?;
+        }
     }
     Ok(next)
 }

@@ -1,0 +1,58 @@
+//! What is wrong with a request: a sentence for people and, for programs, the field.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+
+/// What is wrong with a request.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct FieldError {
+    /// The member of the body, or the parameter, as the request names it: `name`,
+    /// `location.lat`, `blocks[2]` for the third block. `None` if it is the request as a whole.
+    pub field: Option<Cow<'static, str>>,
+    /// What is wrong, and the way out: a sentence for people.
+    pub message: String,
+}
+
+impl FieldError {
+    /// What is wrong with `field`.
+    pub fn of(field: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self {
+            field: Some(field.into()),
+            message: message.into(),
+        }
+    }
+
+    /// What is wrong with a request as a whole.
+    pub fn whole(message: impl Into<String>) -> Self {
+        Self {
+            field: None,
+            message: message.into(),
+        }
+    }
+
+    /// The same, where the fields are those of the member `parent`.
+    #[must_use]
+    pub fn within(mut self, parent: &str) -> Self {
+        self.field = Some(match self.field {
+            Some(field) => format!("{parent}.{field}").into(),
+            None => parent.to_owned().into(),
+        });
+        self
+    }
+}
+
+/// An error, in words, that knows which field of a request it is about.
+pub trait OfField: Display {
+    /// The field, as [`FieldError::field`] names it.
+    fn field(&self) -> Option<Cow<'static, str>>;
+}
+
+impl<E: OfField> From<E> for FieldError {
+    fn from(error: E) -> Self {
+        Self {
+            field: error.field(),
+            message: error.to_string(),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The errors of what the admin API does, as its own.
+
+use super::{ApiError, Code};
+use crate::demo::DemoError;
+use crate::field_error::FieldError;
+use crate::http::body::BodyError;
+use crate::keyring::KeyringError;
+use crate::storage::{Conflict, StorageError};
+use crate::tap::TapError;
+
+impl From<StorageError> for ApiError {
+    fn from(error: StorageError) -> Self {
+        match error {
+            StorageError::Conflict(conflict) => conflict.into(),
+            StorageError::Unsupported(why) => Self::conflict(Code::Unsupported, why),
+            StorageError::Full => Self::Full,
+            StorageError::Unavailable(why) => {
+                tracing::warn!("the database is not available: {why}");
+                Self::Unavailable
+            }
+            StorageError::Panicked => {
+                tracing::error!("an operation of the database panicked");
+                Self::Internal
+            }
+            StorageError::Failed(why) => {
+                tracing::error!("the database failed: {why}");
+                Self::Internal
+            }
+        }
+    }
+}
+
+impl From<BodyError> for ApiError {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge => Self::TooLarge,
+            BodyError::Incomplete => Self::invalid(FieldError::whole("The body ended early.")),
+            BodyError::TimedOut => Self::TimedOut,
+        }
+    }
+}
+
+impl From<KeyringError> for ApiError {
+    fn from(error: KeyringError) -> Self {
+        Self::conflict(Code::InlayKeyLocked, error.to_string())
+    }
+}
+
+impl From<DemoError> for ApiError {
+    fn from(error: DemoError) -> Self {
+        match error {
+            DemoError::Storage(error) => error.into(),
+            DemoError::Keyring(error) => error.into(),
+        }
+    }
+}
+
+impl From<TapError> for ApiError {
+    fn from(error: TapError) -> Self {
+        match error {
+            TapError::Storage(error) => error.into(),
+            TapError::Keyring(error) => error.into(),
+            TapError::Page(error) => {
+                tracing::error!("a page could not be written: {error}");
+                Self::Internal
+            }
+        }
+    }
+}
+
+/// What breaks a rule of the data, and the field that asks for it.
+impl From<Conflict> for ApiError {
+    fn from(conflict: Conflict) -> Self {
+        let code = Code::from(&conflict);
+        match conflict {
+            Conflict::Invalid(why) => Self::Invalid(why.into()),
+            Conflict::Changed(_) => Self::Changed(None),
+            conflict => Self::Conflict(code, conflict.into()),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What each table keeps of visitors, and what erasing a tag's visitors does to it. A test
+//! compares the tables here with all that there are: who adds one decides.
+
+use super::transfer::schema::{TABLES, Table};
+
+/// What erasing the visitors of a tag does to a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Traces {
+    /// Nothing: no visitor can be told from its rows.
+    None,
+    /// Rows of the tag's visitors go.
+    Rows,
+    /// In the rows of the tag's interactions these columns get these values, in both dialects.
+    Columns(&'static str),
+}
+
+use Traces::{Columns, None, Rows};
+
+/// Every table that is moved, by name.
+const TRACES: &[(&str, Traces)] = &[
+    ("secrets", None),
+    ("settings", None),
+    ("tokens", None),
+    ("former_slugs", None),
+    ("tags", None),
+    // What a visitor wrote into a variable is the tag's, as its owner's page asked for it.
+    ("properties", None),
+    ("master_keys", None),
+    ("inlays", None),
+    ("counters", None),
+    ("former_counters", None),
+    ("virtual_inlays", None),
+    ("experiences", None),
+    ("experience_versions", None),
+    ("images", None),
+    (
+        "interactions",
+        Columns("client = NULL, country = '', returning_month = FALSE, returning_day = FALSE"),
+    ),
+    // Keys are hashes, and live for minutes.
+    ("rolling_keys", None),
+    // That there was an update stays: it is why the key is consumed.
+    ("updates", Columns("changes = '[]'")),
+    ("refused_updates", None),
+    ("payload_reads", None),
+    ("left_out", None),
+    ("visits", Rows),
+    ("tap_counts", None),
+    ("sheets", None),
+    ("sheet_rows", None),
+    ("imports", None),
+    ("import_rows", None),
+];
+
+/// What clears the rows of interactions, one statement for each table, up to the key: it ends
+/// in `WHERE id` or the like.
+pub(super) fn clearing() -> impl Iterator<Item = String> {
+    tables().filter_map(|(table, traces)| match traces {
+        Columns(columns) => Some(format!(
+            "UPDATE {} SET {columns} WHERE {}",
+            table.name,
+            key(table)
+        )),
+        None | Rows => Option::None,
+    })
+}
+
+/// What removes what is told of interactions, in the same form. Their keys go by themselves,
+/// long before.
+pub(super) fn removing_told() -> impl Iterator<Item = String> {
+    let told = TABLES.iter().filter(|table| is_told_of_interactions(table));
+    told.map(|table| format!("DELETE FROM {} WHERE {}", table.name, key(table)))
+}
+
+fn tables() -> impl Iterator<Item = (&'static Table, Traces)> {
+    TABLES.iter().filter_map(|table| {
+        let named = TRACES.iter().find(|(name, _)| *name == table.name);
+        named.map(|(_, traces)| (table, *traces))
+    })
+}
+
+fn key(table: &Table) -> &'static str {
+    table.columns[0].name
+}
+
+fn is_told_of_interactions(table: &Table) -> bool {
+    key(table) == "interaction_id" && table.name != "rolling_keys"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_table_says_what_erasing_does_to_it() {
+        let named: Vec<_> = TRACES.iter().map(|(name, _)| *name).collect();
+        let all: Vec<_> = TABLES.iter().map(|table| table.name).collect();
+        assert_eq!(named, all);
+    }
+
+    #[test]
+    fn what_is_cleared_is_a_column() {
+        for (table, traces) in tables() {
+            let Columns(columns) = traces else { continue };
+            for assignment in columns.split(", ") {
+                let (column, _) = assignment.split_once(" = ").unwrap();
+                assert!(
+                    table.columns.iter().any(|known| known.name == column),
+                    "{column}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn visitors_are_rows_of_one_table_alone() {
+        // It is walked in batches of its own.
+        let rows: Vec<_> = tables().filter(|(_, traces)| *traces == Rows).collect();
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].0.name, "visits");
+    }
+
+    /// PostgreSQL's own function says the same.
+    #[test]
+    fn what_is_told_of_an_interaction_goes_with_it_on_both_databases() {
+        let retention = include_str!("../../migrations/postgres/V1/retention.sql");
+        let told: Vec<_> = removing_told().collect();
+        assert!(!told.is_empty());
+        for sql in told {
+            assert!(retention.contains(&format!("{sql} = ANY (ids)")), "{sql}");
+        }
+    }
+}

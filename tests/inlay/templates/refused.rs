@@ -1,0 +1,233 @@
+//! Templates that are refused, each with its place.
+
+use tapdesk_service::inlay::technology::{Mode, Technology};
+use tapdesk_service::inlay::template::{MacStart, Template, TemplateSettings};
+
+use super::{TWO, refused, settings};
+
+/// What is wrong with a template, and the beginning of the sentence that says so.
+const REFUSED: &[(&str, &str)] = &[
+    (
+        "tags.example.com/{picc}{mac}",
+        "A template begins with https://",
+    ),
+    ("https:///{picc}{mac}", "Character 9: the host"),
+    ("https://.example/{picc}{mac}", "Character 9: the host"),
+    ("https://x.example:8a/{picc}{mac}", "Character 20: the host"),
+    ("https://user@x.example/{picc}{mac}", "Character 13: '@'"),
+    (
+        "https://{picc}.example/{mac}",
+        "Character 9: {picc} cannot stand in the host",
+    ),
+    (
+        "https://a{slug}.example/{picc}{mac}",
+        "Character 10: {slug} cannot stand in the host",
+    ),
+    // Cyrillic a, which looks like the Latin one.
+    (
+        "https://ex\u{430}mple.com/{picc}{mac}",
+        "Character 11: '\u{430}'",
+    ),
+    ("https://x.example/\u{ff1f}{picc}{mac}", "Character 19"),
+    ("https://x.example/a b/{picc}{mac}", "Character 20: ' '"),
+    (
+        "https://x.example/[^a]*(b+)+$/{picc}{mac}",
+        "Character 20: '^'",
+    ),
+    (
+        "https://x.example/%4/{picc}{mac}",
+        "Character 19: two hex digits",
+    ),
+    (
+        "https://x.example/%{mac}{picc}",
+        "Character 19: two hex digits",
+    ),
+    (
+        "https://x.example/{picc}{mac}#top",
+        "Character 30: a browser does not send",
+    ),
+    (
+        "https://x.example/../{picc}{mac}",
+        "Character 19: the segments . and ..",
+    ),
+    (
+        "https://x.example/%2e%2E/{picc}{mac}",
+        "Character 19: the segments . and ..",
+    ),
+    (
+        "https://x.example/{picc}{mac}{picc}",
+        "Character 30: {picc} stands in the template twice",
+    ),
+    (
+        "https://x.example/{PICC}{mac}",
+        "Character 19: \"{PICC}\" is no placeholder",
+    ),
+    (
+        "https://x.example/{.*}{picc}{mac}",
+        "Character 19: \"{.*}\" is no placeholder",
+    ),
+    (
+        "https://x.example/{picc{mac}",
+        "Character 19: \"{picc{mac}\" is no placeholder",
+    ),
+    (
+        "https://x.example/{picc}{mac",
+        "Character 25: a brace stands alone",
+    ),
+    (
+        "https://x.example/picc}{mac}",
+        "Character 23: a brace stands alone",
+    ),
+    (
+        "https://x.example/{slug}{*}/{picc}{mac}",
+        "Character 25: {*} makes this ambiguous",
+    ),
+    (
+        "https://x.example/{*}-{*}/{picc}{mac}",
+        "Character 23: {*} makes this ambiguous",
+    ),
+    (
+        "https://x.example/?a{uid}={picc}&m={mac}",
+        "Character 21: {uid} cannot be part of a parameter's name",
+    ),
+    (
+        "https://x.example/?m={picc}&%6D={mac}",
+        "Character 29: the parameter \"m\" stands in the template twice",
+    ),
+    (
+        "https://x.example/?{picc}&{mac}",
+        "Character 27: the parameter \"\" stands in the template twice",
+    ),
+    ("https://x.example/{picc}", "{mac} is missing"),
+    ("https://x.example/{mac}", "{picc} is missing"),
+    ("https://x.example/{counter}{mac}", "{slug} is missing"),
+    (
+        "https://x.example/{uid}{picc}{mac}",
+        "Character 19: {uid} cannot stand beside {picc}",
+    ),
+    (
+        "https://x.example/{picc}{tamper}{mac}",
+        "Character 25: ntag424dna does not write {tamper}",
+    ),
+    ("https://x.example/{picc}{enc}{mac}", "enc_length:"),
+];
+
+#[test]
+fn what_cannot_be_read_in_one_way_is_refused_with_its_place() {
+    let long = format!("https://x.example/{}/{{picc}}{{mac}}", "a".repeat(300));
+    let many = format!("https://x.example/{}", "{uid}".repeat(10_000));
+    let long = [
+        (&*long, "The URL needs"),
+        (&*many, "A template has at most"),
+    ];
+    for &(text, expected) in REFUSED.iter().chain(&long) {
+        let error = refused(text).to_string();
+        assert!(error.starts_with(expected), "{text}: {error}");
+        assert!(error.ends_with('.'), "{error}");
+    }
+}
+
+#[test]
+fn what_no_chip_writes_is_refused() {
+    let enc = settings("https://x.example/{picc}/{enc}/{mac}");
+    let refused = |settings| Template::new(settings).unwrap_err().to_string();
+    let with = |enc_length, mac_from| TemplateSettings {
+        enc_length: Some(enc_length),
+        mac_from,
+        ..enc.clone()
+    };
+    assert!(refused(with(33, MacStart::Enc)).starts_with("enc_length"));
+    assert!(refused(with(0, MacStart::Enc)).starts_with("enc_length"));
+    let outside = refused(with(32, MacStart::None));
+    assert!(
+        outside.starts_with("Character 26: {enc} lies inside the MAC's input"),
+        "{outside}"
+    );
+    assert!(Template::new(with(32, MacStart::Picc)).is_ok());
+    assert!(refused(with(32, MacStart::Counter)).starts_with("mac_from"));
+    assert!(refused(with(32, MacStart::Offset(250))).starts_with("mac_from"));
+    assert!(Template::new(with(32, MacStart::Offset(0))).is_ok());
+
+    let any = TemplateSettings {
+        mac_from: MacStart::Picc,
+        ..settings("https://x.example/{picc}/{*}/{mac}")
+    };
+    assert!(refused(any).starts_with("Character 26: {*} cannot stand inside the MAC's input"));
+    let behind = TemplateSettings {
+        mac_from: MacStart::Uid,
+        ..settings("https://x.example/{mac}{uid}{counter}")
+    };
+    assert!(refused(behind).starts_with("mac_from"));
+
+    let tamper = |technology, tamper_at| TemplateSettings {
+        technology,
+        tamper_at: Some(tamper_at),
+        ..with(32, MacStart::Enc)
+    };
+    assert!(Template::new(tamper(Technology::Ntag424DnaTt, 14)).is_ok());
+    assert!(refused(tamper(Technology::Ntag424DnaTt, 15)).starts_with("tamper_at"));
+    assert!(refused(tamper(Technology::Ntag424DnaTt, usize::MAX)).starts_with("tamper_at"));
+    assert!(refused(tamper(Technology::Ntag424Dna, 0)).starts_with("tamper_at"));
+
+    for (text, technology, expected) in [
+        ("https://x.example/{slug}?m={uid}", Technology::Ntag210, ""),
+        (
+            "https://x.example/?m={uid}",
+            Technology::Ntag213,
+            "{slug} is missing",
+        ),
+        (
+            "https://x.example/{slug}?m={uid}x{counter}",
+            Technology::Ntag212,
+            "Character 34: ntag212 does not write {counter}",
+        ),
+        (
+            "https://x.example/{slug}?m={uid}-{counter}",
+            Technology::Ntag213,
+            "Character 28: ntag213 writes its values in one run: {uid}x{counter}.",
+        ),
+        (
+            "https://x.example/{slug}?m={counter}x{uid}",
+            Technology::Ntag213,
+            "Character 28: ntag213 writes its values in one run",
+        ),
+        (
+            "https://x.example/?m={uid}x{counter}x{mac}",
+            Technology::Ntag224Dna,
+            "",
+        ),
+        (
+            "https://x.example/?m={uid}x{mac}",
+            Technology::Ntag224Dna,
+            "{counter} is missing",
+        ),
+        (
+            "https://x.example/?d={uid}{tamper}{counter}{mac}",
+            Technology::Sic43Nt,
+            "",
+        ),
+        (
+            "https://x.example/?d={uid}{counter}{mac}",
+            Technology::Sic43Nt,
+            "{tamper} is missing",
+        ),
+    ] {
+        match Template::new(TemplateSettings::new(text, technology)) {
+            Ok(_) => assert_eq!(expected, "", "{text}"),
+            Err(error) => assert!(
+                !expected.is_empty() && error.to_string().starts_with(expected),
+                "{text}: {error}"
+            ),
+        }
+    }
+    let lrp = TemplateSettings {
+        mode: Mode::Lrp,
+        ..TemplateSettings::new("https://x.example/{slug}?m={uid}", Technology::Ntag213)
+    };
+    assert_eq!(refused(lrp), "mode: ntag213 has no LRP.");
+    let prefix = TemplateSettings {
+        ndef_prefix: Some(2),
+        ..settings(TWO)
+    };
+    assert!(refused(prefix).starts_with("ndef_prefix"));
+}
