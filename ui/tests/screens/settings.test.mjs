@@ -74,6 +74,7 @@ group("Settings", {
     "save a backup and a diagnostics file without secrets": async (page, { ui }) => {
       await part("backup", "Backup")(page);
       await page.getByLabel("Passphrase", { exact: true }).fill("correct horse battery staple");
+      await page.getByLabel("Repeat passphrase").fill("correct horse battery staple");
       const backup = page.waitForEvent("download");
       await page.getByRole("button", { name: "Save backup…" }).click();
       assert.match((await backup).suggestedFilename(), /^tapdesk-\d{4}-\d\d-\d\d\.backup$/);

@@ -11,6 +11,10 @@ export class Problem extends Error {
     detail: string,
     /** The stable code of the error, if it has one: "changed", "count_changed". */
     readonly code: string | null = null,
+    /** With the code "changed", the resource as it is now. */
+    readonly current: unknown = null,
+    /** The version of `current`. */
+    readonly etag: string | null = null,
   ) {
     super(detail);
     this.name = "Problem";
@@ -52,8 +56,9 @@ async function send(method: string, path: string, query: Query, init: RequestIni
     throw new Problem(0, "The service does not answer.");
   }
   if (response.ok) return response;
-  const problem = (await response.json().catch(() => null)) as { detail?: string; code?: string } | null;
-  throw new Problem(response.status, problem?.detail ?? `The service answered ${response.status}.`, problem?.code ?? null);
+  const problem = (await response.json().catch(() => null)) as { detail?: string; code?: string; current?: unknown } | null;
+  const text = problem?.detail ?? `The service answered ${response.status}.`;
+  throw new Problem(response.status, text, problem?.code ?? null, problem?.current ?? null, response.headers.get("etag"));
 }
 
 async function json<T>(method: string, path: string, query: Query, body?: unknown): Promise<T> {
@@ -67,7 +72,11 @@ export const post = <T>(path: string, body: unknown = {}, query: Query = {}) => 
 export const put = <T>(path: string, body: unknown) => json<T>("PUT", path, {}, body);
 export const patch = <T>(path: string, body: unknown, query: Query = {}) =>
   patchVersion<T>(path, body, null, query).then(({ value }) => value);
-export const remove = <T = void>(path: string) => json<T>("DELETE", path, {});
+/** Deletes a resource. Fails with the code "changed" if its version is no longer `etag`. */
+export async function remove<T = void>(path: string, etag: string | null = null): Promise<T> {
+  const response = await send("DELETE", path, {}, { headers: { ...(etag && { "if-match": etag }) } });
+  return (response.status === 204 ? undefined : await response.json()) as T;
+}
 
 /** A resource, and its version for `If-Match`. */
 export interface Version<T> {
