@@ -175,8 +175,7 @@ group("Experiences", {
       assert.deepEqual([saved.theme.font, saved.theme.accent], ["serif", "#0f766e"]);
 
       await blocks.getByRole("button", { name: "Remove Notice" }).last().click();
-      await page.getByText("Notice removed.").waitFor();
-      await page.getByRole("button", { name: "Undo" }).click();
+      await page.locator(".notice", { hasText: "Notice removed." }).getByRole("button", { name: "Undo" }).click();
       await blocks.getByRole("button", { name: "Remove Notice" }).last().waitFor();
     },
     "say what is wrong with a block, and keep what was written": async (page) => {
@@ -217,9 +216,9 @@ group("Experiences", {
       await page.getByRole("button", { name: "Delete experience" }).click();
       await page.getByRole("alert").getByText(/tags/).waitFor();
       await page.getByRole("link", { name: /^\d+ tags$/ }).click();
-      await page.waitForFunction(() => document.querySelectorAll(".experience").length > 0);
+      await page.waitForFunction(() => document.querySelectorAll("[role=listitem] .experience").length > 0);
       // An archived tag says so in the place of its experience.
-      const shown = await page.locator(".experience:not(.soft)").allTextContents();
+      const shown = await page.locator("[role=listitem] .experience:not(.soft)").allTextContents();
       assert.ok(shown.length > 0 && shown.every((name) => name.trim() === "Manual and downloads"), shown.join());
     },
   },

@@ -64,7 +64,7 @@ group("Settings", {
       assert.ok(token.length >= 32);
       await page.getByRole("button", { name: "Done" }).click();
       assert.ok(!(await page.content()).includes(token));
-      await page.locator("li", { hasText: "A script" }).getByRole("button", { name: "Revoke…" }).click();
+      await page.getByRole("listitem").filter({ hasText: "A script" }).getByRole("button", { name: "Revoke…" }).click();
       await page.getByText("Revoke A script?").waitFor();
       await page.getByRole("button", { name: "Revoke token" }).click();
       await page.getByText("Revoked A script.").waitFor();
