@@ -125,6 +125,10 @@ async fn a_tag_of_ones_own_is_made_tapped_and_seen_in_the_feed() {
             "{variables}//input[@aria-label='Value of registered']"
         ))
         .await;
+    window.click_named("Save properties").await;
+    window
+        .see("//*[@role='status']//*[normalize-space()='Properties saved.']")
+        .await;
     window.click_named("Details").await;
     window
         .press("//*[@id=//label[normalize-space()='Experience']/@for]/option[normalize-space()='Register']")

@@ -28,7 +28,10 @@ async fn build_the_page(window: &Window) {
             "Register it",
         )
         .await;
-    window.click_named("Publish").await;
+    window.click_named("Publish…").await;
+    window
+        .press("//*[@role='dialog']//button[normalize-space()='Publish']")
+        .await;
     window
         .see("//*[@role='status']//*[starts-with(., 'Published.')]")
         .await;

@@ -6,6 +6,8 @@ export interface Notice {
   text: string;
   failed: boolean;
   undo?: () => Promise<void>;
+  /** A way to what it is about. */
+  offer?: { name: string; run: () => void };
 }
 
 class Notices {
@@ -16,6 +18,12 @@ class Notices {
   done(text: string, undo?: () => Promise<void>, stays = false): void {
     const id = this.#show({ text, failed: false, undo });
     if (!stays) setTimeout(() => this.dismiss(id), undo ? 10_000 : 5_000);
+  }
+
+  /** Reports something with a button that leads to it. */
+  offer(text: string, name: string, run: () => void): void {
+    const id = this.#show({ text, failed: false, offer: { name, run } });
+    setTimeout(() => this.dismiss(id), 10_000);
   }
 
   /** Reports a failure. */

@@ -3,6 +3,8 @@
 import { get, Problem, type Page, type Query } from "./api/client";
 
 const PAGE = 100;
+/** The most that the service answers in one page. */
+const MOST = 500;
 
 export class Pages<T extends { id: number }> {
   count = $state<number | null>(null);
@@ -32,13 +34,13 @@ export class Pages<T extends { id: number }> {
   }
 
   /** Loads the list from its start. */
-  async load(query: Query, counted = true): Promise<void> {
+  async load(query: Query, counted = true, limit = PAGE): Promise<void> {
     // The count belongs to the former query.
     if (JSON.stringify(query) !== JSON.stringify(this.#query)) this.count = null;
     this.#query = query;
     this.#counted = counted;
     const asked = ++this.#asked;
-    await this.#fetch(asked, query, (page) => {
+    await this.#fetch(asked, { ...query, limit }, (page) => {
       this.#items = page.items;
       this.#next = page.next;
     });
@@ -86,8 +88,18 @@ export class Pages<T extends { id: number }> {
     this.#changes++;
   }
 
+  /** Tries again what failed: the next page, if there are rows, or else the list. */
+  async retry(): Promise<void> {
+    if (this.#items.length === 0) return this.reload();
+    this.problem = null;
+    this.#changes++;
+    await (this.more ? this.loadMore() : this.reload());
+  }
+
+  /** Loads the list again, as far as it was loaded, so that the place in it is kept. */
   async reload(): Promise<void> {
-    await this.load(this.#query, this.#counted);
+    const limit = Math.min(MOST, Math.max(PAGE, this.#items.length));
+    await this.load(this.#query, this.#counted, limit);
   }
 
   /** Counts all matches, apart from the first page: in a long list the count takes longer. */

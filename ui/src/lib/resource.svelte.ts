@@ -32,33 +32,54 @@ export class Resource<T extends object> {
   }
 
   /**
-   * Saves `changes`. If somebody else changed one of these members since it was seen,
-   * loads the resource and throws `ChangedMeanwhile`; the next save overwrites it.
+   * Saves `changes`, sent as `body`. If somebody else changed one of these members since
+   * it was seen, takes that over and throws `ChangedMeanwhile`; the next save overwrites it.
    */
-  async save(changes: Partial<T>, body: unknown = changes, query: Query = {}): Promise<T> {
+  async save(changes: Partial<T>, body: unknown = changes): Promise<T> {
     for (let tries = 1; ; tries++) {
       const seen = this.now;
       try {
-        const { value, etag } = await patchVersion<T>(this.path, body, this.#etag, query);
-        this.#saves++;
-        return this.#take(value, etag);
+        return await this.#patch(body, {});
       } catch (error) {
-        if (!(error instanceof Problem) || error.code !== "changed" || tries === TRIES) throw error;
-        const found = await this.load();
+        if (tries === TRIES) throw error;
+        const found = this.#current(error);
         const names = Object.keys(changes) as (keyof T)[];
         if (seen && names.some((name) => !same(seen[name], found[name]) && !same(changes[name], found[name]))) throw new ChangedMeanwhile();
       }
     }
   }
 
-  /** Restores `former` after a save, unless it was changed again since. */
-  async undo(saved: T, former: Partial<T>): Promise<T> {
+  /** Acts on the state that was seen; on any other throws `ChangedMeanwhile`, and nothing is changed. */
+  async act(query: Query): Promise<T> {
+    try {
+      return await this.#patch({}, query);
+    } catch (error) {
+      this.#current(error);
+      throw new ChangedMeanwhile("Somebody else changed this in the meantime. Nothing was changed. Look at it again.");
+    }
+  }
+
+  /** Restores `former`, sent as `body`, after a save, unless it was changed again since. */
+  async undo(saved: T, former: Partial<T>, body: unknown = former): Promise<T> {
     const found = await this.load();
     const names = Object.keys(former) as (keyof T)[];
     if (names.some((name) => !same(found[name], saved[name]))) {
       throw new ChangedMeanwhile("It was changed again in the meantime. Nothing was undone.");
     }
-    return this.save(former);
+    return this.save(former, body);
+  }
+
+  async #patch(body: unknown, query: Query): Promise<T> {
+    const { value, etag } = await patchVersion<T>(this.path, body, this.#etag, query);
+    this.#saves++;
+    return this.#take(value, etag);
+  }
+
+  /** Takes over the state that the service answered in place of a save; throws other errors. */
+  #current(error: unknown): T {
+    if (!(error instanceof Problem) || error.code !== "changed" || !error.current) throw error;
+    this.#saves++;
+    return this.#take(error.current as T, error.etag);
   }
 
   #take(value: T, etag: string | null): T {

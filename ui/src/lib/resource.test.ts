@@ -18,7 +18,7 @@ function service(thing: Thing) {
     if (init.method === "GET") return answer(200, thing);
     const headers = new Headers(init.headers);
     asked.push({ body: JSON.parse(String(init.body)), version: headers.get("if-match") });
-    if (headers.get("if-match") !== `"${version}"`) return answer(412, { ...thing, detail: "It was changed.", code: "changed" });
+    if (headers.get("if-match") !== `"${version}"`) return answer(412, { detail: "It was changed.", code: "changed", current: thing });
     change(JSON.parse(String(init.body)));
     return answer(200, thing);
   });

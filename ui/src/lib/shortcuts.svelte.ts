@@ -1,5 +1,6 @@
 // Keyboard shortcuts: one list for the keys and for the dialog that shows them.
 
+import { untrack } from "svelte";
 import { router, type Screen } from "./router.svelte";
 
 export interface Shortcut {
@@ -11,8 +12,8 @@ export interface Shortcut {
 class Shortcuts {
   palette = $state(false);
   sheet = $state(false);
-  /** Shortcuts of the current screen. */
-  here = $state<Shortcut[]>([]);
+  /** Of the screen and of what is in it; the last one added has its keys first. */
+  #layers = $state.raw<Shortcut[][]>([]);
 
   readonly everywhere: Shortcut[] = [
     { keys: "Ctrl K", does: "Search or run a command", run: () => (this.palette = true) },
@@ -33,11 +34,17 @@ class Shortcuts {
     })),
   ];
 
-  /** Adds shortcuts while a screen is shown; for `$effect`. */
+  /** Shortcuts of what is shown now. */
+  get here(): Shortcut[] {
+    const found = new Map(this.#layers.flat().map((shortcut) => [shortcut.keys, shortcut]));
+    return [...found.values()];
+  }
+
+  /** Adds shortcuts while something is shown; for `$effect`. */
   add(shortcuts: Shortcut[]): () => void {
-    this.here = shortcuts;
+    this.#layers = [...untrack(() => this.#layers), shortcuts];
     return () => {
-      this.here = [];
+      this.#layers = this.#layers.filter((layer) => layer !== shortcuts);
     };
   }
 
@@ -52,7 +59,7 @@ class Shortcuts {
       return;
     }
     const target = event.target as HTMLElement;
-    const typing = target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName);
+    const typing = target.isContentEditable || target.matches?.("input:not([type=checkbox], [type=radio]), textarea, select");
     if (command || event.altKey || typing || this.palette || this.sheet) return;
     const chord = this.#before ? `${this.#before} ${event.key}` : event.key;
     const found = [...this.here, ...this.everywhere].find((shortcut) => shortcut.keys === chord);

@@ -44,7 +44,7 @@ group("Interactions", {
       await page.getByRole("combobox", { name: "Tag" }).fill(posters[0].name);
       await page.getByRole("option", { name: new RegExp(posters[0].slug) }).click();
       await page.waitForFunction((name) => {
-        const shown = [...document.querySelectorAll("a.row .tag")].map((one) => one.textContent);
+        const shown = [...document.querySelectorAll("[role=listitem] .tag")].map((one) => one.textContent);
         return shown.length > 0 && shown.every((one) => one === name);
       }, posters[0].name);
       await page.getByLabel("State").selectOption("verified");

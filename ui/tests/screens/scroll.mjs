@@ -69,7 +69,7 @@ try {
           // Three screens a frame: as fast as a wheel that is thrown.
           list.scrollTop += 3 * list.clientHeight;
           if (now - begun < seconds * 1_000) requestAnimationFrame(step);
-          else done({ frames: frames.slice(1), rows: Math.round(list.scrollHeight / 32), tasks: window.tasks });
+          else done({ frames: frames.slice(1), rows: Math.round(list.scrollHeight / 36), tasks: window.tasks });
         };
         requestAnimationFrame(step);
       }),

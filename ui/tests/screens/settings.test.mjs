@@ -64,7 +64,7 @@ group("Settings", {
       assert.ok(token.length >= 32);
       await page.getByRole("button", { name: "Done" }).click();
       assert.ok(!(await page.content()).includes(token));
-      await page.locator("li", { hasText: "A script" }).getByRole("button", { name: "Revoke…" }).click();
+      await page.getByRole("listitem").filter({ hasText: "A script" }).getByRole("button", { name: "Revoke…" }).click();
       await page.getByText("Revoke A script?").waitFor();
       await page.getByRole("button", { name: "Revoke token" }).click();
       await page.getByText("Revoked A script.").waitFor();
@@ -74,6 +74,7 @@ group("Settings", {
     "save a backup and a diagnostics file without secrets": async (page, { ui }) => {
       await part("backup", "Backup")(page);
       await page.getByLabel("Passphrase", { exact: true }).fill("correct horse battery staple");
+      await page.getByLabel("Repeat passphrase").fill("correct horse battery staple");
       const backup = page.waitForEvent("download");
       await page.getByRole("button", { name: "Save backup…" }).click();
       assert.match((await backup).suggestedFilename(), /^tapdesk-\d{4}-\d\d-\d\d\.backup$/);

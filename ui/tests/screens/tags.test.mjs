@@ -293,7 +293,8 @@ group("A tag", {
       assert.equal(await owner.inputValue(), "Anna and Jo");
       await owner.press("Tab");
       assert.equal((await api.get(`/tags/${id}`)).variables.owner, "Ben");
-      await page.getByRole("button", { name: "Save mine" }).click();
+      await page.getByRole("button", { name: "Save properties" }).click();
+      await page.getByText("Properties saved.").waitFor();
       await page.getByText("Changed to").waitFor({ state: "hidden" });
       assert.equal((await api.get(`/tags/${id}`)).variables.owner, "Anna and Jo");
     },
@@ -339,6 +340,8 @@ group("A tag", {
       await variables.getByLabel("Default value").fill("none");
       await variables.getByRole("button", { name: "Add" }).click();
       await variables.getByLabel("Value of warranty").waitFor();
+      await page.getByRole("button", { name: "Save properties" }).click();
+      await page.getByText("Properties saved.").waitFor();
       assert.equal((await api.get(`/tags/${tags[2].id}`)).variables.warranty, "none");
     },
     "an inlay's mirror, MAC input and keys are edited on its tag": async (page, { api }) => {

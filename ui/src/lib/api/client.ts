@@ -15,6 +15,10 @@ export class Problem extends Error {
     readonly code: schema.ProblemCode | null = null,
     /** What is wrong with which field of the request: "name", "location.lat". */
     readonly errors: schema.ProblemField[] = [],
+    /** With the code "changed", the resource as it is now. */
+    readonly current: unknown = null,
+    /** The version of `current`. */
+    readonly etag: string | null = null,
   ) {
     super(detail);
     this.name = "Problem";
@@ -58,7 +62,8 @@ async function send(method: string, path: string, query: Query, init: RequestIni
   if (response.ok) return response;
   const problem = (await response.json().catch(() => null)) as Partial<schema.Problem> | null;
   const detail = problem?.detail ?? `The service answered ${response.status}.`;
-  throw new Problem(response.status, detail, problem?.code ?? null, problem?.errors);
+  const { code = null, errors = [], current = null } = problem ?? {};
+  throw new Problem(response.status, detail, code, errors, current, response.headers.get("etag"));
 }
 
 async function json<T>(method: string, path: string, query: Query, body?: unknown): Promise<T> {
@@ -72,7 +77,11 @@ export const post = <T>(path: string, body: unknown = {}, query: Query = {}) => 
 export const put = <T>(path: string, body: unknown) => json<T>("PUT", path, {}, body);
 export const patch = <T>(path: string, body: unknown, query: Query = {}) =>
   patchVersion<T>(path, body, null, query).then(({ value }) => value);
-export const remove = <T = void>(path: string) => json<T>("DELETE", path, {});
+/** Deletes a resource. Fails with the code "changed" if its version is no longer `etag`. */
+export async function remove<T = void>(path: string, etag: string | null = null): Promise<T> {
+  const response = await send("DELETE", path, {}, { headers: { ...(etag && { "if-match": etag }) } });
+  return (response.status === 204 ? undefined : await response.json()) as T;
+}
 
 /** A resource, and its version for `If-Match`. */
 export interface Version<T> {

@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
 import type { Block, Experience } from "../../lib/api/types";
-import { blockTypes, contentOf, draftOf, moved, newBlock, newWhen, patchOf, variablesOf, whenTypes } from "./content";
+import { blockTypes, contentOf, storedOf, moved, newBlock, newWhen, patchOf, variablesOf, whenTypes } from "./content";
 
 const page = { name: "Page", kind: "studio", blocks: [{ type: "divider" }], theme: { accent: "#aa3300" } } as unknown as Experience;
 
 describe("a draft", () => {
   it("is a copy, with nothing in place of what is absent", () => {
-    const draft = draftOf(page);
+    const draft = storedOf(page);
     draft.blocks.push({ type: "divider" });
     expect((page as unknown as { blocks: Block[] }).blocks).toHaveLength(1);
-    expect(draftOf({ ...page, theme: undefined } as unknown as Experience).theme).toEqual({});
+    expect(storedOf({ ...page, theme: undefined } as unknown as Experience).theme).toEqual({});
   });
 
   it("takes from the stored theme what it does not have", () => {
-    const draft = { ...draftOf(page), theme: { font: "serif" as const } };
+    const draft = { ...storedOf(page), theme: { font: "serif" as const } };
     expect(patchOf({ theme: draft.theme })).toMatchObject({ theme: { accent: null, font: "serif", logo: null } });
     expect(contentOf("studio", draft)).toEqual({ kind: "studio", blocks: [{ type: "divider" }], theme: { font: "serif" } });
   });

@@ -2,7 +2,7 @@
 
 import type { Block, Experience, FieldKind, FormField, Rule, Theme, When } from "../../lib/api/types";
 
-export interface Draft {
+export interface Content {
   name: string;
   target_url: string;
   rules: Rule[];
@@ -11,8 +11,8 @@ export interface Draft {
 }
 
 /** An editable copy of the draft of an experience. */
-export function draftOf(experience: Experience): Draft {
-  const content = experience as unknown as Partial<Draft>;
+export function storedOf(experience: Experience): Content {
+  const content = experience as unknown as Partial<Content>;
   return structuredClone({
     name: experience.name,
     target_url: content.target_url ?? "",
@@ -25,7 +25,7 @@ export function draftOf(experience: Experience): Draft {
 export type Kind = Experience["kind"];
 
 /** The content of a draft, as a preview takes it. */
-export const contentOf = (kind: Kind, { target_url, rules, blocks, theme }: Draft) =>
+export const contentOf = (kind: Kind, { target_url, rules, blocks, theme }: Content) =>
   kind === "redirect" ? { kind, target_url, rules } : { kind, blocks, theme };
 
 const noTheme: Record<keyof Theme, null> = {
@@ -39,7 +39,7 @@ const noTheme: Record<keyof Theme, null> = {
 };
 
 /** The merge patch for the edits. Members that the theme no longer has are deleted. */
-export const patchOf = ({ rules, theme, ...plain }: Partial<Draft>) => ({
+export const patchOf = ({ rules, theme, ...plain }: Partial<Content>) => ({
   ...plain,
   ...(rules && { rules: rules.length > 0 ? rules : null }),
   ...(theme && { theme: { ...noTheme, ...theme } }),
@@ -152,6 +152,9 @@ export function moved<T>(list: T[], index: number, by: -1 | 1): T[] {
   [copy[index], copy[other]] = [copy[other]!, copy[index]!];
   return copy;
 }
+
+/** The list with `item` at `index`, or at its end if it is shorter now. */
+export const inserted = <T>(list: T[], index: number, item: T): T[] => [...list.slice(0, index), item, ...list.slice(index)];
 
 /** The variables that a page writes or reads in conditions: tags with this page need them. */
 export function variablesOf(blocks: Block[]): string[] {

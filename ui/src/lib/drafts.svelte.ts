@@ -1,0 +1,82 @@
+// The drafts of all forms. One with edits stays when its form is left, by a click on
+// another row, another screen or another connection, and is there when the form opens
+// again. The window asks before it closes on any of them.
+
+import { onDestroy } from "svelte";
+import { SvelteMap } from "svelte/reactivity";
+import { setUnsaved } from "./desktop";
+import { Draft } from "./draft.svelte";
+import { notices } from "./notices.svelte";
+import { shell } from "./shell.svelte";
+
+/** A form with its place. */
+export interface Form {
+  /** In words: "Bottle 41, location". */
+  title: string;
+  /** The address of its screen, with the part that shows it. */
+  href: string;
+}
+
+interface Kept extends Form {
+  connection: string;
+  // The members differ from form to form; nothing here reads them.
+  draft: Draft<any>;
+  /** Whether its form is in the page. */
+  open: boolean;
+}
+
+class Drafts {
+  #all = new SvelteMap<string, Kept>();
+
+  constructor() {
+    $effect.root(() => {
+      $effect(() => void setUnsaved([...this.#all.values()].some(({ draft }) => draft.changed)));
+    });
+  }
+
+  /** Drafts with edits whose forms were left, of the connected service. */
+  get left(): readonly Kept[] {
+    return [...this.#all.values()].filter(({ draft, open, connection }) => !open && connection === here() && draft.changed);
+  }
+
+  /** The draft of a form: the one that was left, or a new one of what is `stored`. */
+  open<T extends object>(form: Form, stored: () => T): Draft<T> {
+    const connection = here();
+    const key = `${connection} ${form.href}`;
+    const draft = (this.#all.get(key)?.draft as Draft<T> | undefined) ?? new Draft(stored());
+    this.#all.set(key, { ...form, connection, draft, open: true });
+    return draft;
+  }
+
+  /** Takes note that the form of `draft` is no longer in the page. */
+  leave(draft: Draft<any>, title: string): void {
+    for (const [key, kept] of this.#all) {
+      if (kept.draft !== draft) continue;
+      if (!draft.changed) this.#all.delete(key);
+      else {
+        this.#all.set(key, { ...kept, title, open: false });
+        notices.offer(`${title}: your changes are kept, but not saved.`, "Show", () => (location.hash = kept.href));
+      }
+    }
+  }
+
+  /** Discards the edits of a form that was left. */
+  drop(draft: Draft<any>): void {
+    draft.revert();
+    for (const [key, kept] of this.#all) if (kept.draft === draft) this.#all.delete(key);
+  }
+}
+
+const here = () => shell.ready?.connection.id ?? "";
+
+export const drafts = new Drafts();
+
+/** The draft of the form of this component. `title` names it when the form is left. */
+export function useDraft<T extends object>(title: () => string, href: string, stored: () => T): Draft<T> {
+  const draft = drafts.open({ title: title(), href }, stored);
+  // The component's properties may be gone by the time it is destroyed.
+  let last = title();
+  $effect(() => void (last = title()));
+  onDestroy(() => drafts.leave(draft, last));
+  return draft;
+}

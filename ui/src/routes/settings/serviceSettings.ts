@@ -1,0 +1,70 @@
+// The fields of the service's settings, and what their texts mean.
+
+import type { Settings } from "../../lib/api/types";
+import { count } from "../../lib/format";
+import { wholeNumber } from "../../lib/numbers";
+
+export interface SettingField {
+  name: keyof Settings;
+  label: string;
+  hint: string;
+  kind: "text" | "number" | "limit" | "list" | "target";
+  /** The least and the greatest number. */
+  bounds?: [number, number];
+  unit?: string;
+  required?: boolean;
+}
+
+export const fields: SettingField[] = [
+  { name: "tag_url", label: "Tag URL", hint: "The public base URL of your tags, as printed and written to inlays.", kind: "text", required: true },
+  { name: "retention_months", label: "Retention", hint: "How long interactions are kept, 1 to 1,200 months.", kind: "number", bounds: [1, 1200], unit: "months" },
+  { name: "default_country", label: "Default country", hint: "Two-letter code used if a visitor's country is unknown. May be empty.", kind: "text" },
+  { name: "app_id", label: "app_id", hint: "Included in every payload.", kind: "number" },
+  {
+    name: "rate_limit",
+    label: "Rate limit",
+    hint: "Invalid calls per client and minute before the client gets 429: a number, or off. Valid calls are never limited.",
+    kind: "limit",
+    bounds: [1, 0xffff_ffff],
+    unit: "calls a minute",
+  },
+  { name: "simulated_targets", label: "Destination of simulated taps", hint: "", kind: "target" },
+  { name: "trusted_proxies", label: "Trusted proxies", hint: "Address blocks whose forwarding headers are trusted, separated by commas.", kind: "list" },
+  { name: "country_header", label: "Country header", hint: "The header in which a trusted proxy names the visitor's country.", kind: "text" },
+  { name: "hosts", label: "Host names", hint: "More host names that the admin API answers, separated by commas.", kind: "list" },
+];
+
+const text = (value: unknown) => (Array.isArray(value) ? value.join(", ") : value === null || value === undefined ? "" : String(value));
+
+/** The settings as the form shows them. */
+export const textsOf = (settings: Settings): Record<string, string> => Object.fromEntries(fields.map(({ name }) => [name, text(settings[name].value)]));
+
+/** The value that a text means; throws a message for people if it means none. */
+export function valueOf({ kind, bounds, label, required }: SettingField, text: string): unknown {
+  if (kind === "limit" && text.trim() === "off") return "off";
+  if (kind === "number" || kind === "limit") {
+    const number = wholeNumber(text, ...(bounds ?? []));
+    if (number !== null) return number;
+    if (kind === "limit") throw new Error(`${label}: enter a whole number of at least 1, or off.`);
+    throw new Error(bounds ? `${label}: enter a whole number from ${count(bounds[0])} to ${count(bounds[1])}, without a unit.` : `${label}: enter a whole number.`);
+  }
+  if (kind === "list") return text.split(",").map((part) => part.trim()).filter(Boolean);
+  if (text.trim() === "" && required) throw new Error(`${label} cannot be empty.`);
+  return text === "" ? null : text;
+}
+
+/** The values that the texts mean, and the errors of those that mean none, by name. */
+export function valuesOf(texts: Record<string, string>) {
+  const values: Record<string, unknown> = {};
+  const wrong: Record<string, string> = {};
+  for (const field of fields) {
+    const text = texts[field.name];
+    if (text === undefined) continue;
+    try {
+      values[field.name] = valueOf(field, text);
+    } catch (error) {
+      wrong[field.name] = (error as Error).message;
+    }
+  }
+  return { values, wrong };
+}

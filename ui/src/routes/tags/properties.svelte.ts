@@ -1,0 +1,55 @@
+// The properties of a tag as one form: a member for each class and key. A property has
+// a version of its own, because visitors change variables at any time.
+
+import { getVersion, Problem, putVersion, remove, type Version } from "../../lib/api/client";
+import type { PropertyClass, Tag } from "../../lib/api/types";
+import { ChangedMeanwhile } from "../../lib/resource.svelte";
+
+/** Values by `class/key`; `null` for one that is to be removed. */
+export type Properties = Record<string, string | null>;
+
+/** A property that is being typed. */
+export const noProperty = () => ({ key: "", value: "" });
+export type NewProperty = ReturnType<typeof noProperty>;
+
+const classes: PropertyClass[] = ["variables", "attributes", "data"];
+
+export const nameOf = (of: PropertyClass, key: string) => `${of}/${key}`;
+export const keyOf = (name: string) => name.slice(name.indexOf("/") + 1);
+
+/** All properties of a tag. */
+export const propertiesOf = (tag: Tag): Properties =>
+  Object.fromEntries(classes.flatMap((of) => Object.entries(tag[of]).map(([key, value]) => [nameOf(of, key), value])));
+
+const pathOf = (tag: number, name: string) => `/tags/${tag}/${name.slice(0, name.indexOf("/"))}/${encodeURIComponent(keyOf(name))}`;
+
+/** The stored value; `null` if there is none. */
+async function stored(path: string): Promise<Version<{ value: string }> | null> {
+  try {
+    return await getVersion<{ value: string }>(path);
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/**
+ * Saves the edits one after the other, each only over the value that was `seen`. Throws
+ * `ChangedMeanwhile` at the first that somebody else changed; those before it are saved.
+ */
+export async function saveProperties(tag: number, edits: Properties, seen: Properties): Promise<void> {
+  for (const [name, value] of Object.entries(edits)) {
+    const path = pathOf(tag, name);
+    const found = await stored(path);
+    const is = found?.value.value ?? null;
+    if (is === value) continue;
+    if (is !== (seen[name] ?? null)) throw new ChangedMeanwhile(`Somebody else changed ${keyOf(name)} in the meantime. Compare the values, then save again.`);
+    try {
+      if (value === null) await remove(path, found?.etag);
+      else await putVersion(path, { value }, found?.etag ?? null);
+    } catch (error) {
+      if (error instanceof Problem && error.code === "changed") throw new ChangedMeanwhile();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,166 @@
+// Nothing that was typed is lost: not by another tab, row or screen, not by a refused
+// save, not by another's change, and not by an undo.
+
+import assert from "node:assert/strict";
+import { kioskHost } from "./host.mjs";
+import { group } from "./suite.mjs";
+
+const kept = (page, title) => page.getByText(`${title}: your changes are kept, but not saved.`);
+const forms = (page) => page.getByRole("button", { name: /unsaved form/ });
+const go = (page, screen) => page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name: screen, exact: true }).click();
+
+group("What is typed", {
+  states: {
+    "a changed tag": async (page, { tags }) => {
+      await page.show(`tags/${tags[46].id}`);
+      await page.getByLabel("Title").fill("Half-typed");
+      await page.getByText("Not saved yet").first().waitFor();
+    },
+    "changed properties": async (page, { tags }) => {
+      await page.show(`tags/${tags[46].id}?part=properties`);
+      await page.getByRole("button", { name: "Remove colour" }).click();
+      await page.getByLabel("Value of owner").fill("Ann");
+    },
+    "forms that were left": async (page, { tags }) => {
+      await page.show(`tags/${tags[46].id}`);
+      await page.getByLabel("Title").fill("Half-typed");
+      await go(page, "Overview");
+      await forms(page).click();
+      await page.getByRole("button", { name: `Discard changes of ${tags[46].name}` }).waitFor();
+    },
+  },
+  stories: {
+    "is kept while other sections, rows and screens are shown, and found again": async (page, { tags }) => {
+      const [tag, other] = [tags[46], tags[45]];
+      await page.setViewportSize({ width: 1400, height: 800 });
+      await page.show(`tags/${tag.id}`);
+      await page.getByLabel("Title").fill("Half-typed");
+      await page.getByRole("tab", { name: "Taps" }).click();
+      await page.getByRole("tab", { name: /Details.*not saved yet/ }).click();
+      assert.equal(await page.getByLabel("Title").inputValue(), "Half-typed");
+      await page.getByRole("tab", { name: "Location" }).click();
+      await page.getByLabel("Street and number").fill("Hauptstr");
+      await page.getByRole("tab", { name: "Properties" }).click();
+      await page.getByLabel("Value of owner").fill("Ann");
+      await page.getByLabel("New key").first().fill("half");
+      await page.getByRole("main").getByText(other.name, { exact: true }).click();
+      await page.getByRole("heading", { name: other.name }).waitFor();
+      await kept(page, `${tag.name}, location`).waitFor();
+      await go(page, "Overview");
+      await forms(page).click();
+      await page.getByRole("link", { name: `${tag.name}, properties` }).click();
+      await page.getByRole("heading", { name: tag.name }).waitFor();
+      assert.equal(await page.getByLabel("Value of owner").inputValue(), "Ann");
+      assert.equal(await page.getByLabel("New key").first().inputValue(), "half");
+      await page.getByRole("tab", { name: "Location" }).click();
+      assert.equal(await page.getByLabel("Street and number").inputValue(), "Hauptstr");
+      await page.getByRole("tab", { name: /Details/ }).click();
+      assert.equal(await page.getByLabel("Title").inputValue(), "Half-typed");
+    },
+    "in an experience is kept, and given up only by name": async (page) => {
+      await page.show("experiences/1");
+      await page.getByLabel("Destination URL").fill("https://half.example.com/");
+      await go(page, "Tags");
+      await kept(page, "Register product").waitFor();
+      await page.getByRole("button", { name: "Show" }).click();
+      const target = page.getByLabel("Destination URL");
+      await target.waitFor();
+      assert.equal(await target.inputValue(), "https://half.example.com/");
+      await go(page, "Tags");
+      await forms(page).click();
+      await page.getByRole("button", { name: "Discard changes of Register product" }).click();
+      await forms(page).waitFor({ state: "hidden" });
+      await page.show("experiences/1");
+      assert.match(await page.getByLabel("Destination URL").inputValue(), /shop\.example\.com/);
+    },
+    "in the settings is kept, also what is no number": async (page, { api }) => {
+      await page.show("settings/service");
+      await page.getByLabel("Retention").fill("12 months");
+      await page.getByLabel("Country header").fill("X-Country");
+      await page.getByRole("link", { name: "Tokens" }).click();
+      await kept(page, "Service settings").waitFor();
+      await page.getByRole("link", { name: "Service", exact: true }).click();
+      assert.equal(await page.getByLabel("Retention").inputValue(), "12 months");
+      await page.getByRole("button", { name: "Save settings" }).click();
+      await page.getByText("Retention: enter a whole number from 1 to 1,200, without a unit.").waitFor();
+      await page.getByLabel("Retention").fill("7");
+      const before = (await api.get("/settings")).retention_months.value;
+      await page.getByRole("button", { name: "Save settings" }).click();
+      await page.getByText("Settings saved.").waitFor();
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByText("Undone.").waitFor();
+      assert.equal((await api.get("/settings")).retention_months.value, before);
+      assert.equal(await page.getByLabel("Retention").inputValue(), String(before));
+      assert.equal(await page.getByLabel("Country header").inputValue(), "");
+    },
+    "in the kiosk's settings is kept": async (page) => {
+      await kioskHost(page);
+      await page.show("settings/kiosk");
+      await page.getByLabel("Heading").fill("Half a wel");
+      await page.getByLabel("Each picture is shown for").fill("eight");
+      await page.getByRole("link", { name: "Tokens" }).click();
+      await kept(page, "Kiosk").waitFor();
+      await page.getByRole("link", { name: "Kiosk", exact: true }).click();
+      assert.equal(await page.getByLabel("Heading").inputValue(), "Half a wel");
+      const seconds = page.getByLabel("Each picture is shown for");
+      assert.equal(await seconds.inputValue(), "eight");
+      assert.equal(await seconds.evaluate((field) => field.validationMessage), "Enter a whole number from 2 to 600.");
+    },
+    "follows the undo of its save": async (page, { api, tags }) => {
+      const { id, title } = tags[20];
+      await page.show(`tags/${id}`);
+      await page.getByLabel("Title").fill("Saved too early");
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByText("Saved.", { exact: true }).waitFor();
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByText("Undone.").waitFor();
+      assert.equal(await page.getByLabel("Title").inputValue(), title);
+      assert.equal((await api.get(`/tags/${id}`)).title, title);
+    },
+    "in a saved draft of an experience is taken back by undo": async (page, { api }) => {
+      const { id } = await api.post("/experiences", { name: "Saved early", kind: "redirect", target_url: "https://example.com/one" });
+      await page.show(`experiences/${id}`);
+      await page.getByLabel("Destination URL").fill("https://example.com/two");
+      await page.getByRole("button", { name: "Save draft" }).click();
+      await page.getByText("Draft saved.").waitFor();
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByText("Undone.").waitFor();
+      assert.equal(await page.getByLabel("Destination URL").inputValue(), "https://example.com/one");
+      assert.equal((await api.get(`/experiences/${id}`)).target_url, "https://example.com/one");
+    },
+    "stands beside another's change that arrives with the refused save": async (page, { api, tags }) => {
+      const { id } = tags[21];
+      await page.show(`tags/${id}`);
+      await page.getByLabel("Title").fill("Mine");
+      // Only the save can hear of it.
+      await page.route(`**/admin/v1/tags/${id}`, (route) => (route.request().method() === "GET" ? route.abort() : route.continue()));
+      await api.patch(`/tags/${id}`, { title: "Theirs" });
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByText("Changed to “Theirs” in the meantime.").waitFor();
+      assert.equal(await page.getByLabel("Title").inputValue(), "Mine");
+      assert.equal((await api.get(`/tags/${id}`)).title, "Theirs");
+    },
+    "in properties goes live by its button alone, together, and back by undo": async (page, { api, tags }) => {
+      const { id } = tags[22];
+      const before = await api.get(`/tags/${id}`);
+      await page.show(`tags/${id}?part=properties`);
+      const owner = page.getByLabel("Value of owner");
+      await owner.fill("Half an own");
+      await owner.press("Enter");
+      await page.getByLabel("Value of colour").focus();
+      await page.getByRole("button", { name: "Remove batch" }).click();
+      await page.getByText("removed when you save").waitFor();
+      await page.getByText("Not saved yet").first().waitFor();
+      assert.deepEqual((await api.get(`/tags/${id}`)).variables, before.variables);
+      await page.getByRole("button", { name: "Save properties" }).click();
+      await page.getByText("Properties saved.").waitFor();
+      const saved = await api.get(`/tags/${id}`);
+      assert.deepEqual([saved.variables.owner, saved.attributes.batch], ["Half an own", undefined]);
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByText("Undone.").waitFor();
+      const back = await api.get(`/tags/${id}`);
+      assert.deepEqual([back.variables, back.attributes], [before.variables, before.attributes]);
+      await page.waitForFunction(() => document.querySelector("[aria-label='Value of owner']").value === "");
+    },
+  },
+});

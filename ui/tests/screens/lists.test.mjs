@@ -1,0 +1,167 @@
+// One list for every screen: the keyboard does all that the mouse does, what is read
+// does not move, and what failed is tried again.
+
+import assert from "node:assert/strict";
+import { group } from "./suite.mjs";
+
+const list = (page, name = "Tags") => page.getByRole("list", { name, exact: true });
+const active = (page) => page.evaluate(() => document.activeElement.closest("[data-id]")?.querySelector(".name").textContent ?? document.activeElement.textContent);
+/** Waits until the row of this name has the focus. */
+const on = (page, name) =>
+  page.waitForFunction((wanted) => document.activeElement.closest("[data-id]")?.querySelector(".name").textContent === wanted, name);
+const many = async (api) => {
+  if ((await api.get("/tags?q=row-0&limit=1&count=true")).count > 0) return;
+  const rows = Array.from({ length: 240 }, (_, index) => `Row ${String(index).padStart(3, "0")},row-0${String(index).padStart(4, "0")}`);
+  await api.csv("/tags/import", `name,slug\n${rows.join("\n")}\n`);
+};
+
+group("A list", {
+  states: {
+    "with a row in hand": async (page) => {
+      await page.show("tags");
+      await page.keyboard.press("j");
+      await page.keyboard.press("x");
+      await page.getByText("1 tag selected").waitFor();
+    },
+    "whose next page failed": async (page, { api }) => {
+      await many(api);
+      await page.route("**/admin/v1/tags?*after=*", (route) => route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"detail":"The disk is full."}' }));
+      await page.show("tags?q=row-0&sort=name");
+      await page.keyboard.press("j");
+      await page.keyboard.press("End");
+      await page.getByRole("alert").getByText("The disk is full.").waitFor();
+      await page.unroute("**/admin/v1/tags?*after=*");
+    },
+    "with new rows that wait": async (page, { api, tags }) => {
+      await page.show("interactions");
+      await page.keyboard.press("j");
+      await api.tap(tags[0].slug);
+      await page.getByRole("button", { name: /new$/ }).waitFor();
+    },
+  },
+  stories: {
+    "is walked, opened and left by keys, and the focus goes along": async (page, { tags }) => {
+      const newest = tags.filter(({ name }) => name.startsWith("Crate")).reverse();
+      await page.show("tags?q=crate");
+      await page.keyboard.press("j");
+      await on(page, newest[0].name);
+      await page.keyboard.press("j");
+      await page.keyboard.press("ArrowDown");
+      await on(page, newest[2].name);
+      await page.keyboard.press("k");
+      await on(page, newest[1].name);
+      await page.keyboard.press("End");
+      await on(page, newest.at(-1).name);
+      await page.keyboard.press("Home");
+      await page.keyboard.press("ArrowDown");
+      await on(page, newest[1].name);
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: newest[1].name }).waitFor();
+      await page.waitForFunction(() => document.activeElement.localName === "h2");
+      await page.keyboard.press("Tab");
+      assert.equal(await page.evaluate(() => document.activeElement.closest("aside") !== null), true);
+      await page.keyboard.press("Escape");
+      await on(page, newest[1].name);
+      assert.match(page.url(), /#\/tags\?q=crate$/);
+    },
+    "is one stop of the Tab key": async (page) => {
+      await page.show("tags");
+      await page.getByLabel("Order").focus();
+      for (let stop = 0; stop < 5; stop++) await page.keyboard.press("Tab");
+      // Three columns that sort, the row, and what comes after the list.
+      assert.equal(await page.evaluate(() => document.activeElement.closest("[role=list]") === null), true);
+    },
+    "selects by a click, by shift and by x": async (page) => {
+      await page.show("tags?sort=name");
+      const boxes = list(page).getByRole("checkbox");
+      await boxes.nth(1).click();
+      await page.getByText("1 tag selected").waitFor();
+      await boxes.nth(4).click({ modifiers: ["Shift"] });
+      await page.getByText("4 tags selected").waitFor();
+      assert.equal(await boxes.nth(3).isChecked(), true);
+      await page.keyboard.press("j");
+      await page.keyboard.press("x");
+      await page.getByText(/^[35] tags selected$/).waitFor();
+      await page.getByRole("button", { name: "Clear selection" }).click();
+      await page.keyboard.press("Home");
+      await page.keyboard.press("k");
+      await page.keyboard.press("Shift+ArrowDown");
+      await page.keyboard.press("Shift+ArrowDown");
+      await page.getByText("3 tags selected").waitFor();
+    },
+    "sorts by its columns, and the address says so": async (page) => {
+      await page.show("tags");
+      const name = page.getByRole("group", { name: "Columns" }).getByRole("button", { name: "Name" });
+      await name.click();
+      assert.match(page.url(), /sort=name/);
+      await list(page).getByText("Bicycle 10").waitFor();
+      assert.equal(await name.getAttribute("aria-pressed"), "true");
+      await name.click();
+      assert.match(page.url(), /sort=-name/);
+      await list(page).getByText("Watch 5", { exact: true }).waitFor();
+    },
+    "keeps the rows that are there if the next page fails, and tries it again": async (page, { api }) => {
+      await many(api);
+      let broken = true;
+      await page.route("**/admin/v1/tags?*after=*", (route) =>
+        broken ? route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"detail":"The disk is full."}' }) : route.continue(),
+      );
+      await page.show("tags?q=row-0&sort=name");
+      await page.keyboard.press("j");
+      await page.keyboard.press("End");
+      const alert = page.getByRole("alert").filter({ hasText: "The disk is full." });
+      await alert.waitFor();
+      await list(page).getByText("Row 099").waitFor();
+      broken = false;
+      await alert.getByRole("button", { name: "Try again" }).click();
+      await alert.waitFor({ state: "hidden" });
+      await page.keyboard.press("j");
+      await page.keyboard.press("End");
+      await list(page).getByText("Row 199").waitFor();
+    },
+    "keeps its place when rows change and while another screen is shown": async (page, { api }) => {
+      await many(api);
+      await page.show("tags?q=row-0&sort=name");
+      const scroll = () => list(page).evaluate((one) => one.scrollTop);
+      await list(page).evaluate((one) => one.scrollTo({ top: 1800 }));
+      await list(page).getByText("Row 055").waitFor();
+      await page.getByRole("checkbox", { name: "Select Row 055" }).click();
+      await page.getByRole("button", { name: "Archive" }).click();
+      await page.getByText("1 tag archived.").waitFor();
+      assert.equal(await scroll(), 1800);
+      await page.keyboard.press("g");
+      await page.keyboard.press("o");
+      await page.getByRole("heading", { name: "Overview" }).waitFor();
+      await page.goBack();
+      await list(page).getByText("Row 055").waitFor();
+      assert.equal(await scroll(), 1800);
+      await page.getByLabel("Search tags").fill("row-00");
+      await list(page).getByText("Row 000").waitFor();
+      assert.equal(await scroll(), 0);
+    },
+    "lets new taps wait while somebody reads, and shows them on demand": async (page, { api, tags }) => {
+      await page.show("interactions");
+      const rows = list(page, "Interactions");
+      await page.keyboard.press("j");
+      const read = await rows.locator("a").first().getAttribute("href");
+      await api.tap(tags[0].slug);
+      await api.tap(tags[1].slug);
+      const fresh = page.getByRole("button", { name: "2 new" });
+      await fresh.waitFor();
+      assert.equal(await rows.locator("a").first().getAttribute("href"), read);
+      await fresh.click();
+      await fresh.waitFor({ state: "hidden" });
+      await page.waitForFunction((one) => document.querySelector("[role=list] a").getAttribute("href") !== one, read);
+    },
+    "is the same on every screen": async (page, { api }) => {
+      await api.post("/sheets", { name: "Delivery", planned: 5, expected: {} });
+      for (const [place, name] of [["experiences", "Experiences"], ["interactions", "Interactions"], ["sheets", "Test sheets"], ["simulator", "Virtual inlays"], ["settings/tokens", "Tokens"]]) {
+        await page.show(place);
+        await page.getByRole("group", { name: "Columns" }).waitFor();
+        await page.keyboard.press("j");
+        await page.waitForFunction((label) => document.activeElement.closest(`[role=list][aria-label="${label}"]`) !== null, name);
+        assert.ok((await active(page)).length > 0, place);
+      }
+    },
+  },
+});
