@@ -24,6 +24,7 @@ pub(crate) fn catch<T, E: From<Panicked>>(
 }
 
 /// What `operation` returns once it is awaited, or [`Panicked`].
+#[cfg(feature = "postgres")]
 pub(crate) async fn catch_async<T, E: From<Panicked>>(
     operation: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {

@@ -179,6 +179,10 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
 async fn open(
     database: Database,
     clock: &Arc<dyn Clock>,
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(unused_variables, reason = "SQLite's time is the clock's")
+    )]
     test: bool,
 ) -> Result<Arc<dyn Storage>, StartError> {
     let clock = Arc::clone(clock);

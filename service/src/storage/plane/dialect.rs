@@ -17,10 +17,6 @@ pub(in crate::storage) enum Dialect {
     /// SQLite.
     Sqlite,
     /// PostgreSQL.
-    #[cfg_attr(
-        not(feature = "postgres"),
-        expect(dead_code, reason = "there is no other database then")
-    )]
     Postgres,
 }
 
