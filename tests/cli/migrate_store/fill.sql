@@ -32,7 +32,7 @@ SELECT randomblob(7), 'ntag424dna', id, CASE WHEN id % 4 THEN 'plain' END, 'none
     CASE WHEN id % 2 THEN randomblob(44) END, randomblob(44), x'', randomblob(16), id % 13 = 0, simulated, 6, 7,
     CASE WHEN id % 17 = 0 THEN 8 END
 FROM tags;
-INSERT INTO counters SELECT id, 1 + id % 3, id % 16777216, random() FROM inlays;
+INSERT INTO counters (inlay_id, key_version, last, seen) SELECT id, 1 + id % 3, id % 16777216, random() FROM inlays;
 INSERT INTO former_counters SELECT id, randomblob(16), x'', id, random() FROM inlays WHERE id % 10 = 0;
 INSERT INTO virtual_inlays (inlay_id, counter, created_at) SELECT id, id % 100, 9 FROM inlays WHERE simulated;
 
@@ -44,7 +44,8 @@ WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)
 INSERT INTO images (experience_id, media_type, bytes, created_at) SELECT 1, 'image/png', randomblob(50000), i FROM n;
 
 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :interactions)
-INSERT INTO interactions
+INSERT INTO interactions (id, at, tag_id, previous, inlay_id, uid, reason, counter, last_counter, tech, experience_id,
+    experience_version, client, country, returning_month, returning_day, key_issued, simulated)
 SELECT i, :now - (:interactions - i) * 500, 1 + i % :tags, CASE WHEN i > :tags THEN i - :tags END,
     CASE WHEN i % 3 THEN 1 + i % :tags END, CASE WHEN i % 50 = 0 THEN randomblob(7) END,
     CASE WHEN i % 3 THEN 'verified' ELSE 'static' END, i % 1000, CASE WHEN i % 3 THEN i % 1000 - 1 END, 'u',
@@ -59,9 +60,12 @@ INSERT INTO refused_updates SELECT id, at, 'unknown_variable', CASE WHEN id % 2 
 FROM interactions WHERE id % 25 = 0;
 INSERT INTO payload_reads SELECT id, at, id % 9 FROM interactions WHERE id % 10 = 0;
 INSERT INTO left_out SELECT id, '["tag:variable:registered"]' FROM interactions WHERE id % 50 = 0;
-INSERT INTO visits SELECT tag_id, x'', count(*), max(at), max(id) FROM interactions GROUP BY tag_id;
-INSERT INTO visits SELECT tag_id, client, 1, at, id FROM interactions WHERE client IS NOT NULL AND id % 5 = 0;
-INSERT INTO tap_counts SELECT at / 3600000, reason, simulated, count(*) FROM interactions GROUP BY 1, 2, 3;
+INSERT INTO visits (tag_id, client, scans, last_at, last_interaction) SELECT tag_id, x'', count(*), max(at), max(id) FROM interactions GROUP BY tag_id;
+INSERT INTO visits (tag_id, client, scans, last_at, last_interaction) SELECT tag_id, client, 1, at, id FROM interactions WHERE client IS NOT NULL AND id % 5 = 0;
+INSERT INTO tap_counts (hour, reason, simulated, taps)
+SELECT at / 3600000, reason, simulated, count(*) FROM interactions GROUP BY 1, 2, 3;
+-- All of it is in the rows.
+UPDATE folded SET up_to = :interactions;
 INSERT INTO sheets (name, expected, planned, created_at, closed_at) VALUES ('S', '{}', 5, 1, NULL), ('T', '{}', NULL, 1, 2);
 INSERT INTO sheet_rows VALUES (1, 1, 5, '{"uid": "04"}'), (1, 2, 6, '{}'), (2, 1, 7, '{}');
 
