@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
@@ -218,15 +219,27 @@ pub(crate) struct Test {
         allow_negative_numbers = true
     )]
     test_skew: i64,
+
+    /// Test mode: how often counts of taps are folded into SQLite's tables, in milliseconds
+    #[arg(long, env = "TAPDESK_TEST_FOLD", value_name = "MILLISECONDS")]
+    test_fold: Option<u64>,
 }
 
 impl Test {
     /// What was chosen.
     pub(crate) fn mode(&self) -> Result<Option<TestMode>> {
-        match (self.test_clock, self.test_skew) {
-            (true, skew) => Ok(Some(TestMode { skew })),
-            (false, 0) => Ok(None),
-            (false, _) => bail!("A clock that is wrong is for tests: set TAPDESK_TEST_CLOCK, too."),
+        match (self.test_clock, self.test_skew, self.test_fold) {
+            (true, skew, fold) => Ok(Some(TestMode {
+                skew,
+                fold_every: fold.map(Duration::from_millis),
+            })),
+            (false, 0, None) => Ok(None),
+            (false, 0, Some(_)) => {
+                bail!("Folding at another pace is for tests: set TAPDESK_TEST_CLOCK, too.")
+            }
+            (false, ..) => {
+                bail!("A clock that is wrong is for tests: set TAPDESK_TEST_CLOCK, too.")
+            }
         }
     }
 }

@@ -163,8 +163,9 @@ async fn find(
         after: None,
         limit: LOOK_AT,
     };
-    let found = service.storage.tags(list).await?;
-    Ok(found.into_iter().find(|tag| tag.answers_to(demo.slug)))
+    let found = service.storage.tags(list).await?.into_iter();
+    let mut found = found.map(|(tag, _)| tag);
+    Ok(found.find(|tag| tag.answers_to(demo.slug)))
 }
 
 /// Brings a deleted tag of the demonstration back.

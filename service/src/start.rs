@@ -4,6 +4,7 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use zeroize::Zeroizing;
 
@@ -50,6 +51,8 @@ pub enum Database {
 pub struct TestMode {
     /// By how many milliseconds this node's own clock is wrong.
     pub skew: i64,
+    /// How often SQLite folds the counts of taps into its tables, if not as usual.
+    pub fold_every: Option<Duration>,
 }
 
 /// Where the key that wraps inlay keys comes from.
@@ -131,7 +134,7 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
         None => Arc::new(SystemClock::start()),
     };
     // The files beside the database are touched only by who owns it.
-    let storage = open(start.database, &clock, start.test.is_some()).await?;
+    let storage = open(start.database, &clock, start.test).await?;
     match storage.check_writable().await {
         // Redirects go on without a key, and the rest comes back with the room.
         Err(StorageError::Full) => tracing::error!(
@@ -179,22 +182,26 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
 async fn open(
     database: Database,
     clock: &Arc<dyn Clock>,
-    #[cfg_attr(
-        not(feature = "postgres"),
-        expect(unused_variables, reason = "SQLite's time is the clock's")
-    )]
-    test: bool,
+    test: Option<TestMode>,
 ) -> Result<Arc<dyn Storage>, StartError> {
     let clock = Arc::clone(clock);
     Ok(match database {
         Database::Sqlite(path) => {
             private_file::make_folder_of(&path)
                 .map_err(|error| sqlite::OpenError::Io(path.clone(), error))?;
-            Arc::new(SqliteStorage::open(&path, clock, &OsEntropy)?)
+            let fold_every = test.and_then(|test| test.fold_every);
+            Arc::new(match fold_every {
+                Some(every) => SqliteStorage::open_folding(&path, clock, &OsEntropy, every)?,
+                None => SqliteStorage::open(&path, clock, &OsEntropy)?,
+            })
         }
         #[cfg(feature = "postgres")]
         Database::Postgres(address) => {
-            let time = if test { Time::Movable } else { Time::Its };
+            let time = if test.is_some() {
+                Time::Movable
+            } else {
+                Time::Its
+            };
             let storage = PostgresStorage::open(*address, clock, time, &OsEntropy).await?;
             if let Err(error) = storage.connect().await {
                 tracing::warn!("not all connections to the database could be made: {error}");

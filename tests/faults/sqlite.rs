@@ -4,6 +4,7 @@
 
 mod disk;
 mod durability;
+mod folding;
 mod imports;
 
 use tapdesk_tests::Launch;

@@ -29,6 +29,12 @@ pub(super) trait Backend {
         clock: Arc<dyn Clock>,
         entropy: &dyn Entropy,
     ) -> impl Future<Output = Arc<dyn Storage>>;
+
+    /// Folds a few rows of what taps did, if this kind of storage does that behind taps.
+    /// Whether more are left.
+    fn fold(&self) -> impl Future<Output = bool> {
+        std::future::ready(false)
+    }
 }
 
 /// 2026-01-01T00:00:00Z, when every test begins.

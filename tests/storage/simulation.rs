@@ -18,12 +18,13 @@ use tapdesk_service::rolling_key::{Consumed, KeyHash, is_live};
 use tapdesk_service::storage::{
     InlayFilter, Storage, TagFilter, TagList, TagOrder, UpdateRefusal, Updated, VariableUpdate,
 };
+use tapdesk_service::world;
 
-use crate::storage::backend::{Backend, Database, MINUTE, Tap, Tapped, keys};
+use crate::storage::backend::{Backend, DAY, Database, MINUTE, START, Tap, Tapped, keys};
 
 /// Interleavings of a short run. In a soak there are ten times as many.
 pub(super) const SEEDS: u32 = 8;
-const STEPS: u32 = 250;
+const STEPS: u32 = 300;
 /// Keys that are looked at after each step; all of them are at the end.
 const YOUNGEST: usize = 20;
 
@@ -130,7 +131,7 @@ impl<B: Backend> World<B> {
 
     async fn step(&mut self) {
         let bottle = self.roll(self.bottles.len());
-        match self.roll(20) {
+        match self.roll(24) {
             0..=4 => {
                 // Sometimes after reads that never reached the service.
                 let Bottle {
@@ -164,6 +165,10 @@ impl<B: Backend> World<B> {
             17 => self.restart(false).await,
             18 => self.restart(true).await,
             19 => self.restart_earlier().await,
+            // A pass over what taps did is begun, gone on with, or cut off by what comes next.
+            20..=23 => {
+                self.db.backend().fold().await;
+            }
             _ => {}
         }
     }
@@ -339,7 +344,7 @@ impl<B: Backend> World<B> {
         self.db.now().plus_millis(offset)
     }
 
-    /// What is stored is what the model says.
+    /// What is stored is what the model says, whatever of it is folded.
     async fn check(&self) {
         let storage: &dyn Storage = self.db.storage();
         for bottle in &self.bottles {
@@ -350,6 +355,11 @@ impl<B: Backend> World<B> {
             let accepted = bottle.accepted.get(&bottle.keys).copied().unwrap_or(0);
             assert_eq!(inlay.last_counter, accepted);
         }
+        let taps: u64 = self.bottles.iter().map(|bottle| bottle.scans).sum();
+        let (first, last) = (START.plus_millis(-DAY), START.plus_millis(7 * DAY));
+        let overview = storage.overview(first, last, world::World::Both).await;
+        let counted = overview.unwrap().counts.into_iter();
+        assert_eq!(counted.map(|(_, _, taps)| taps).sum::<u64>(), taps);
         let live = TagList {
             filter: TagFilter::default(),
             order: TagOrder::ScansDescending,
@@ -357,7 +367,7 @@ impl<B: Backend> World<B> {
             limit: 100,
         };
         let tags = storage.tags(live).await.unwrap();
-        assert!(tags.len() == 2 && tags.iter().all(|tag| !tag.simulated));
+        assert!(tags.len() == 2 && tags.iter().all(|(tag, _)| !tag.simulated));
         let live = InlayFilter {
             simulated: Some(false),
             ..InlayFilter::default()

@@ -1,11 +1,13 @@
 //! SQLite: the story, and its own faults.
 
 mod files;
+mod fold;
 mod housekeeping;
 mod writers;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tapdesk_service::clock::{Clock, ManualClock};
@@ -29,11 +31,20 @@ async fn whatever_the_order_of_things_the_invariants_hold() {
 }
 
 /// A database file in a folder of its own.
-pub(super) struct Sqlite(TempDir);
+pub(super) struct Sqlite {
+    folder: TempDir,
+    /// The one that was opened last.
+    storage: Mutex<Weak<SqliteStorage>>,
+}
 
 impl Sqlite {
     pub(super) fn path(&self) -> PathBuf {
-        self.0.path().join("tapdesk.db")
+        self.folder.path().join("tapdesk.db")
+    }
+
+    fn storage(&self) -> Arc<SqliteStorage> {
+        let storage = self.storage.lock().unwrap().upgrade();
+        storage.expect("it is open")
     }
 
     /// A connection to the file that is none of the service's.
@@ -44,11 +55,23 @@ impl Sqlite {
 
 impl Backend for Sqlite {
     fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            storage: Mutex::default(),
+        }
     }
 
     async fn open(&self, clock: Arc<dyn Clock>, entropy: &dyn Entropy) -> Arc<dyn Storage> {
-        Arc::new(SqliteStorage::open(&self.path(), clock, entropy).unwrap())
+        // It folds when a test says so.
+        let never = Duration::MAX;
+        let storage = SqliteStorage::open_folding(&self.path(), clock, entropy, never).unwrap();
+        let storage = Arc::new(storage);
+        *self.storage.lock().unwrap() = Arc::downgrade(&storage);
+        storage
+    }
+
+    async fn fold(&self) -> bool {
+        self.storage().fold(1).await.unwrap()
     }
 }
 

@@ -105,12 +105,22 @@ CREATE TABLE inlays (
 CREATE INDEX inlays_tag ON inlays (tag_id) WHERE tag_id IS NOT NULL;
 CREATE INDEX inlays_master_key ON inlays (master_key_id) WHERE master_key_id IS NOT NULL;
 
--- Apart from inlays, because a tap writes here: small rows, few pages.
+-- A tap appends its interaction; what follows from it is folded behind, into counters,
+-- visits and tap_counts. A row has every tap of its key up to folded_to, in the order of
+-- commits, and no later one.
+CREATE TABLE folded (
+    up_to INTEGER NOT NULL,         -- what follows from interactions up to this id is in the rows
+    seq   INTEGER NOT NULL          -- the last place in the order of commits when it was noted
+);
+INSERT INTO folded (up_to, seq) VALUES (0, 0);
+
+-- Apart from inlays, because taps are folded here: small rows, few pages.
 CREATE TABLE counters (
     inlay_id    INTEGER PRIMARY KEY,
     key_version INTEGER NOT NULL,   -- counts the replacements of the keys, from 1
     last        INTEGER NOT NULL,   -- highest accepted, 0 for none
-    seen        INTEGER NOT NULL    -- bit i: last - i was accepted
+    seen        INTEGER NOT NULL,   -- bit i: last - i was accepted
+    folded_to   INTEGER NOT NULL DEFAULT 0
 );
 
 -- Counters under the keys that an inlay had before: a code that was spent under
@@ -164,8 +174,8 @@ CREATE TABLE images (
 CREATE INDEX images_experience ON images (experience_id);
 
 -- The history has one index beside its key, by which what is due is found: new
--- rows come at its end. Each row names the tag's one before it, so a tag's
--- history is walked as a chain from visits.last_interaction.
+-- rows come at its end. Each row names the one of its tag that was committed before it, so a
+-- tag's history is walked as a chain from visits.last_interaction.
 CREATE TABLE interactions (
     id                 INTEGER PRIMARY KEY,
     at                 INTEGER NOT NULL,
@@ -184,7 +194,8 @@ CREATE TABLE interactions (
     returning_month    INTEGER NOT NULL,
     returning_day      INTEGER NOT NULL,
     key_issued         INTEGER NOT NULL,
-    simulated          INTEGER NOT NULL
+    simulated          INTEGER NOT NULL,
+    seq                INTEGER NOT NULL DEFAULT 0 -- place in the order of commits; ids are reserved before
 );
 CREATE INDEX interactions_at ON interactions (at);
 
@@ -229,13 +240,14 @@ CREATE TABLE left_out (
 );
 
 -- Who came to a tag. The row with the empty client stands for all of them
--- together; it lies beside the others, so that a tap writes one page.
+-- together; it lies beside the others, so that both are one page.
 CREATE TABLE visits (
     tag_id           INTEGER NOT NULL,
     client           BLOB NOT NULL,
     scans            INTEGER NOT NULL,
     last_at          INTEGER NOT NULL,
     last_interaction INTEGER NOT NULL,
+    folded_to        INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (tag_id, client)
 ) WITHOUT ROWID;
 
@@ -245,6 +257,7 @@ CREATE TABLE tap_counts (
     reason    TEXT NOT NULL,
     simulated INTEGER NOT NULL,
     taps      INTEGER NOT NULL,
+    folded_to INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (hour, reason, simulated)
 ) WITHOUT ROWID;
 

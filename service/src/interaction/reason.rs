@@ -28,7 +28,9 @@ impl VerificationState {
 }
 
 /// Why a tap has its verdict: a stable name in the API and in storage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// Verified: an authentic code, for the first time, in its order.

@@ -24,8 +24,10 @@ use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
 use super::StorageError;
-use super::value::{Row, Value};
+use super::value::{Row, Value, values};
 use crate::clock::Timestamp;
+use crate::id::{InlayId, TagId};
+use crate::inlay::counter::CounterState;
 use dialect::Dialect;
 
 /// A statement and its parameters.
@@ -70,6 +72,16 @@ pub(super) trait Query: Send {
         row.ok_or_else(|| StorageError::Failed("a row is missing".to_owned()))
     }
 
+    /// The counts of a tag's taps, if they may be newer than its rows are.
+    fn tag_counts(&self, _tag: TagId) -> Option<TagCounts> {
+        None
+    }
+
+    /// The version of an inlay's keys and their counter, if they may be newer than its row is.
+    fn counter(&self, _inlay: InlayId) -> Option<(u32, CounterState)> {
+        None
+    }
+
     /// The number that `SELECT count(*)` answers.
     async fn count(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StorageError> {
         self.one(sql, values).await?.take()
@@ -79,6 +91,13 @@ pub(super) trait Query: Send {
     async fn exists(&mut self, sql: &str, values: &[Value<'_>]) -> Result<bool, StorageError> {
         Ok(self.row(sql, values).await?.is_some())
     }
+}
+
+/// How often a tag was tapped, and when last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TagCounts {
+    pub(super) scans: u64,
+    pub(super) last_scan_at: Timestamp,
 }
 
 /// A transaction that changes configuration. No other one runs meanwhile, on no node:
@@ -94,6 +113,13 @@ pub(super) trait Transaction: Query {
 
     /// What taps need to know is changed by this transaction: caches are void after its commit.
     fn changes_configuration(&mut self);
+
+    /// Makes the row of an inlay's counter what taps made of it. Taps that come wait until
+    /// the transaction is over, and are decided by the row then.
+    async fn lock_counter(&mut self, inlay: InlayId) -> Result<(), StorageError> {
+        let lock = "SELECT 1 FROM counters WHERE inlay_id = ?1 FOR UPDATE";
+        self.query(lock, &values![inlay]).await.map(drop)
+    }
 }
 
 /// An operation that reads.
@@ -111,6 +137,10 @@ pub(super) type Change<A, T> =
 pub(super) trait Database: Send + Sync {
     /// The time that decides.
     async fn present(&self) -> Result<Timestamp, StorageError>;
+
+    /// Writes the counts of taps that are not in their tables yet, if they are few: then a
+    /// list can be in the newest order.
+    async fn settle_few(&self) {}
 
     /// Runs an operation of one statement, or of several that need not agree.
     async fn read<A, T>(

@@ -6,6 +6,7 @@
 
 mod backup;
 mod connection;
+mod fold;
 mod interactions;
 mod lock;
 mod migrate;
@@ -45,6 +46,7 @@ use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
 use crate::panics;
 use crate::storage::Told;
+use fold::Slice;
 use lock::Lock;
 use readers::Readers;
 use writer::{Write, Writer};
@@ -83,6 +85,18 @@ impl SqliteStorage {
         clock: Arc<dyn Clock>,
         entropy: &dyn Entropy,
     ) -> Result<Self, OpenError> {
+        Self::open_folding(path, clock, entropy, fold::EVERY)
+    }
+
+    /// The same, with another time for which the counts of taps may be in memory alone. For
+    /// tests: what is folded, and when, is seen by nobody. With [`Duration::MAX`] it is
+    /// [`Self::fold`] that folds, or closing.
+    pub fn open_folding(
+        path: &Path,
+        clock: Arc<dyn Clock>,
+        entropy: &dyn Entropy,
+        fold_every: Duration,
+    ) -> Result<Self, OpenError> {
         let lock = Lock::take(path)?;
         let path = lock.database().to_owned();
         let connection = migrate::open(&path, clock.now(), entropy)?;
@@ -90,12 +104,20 @@ impl SqliteStorage {
         expire_keys_of_a_later_clock(&connection, clock.now(), simulated_offset)?;
         // This process is the only one: nobody is at work on an import that is not finished.
         connection.execute("UPDATE imports SET touched_at = 0", [])?;
+        let folded = fold::recover(&connection)
+            .map_err(|error| OpenError::damaged(&path, &error.to_string()))?;
         let next_interaction = AtomicI64::new(last_interaction(&connection)? + 1);
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
         Ok(Self {
             readers: Readers::new(&path),
             path,
-            writer: Writer::start(connection, Arc::clone(&clock), events.clone()),
+            writer: Writer::start(
+                connection,
+                Arc::clone(&clock),
+                events.clone(),
+                folded,
+                fold_every,
+            ),
             clock,
             events,
             next_interaction,
@@ -106,6 +128,22 @@ impl SqliteStorage {
             closed: AtomicBool::new(false),
             lock: Mutex::new(Some(lock)),
         })
+    }
+
+    /// Folds counts of taps into `rows` rows, so that a test can stop between any two. Whether more are left.
+    pub async fn fold(&self, rows: usize) -> Result<bool, StorageError> {
+        let slice = Slice {
+            rows,
+            ..Slice::LONG
+        };
+        let folded = self.writer.folded().clone();
+        self.write(move |write| {
+            if !folded.folds() {
+                write.fold.begin_pass();
+            }
+            write.fold.fold(slice)
+        })
+        .await
     }
 
     /// Where the database is.
@@ -278,6 +316,10 @@ impl Storage for SqliteStorage {
     async fn sweep(&self, keep_since: Timestamp) -> Result<Swept, StorageError> {
         let reads = self.payload_reads.take();
         let refused = self.refused_updates.take();
+        let unfolded = move |write: &mut Write<'_>| sweep::removes_unfolded(write, keep_since);
+        if self.write(unfolded).await? {
+            self.writer.settle().await?;
+        }
         let position = Arc::clone(&self.sweep_position);
         let simulated = self.simulated_offset();
         self.write(move |write| {
@@ -288,6 +330,8 @@ impl Storage for SqliteStorage {
     }
 
     async fn backup(&self, note: BackupNote) -> Result<File, StorageError> {
+        // A copy is exact at any moment; this one needs nothing read again at its start.
+        self.writer.settle().await?;
         let path = self.path().to_owned();
         self.read_long(move |connection| backup::copy(connection, &path, &note))
             .await
@@ -303,6 +347,8 @@ impl Storage for SqliteStorage {
                 sweep::store_payload_reads(write, &reads)
             })
             .await;
+        // What a full disk leaves unfolded is read again at the next start.
+        while self.writer.folded().dirty() > 0 && self.writer.settle().await.is_ok() {}
         self.closed.store(true, Ordering::Release);
         self.readers.close();
         self.writer.stop().await;

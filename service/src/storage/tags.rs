@@ -38,8 +38,10 @@ pub trait Tags: Send + Sync {
     /// A tag with everything known about it.
     async fn tag(&self, id: TagId) -> Result<Option<Tag>, StorageError>;
 
-    /// Some of the tags that `list` selects, in its order.
-    async fn tags(&self, list: TagList) -> Result<Vec<Tag>, StorageError>;
+    /// Some of the tags that `list` selects, in its order, and where each stands in it: the
+    /// place after which a next piece begins. Counts are exact; an order by taps, and a place
+    /// in it, may lack those of the last 30 seconds if there were many.
+    async fn tags(&self, list: TagList) -> Result<Vec<(Tag, TagPlace)>, StorageError>;
 
     /// How many tags `filter` selects.
     async fn count_tags(&self, filter: TagFilter) -> Result<u64, StorageError>;
@@ -269,6 +271,14 @@ impl TagOrder {
     /// Whether names are looked at first.
     pub const fn is_by_name(self) -> bool {
         matches!(self, Self::Name | Self::NameDescending)
+    }
+
+    /// Whether taps are looked at first.
+    pub const fn is_by_taps(self) -> bool {
+        matches!(
+            self,
+            Self::Scans | Self::ScansDescending | Self::LastScan | Self::LastScanDescending
+        )
     }
 
     /// Where `tag` stands in this order.

@@ -35,7 +35,7 @@ pub trait Taps: Send + Sync {
     async fn reserve_interaction_id(&self) -> Result<InteractionId, StorageError>;
 
     /// Records a tap: the counter's compare-and-set, the interaction, the
-    /// key's hash and the tag's scan count commit together or not at all.
+    /// key's hash and the tag's scan count are one operation, done or not at all.
     async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError>;
 
     /// The key issued with `id`, and its interaction. The caller compares the hash.

@@ -138,6 +138,39 @@ async fn on_a_full_disk_reads_and_redirects_go_on_writes_get_507_and_it_recovers
     assert_eq!(service.tap(&studio.path()).await.status, 200);
 }
 
+/// What is folded behind taps finds no room, again and again: the counts stay exact.
+#[tokio::test]
+async fn a_fold_on_a_full_disk_loses_no_count_and_goes_on_when_there_is_room() {
+    let Some(launch) = on_a_small_disk() else {
+        return;
+    };
+    let launch = launch
+        .env("TAPDESK_TEST_CLOCK", "1")
+        .env("TAPDESK_TEST_FOLD", "1");
+    let service = launch.start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let mut recorded = 0;
+    for round in 1..=2 {
+        let filler = Filler::fill(&service);
+        let (unrecorded, _) = tap_until_full(&service, || {
+            recorded += 1;
+            inlay.url(&tag)
+        })
+        .await;
+        recorded -= 1;
+        assert_eq!(service.scan_count(&tag).await, recorded, "round {round}");
+        filler.free();
+        let tap = service.tap(&unrecorded).await;
+        assert!(tap.rk.is_some(), "there is room");
+        recorded += 1;
+        assert_eq!(service.scan_count(&tag).await, recorded, "round {round}");
+    }
+    let stats = service.admin_get("/stats").await;
+    assert_eq!(stats["totals"]["verified"], json!(recorded));
+    // All of it is folded: nothing but the rows is left.
+    assert!(service.terminate().await.success());
+}
+
 /// A launch on a small disk that is full when the service starts, with a
 /// database that was made while there was room.
 fn on_a_disk_that_is_full() -> Option<Launch> {

@@ -114,7 +114,12 @@ impl Site {
     async fn is_whole(&self) {
         // A machine that was the primary recovers, goes back and catches up: it is
         // waited for in steps, since all of it may take a minute.
-        for who in ["a primary", "a follower", "followers", "followers at each commit"] {
+        for who in [
+            "a primary",
+            "a follower",
+            "followers",
+            "followers at each commit",
+        ] {
             eventually(who, async || {
                 let client = self.database("postgres").connect().await.ok()?;
                 let followers = "SELECT count(*), count(*) FILTER (WHERE sync_state = 'sync')

@@ -6,7 +6,7 @@ use serde_json::json;
 use tapdesk_service::rolling_key::LIFETIME_MILLIS;
 
 use super::Sqlite;
-use crate::storage::backend::{DAY, Database, START, Tap};
+use crate::storage::backend::{Backend as _, DAY, Database, START, Tap};
 
 fn rows(db: &Database<Sqlite>, table: &str) -> i64 {
     let count = format!("SELECT count(*) FROM {table}");
@@ -21,6 +21,7 @@ async fn a_visitor_goes_after_30_days_and_the_count_of_all_stays() {
     db.tap(Tap::of(tag).by(1)).await;
     db.clock.advance(1);
     db.tap(Tap::of(tag).by(2)).await;
+    while db.backend().fold().await {}
     assert_eq!(rows(&db, "visits"), 3, "two visitors, and everyone");
     for (passed, left) in [(30 * DAY - 1, 3), (1, 2), (1, 1)] {
         db.clock.advance(passed);

@@ -48,7 +48,8 @@ async fn all<B: Backend>(db: &Database<B>) -> Vec<Tag> {
         after: None,
         limit: 1_000,
     };
-    db.tags(list).await.unwrap()
+    let tags = db.tags(list).await.unwrap().into_iter();
+    tags.map(|(tag, _)| tag).collect()
 }
 
 async fn staged<B: Backend>(db: &Database<B>, rows: Vec<Arc<ImportRow>>) -> ImportId {

@@ -30,7 +30,7 @@ async fn listed<B: Backend>(db: &Database<B>, filter: TagFilter) -> Vec<i64> {
         limit: 100,
     };
     let tags = db.tags(list).await.unwrap();
-    tags.iter().map(|tag| tag.id.0).collect()
+    tags.iter().map(|(tag, _)| tag.id.0).collect()
 }
 
 pub(crate) async fn a_tag_is_found_as_it_was_stored<B: Backend>(db: Database<B>) {

@@ -136,6 +136,15 @@ impl<T> Page<T> {
         }
     }
 
+    /// The same page of what `shown` makes of each item.
+    pub(crate) fn map<U>(self, shown: impl FnMut(T) -> U) -> Page<U> {
+        Page {
+            items: self.items.into_iter().map(shown).collect(),
+            next: self.next,
+            count: self.count,
+        }
+    }
+
     /// The page with `count`, where it was asked for.
     pub(crate) fn with_count(self, count: Option<u64>) -> Self {
         Self { count, ..self }

@@ -42,7 +42,11 @@ pub(super) async fn foresee(
 ) -> Result<Verdict, StorageError> {
     let sql = "SELECT last, seen FROM counters WHERE inlay_id = ?1 AND key_version = ?2";
     let found = db.row(sql, &values![id, key_version]).await?;
-    Ok(judge(found.map(state).transpose()?, counter).0)
+    let present = match db.counter(id) {
+        Some((version, state)) => (version == key_version).then_some(state),
+        None => found.map(state).transpose()?,
+    };
+    Ok(judge(present, counter).0)
 }
 
 /// A new inlay's counter.
@@ -52,7 +56,6 @@ pub(super) async fn start(tx: &mut dyn Transaction, id: InlayId) -> Result<(), S
 }
 
 /// Moves from the counter of an inlay as it was to that of the inlay as it is.
-/// Taps that come meanwhile wait, and are decided by what it is then.
 pub(super) async fn follow(
     tx: &mut dyn Transaction,
     id: InlayId,
@@ -63,8 +66,7 @@ pub(super) async fn follow(
     if same_keys && before.mirror == after.mirror {
         return Ok(());
     }
-    let lock = "SELECT 1 FROM counters WHERE inlay_id = ?1 FOR UPDATE";
-    tx.query(lock, &values![id]).await?;
+    tx.lock_counter(id).await?;
     if let Some(keys) = &before.keys {
         keep(tx, id, keys).await?;
     }

@@ -110,11 +110,19 @@ pub(super) const FROM: &str = "inlays i JOIN counters c ON c.inlay_id = i.id";
 async fn inlay(db: &mut dyn Query, id: InlayId) -> Result<Option<Inlay>, StorageError> {
     let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE i.id = ?1 AND i.deleted_at IS NULL");
     let found = db.row(&sql, &values![id]).await?;
-    found.map(|mut row| read(&mut row)).transpose()
+    found.map(|mut row| read(db, &mut row)).transpose()
 }
 
-/// An inlay from its [`COLUMNS`].
-pub(super) fn read(row: &mut Row) -> Result<Inlay, StorageError> {
+/// An inlay from its [`COLUMNS`], with the newest counter.
+pub(super) fn read(db: &dyn Query, row: &mut Row) -> Result<Inlay, StorageError> {
+    let mut inlay = stored(row)?;
+    if let Some((_, state)) = db.counter(inlay.id) {
+        inlay.last_counter = state.last;
+    }
+    Ok(inlay)
+}
+
+fn stored(row: &mut Row) -> Result<Inlay, StorageError> {
     Ok(Inlay {
         id: row.take()?,
         uid: row.take()?,
@@ -229,7 +237,8 @@ async fn list(
         values.len(),
     );
     let found = db.query(&sql, &values).await?;
-    found.into_iter().map(|mut row| read(&mut row)).collect()
+    let found = found.into_iter();
+    found.map(|mut row| read(db, &mut row)).collect()
 }
 
 async fn count(db: &mut dyn Query, filter: InlayFilter) -> Result<u64, StorageError> {
@@ -303,7 +312,7 @@ pub(in crate::storage) async fn put_new(
         counters::start(tx, id).await?;
         return Ok(id);
     };
-    let former = read(&mut former)?;
+    let former = read(tx, &mut former)?;
     store(tx, &UPDATE, new).await?;
     counters::follow(tx, former.id, &former.fields, &new.fields).await?;
     Ok(former.id)

@@ -20,7 +20,7 @@ use crate::id::{ExperienceId, TagId};
 use crate::revision::Precondition;
 use crate::storage::{
     Conflict, ImportRow, Imported, MissingVariables, Put, StorageError, TagChange, TagEdit,
-    TagFilter, TagList, TagSelect, Tags,
+    TagFilter, TagList, TagPlace, TagSelect, Tags,
 };
 use crate::tag::{PropertyClass, PropertyKey, Slug, Tag, TagFields};
 
@@ -49,7 +49,11 @@ impl<D: Database> Tags for D {
             .await
     }
 
-    async fn tags(&self, list: TagList) -> Result<Vec<Tag>, StorageError> {
+    async fn tags(&self, list: TagList) -> Result<Vec<(Tag, TagPlace)>, StorageError> {
+        // Further pages go on in the order of the first.
+        if list.order.is_by_taps() && list.after.is_none() {
+            self.settle_few().await;
+        }
         self.read_snapshot("tags", list, |db, list| Box::pin(list::tags(db, list)))
             .await
     }

@@ -81,8 +81,8 @@ fn select() -> String {
     )
 }
 
-fn read(mut row: Row) -> Result<SimulatedInlay, StorageError> {
-    let inlay = inlays::read(&mut row)?;
+fn read(db: &dyn Query, mut row: Row) -> Result<SimulatedInlay, StorageError> {
+    let inlay = inlays::read(db, &mut row)?;
     Ok(SimulatedInlay {
         id: row.take()?,
         counter: row.take()?,
@@ -96,7 +96,8 @@ async fn virtual_inlay(
     id: VirtualInlayId,
 ) -> Result<Option<SimulatedInlay>, StorageError> {
     let sql = format!("{} AND v.id = ?1", select());
-    db.row(&sql, &values![id]).await?.map(read).transpose()
+    let found = db.row(&sql, &values![id]).await?;
+    found.map(|row| read(db, row)).transpose()
 }
 
 async fn list(
@@ -106,11 +107,8 @@ async fn list(
 ) -> Result<Vec<SimulatedInlay>, StorageError> {
     let sql = format!("{} AND v.id > ?1 ORDER BY v.id LIMIT ?2", select());
     let values = values![after.map_or(0, |id| id.0), Value::limit(limit)];
-    db.query(&sql, &values)
-        .await?
-        .into_iter()
-        .map(read)
-        .collect()
+    let found = db.query(&sql, &values).await?.into_iter();
+    found.map(|row| read(db, row)).collect()
 }
 
 async fn insert(

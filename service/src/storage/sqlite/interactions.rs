@@ -33,6 +33,8 @@ impl Interactions for SqliteStorage {
         from: Option<InteractionId>,
         limit: usize,
     ) -> Result<Stretch, StorageError> {
+        let tag = filter.tag_id;
+        let from = from.or_else(|| tag.and_then(|tag| self.writer.folded().newest(tag)));
         self.read_long(move |connection| stretch(connection, &filter, from, limit))
             .await
     }
@@ -54,14 +56,14 @@ impl Interactions for SqliteStorage {
         until: Timestamp,
         world: World,
     ) -> Result<Overview, StorageError> {
-        self.read_long(move |connection| overview::read(connection, since, until, world))
+        let folded = self.writer.folded().clone();
+        self.read_long(move |connection| overview::read(connection, &folded, since, until, world))
             .await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
     async fn erase_visitors(&self, tag: TagId) -> Result<Option<bool>, StorageError> {
-        self.write(move |write| erase::visitors(write.connection, tag))
-            .await
+        self.write(move |write| erase::visitors(write, tag)).await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -70,7 +72,7 @@ impl Interactions for SqliteStorage {
         tag: TagId,
         from: Option<InteractionId>,
     ) -> Result<Option<InteractionId>, StorageError> {
-        self.write(move |write| erase::history(write.connection, tag, from))
+        self.write(move |write| erase::newest_history(write, tag, from))
             .await
     }
 }

@@ -10,16 +10,25 @@ use rusqlite::{Connection, ToSql, params_from_iter};
 use send_wrapper::SendWrapper;
 
 use super::SqliteStorage;
+use super::fold::{Counter, Folded, Visit, Visitor};
 use super::writer::Write;
 use crate::clock::Timestamp;
+use crate::id::{InlayId, TagId};
+use crate::inlay::counter::CounterState;
 use crate::storage::StorageError;
 use crate::storage::plane::dialect::Dialect;
-use crate::storage::plane::{Change, Database, Query, Read, Transaction};
+use crate::storage::plane::{Change, Database, Query, Read, TagCounts, Transaction};
 use crate::storage::value::{Row, Value, unreadable};
+
+/// Counts of taps that are written in a few milliseconds.
+const FEW: usize = 2_000;
 
 /// A connection that reads. A connection stays on its thread, and so do the futures that
 /// have it: they are polled once, where they are made.
-struct Reader<'a>(SendWrapper<&'a Connection>);
+struct Reader<'a> {
+    connection: SendWrapper<&'a Connection>,
+    folded: &'a Folded,
+}
 
 #[async_trait]
 impl Query for Reader<'_> {
@@ -28,8 +37,27 @@ impl Query for Reader<'_> {
     }
 
     async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError> {
-        query(&self.0, sql, values)
+        query(&self.connection, sql, values)
     }
+
+    fn tag_counts(&self, tag: TagId) -> Option<TagCounts> {
+        self.folded.get(Visitor::everyone(tag)).map(counts)
+    }
+
+    fn counter(&self, inlay: InlayId) -> Option<(u32, CounterState)> {
+        self.folded.get(inlay).map(versioned)
+    }
+}
+
+fn counts(visit: Visit) -> TagCounts {
+    TagCounts {
+        scans: visit.scans,
+        last_scan_at: visit.last_at,
+    }
+}
+
+fn versioned(counter: Counter) -> (u32, CounterState) {
+    (counter.key_version, counter.state)
 }
 
 /// A command of the writer.
@@ -43,6 +71,14 @@ impl Query for Command<'_, '_> {
 
     async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError> {
         query(self.0.connection, sql, values)
+    }
+
+    fn tag_counts(&self, tag: TagId) -> Option<TagCounts> {
+        self.0.fold.peek(Visitor::everyone(tag)).map(counts)
+    }
+
+    fn counter(&self, inlay: InlayId) -> Option<(u32, CounterState)> {
+        self.0.fold.peek(inlay).map(versioned)
     }
 }
 
@@ -61,12 +97,23 @@ impl Transaction for Command<'_, '_> {
     fn changes_configuration(&mut self) {
         self.0.changes_configuration();
     }
+
+    async fn lock_counter(&mut self, inlay: InlayId) -> Result<(), StorageError> {
+        self.0.fold.hand_over_counter(inlay)
+    }
 }
 
 #[async_trait]
 impl Database for SqliteStorage {
     async fn present(&self) -> Result<Timestamp, StorageError> {
         Ok(self.clock.now())
+    }
+
+    async fn settle_few(&self) {
+        if (1..=FEW).contains(&self.writer.folded().dirty()) {
+            // If it fails, the order is as old as the last fold.
+            let _ = self.writer.settle().await;
+        }
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
@@ -80,9 +127,15 @@ impl Database for SqliteStorage {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
+        let folded = self.writer.folded().clone();
         self.read_long(move |connection| {
-            let mut reader = Reader(SendWrapper::new(connection));
-            at_once(operation(&mut reader, &arguments))
+            folded.exactly(|| {
+                let mut reader = Reader {
+                    connection: SendWrapper::new(connection),
+                    folded: &folded,
+                };
+                at_once(operation(&mut reader, &arguments))
+            })
         })
         .await
     }
@@ -98,10 +151,16 @@ impl Database for SqliteStorage {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
+        let folded = self.writer.folded().clone();
         self.read_long(move |connection| {
-            let snapshot = connection.unchecked_transaction()?;
-            let mut reader = Reader(SendWrapper::new(&snapshot));
-            at_once(operation(&mut reader, &arguments))
+            folded.exactly(|| {
+                let snapshot = connection.unchecked_transaction()?;
+                let mut reader = Reader {
+                    connection: SendWrapper::new(&snapshot),
+                    folded: &folded,
+                };
+                at_once(operation(&mut reader, &arguments))
+            })
         })
         .await
     }

@@ -39,10 +39,14 @@ pub(super) fn run(
     // Visitors are found by their tag, a stretch of tags a round: an index on
     // time would cost every tap a page.
     let first_tag = position.fetch_add(BATCH, Ordering::Relaxed);
+    let kept_since = now.plus_millis(-VISITORS_KEPT);
+    write
+        .fold
+        .forget_old_clients(first_tag..first_tag + BATCH, kept_since);
     let visits = write
         .connection
         .prepare_cached("DELETE FROM visits WHERE tag_id >= ?1 AND tag_id < ?2 AND client <> x'' AND last_at < ?3")?
-        .execute((first_tag, first_tag + BATCH, now.plus_millis(-VISITORS_KEPT).millis()))?;
+        .execute((first_tag, first_tag + BATCH, kept_since.millis()))?;
     let last_tag: Option<i64> = write
         .connection
         .prepare_cached("SELECT max(tag_id) FROM visits")?
@@ -72,13 +76,31 @@ fn remove_keys(
     Ok(remove.execute((from.millis(), until.millis(), BATCH))?)
 }
 
-/// Removes interactions of before `keep_since`, and what is told of them.
-fn remove_interactions(write: &Write<'_>, keep_since: Timestamp) -> Result<usize, StorageError> {
-    let connection = write.connection;
-    let due = connection
+/// Whether interactions are to be removed next whose counts are in memory alone. They must be
+/// folded before.
+pub(super) fn removes_unfolded(
+    write: &Write<'_>,
+    keep_since: Timestamp,
+) -> Result<bool, StorageError> {
+    let due = due(write, keep_since)?;
+    Ok(due.iter().any(|id| !write.fold.is_folded(*id)))
+}
+
+/// The next interactions of before `keep_since`.
+fn due(write: &Write<'_>, keep_since: Timestamp) -> Result<Vec<i64>, StorageError> {
+    let due = write
+        .connection
         .prepare_cached("SELECT id FROM interactions WHERE at < ?1 ORDER BY at, id LIMIT ?2")?
         .query_map((keep_since.millis(), BATCH), |row| row.get(0))?
         .collect::<Result<Vec<i64>, _>>()?;
+    Ok(due)
+}
+
+/// Removes interactions of before `keep_since`, and what is told of them.
+fn remove_interactions(write: &Write<'_>, keep_since: Timestamp) -> Result<usize, StorageError> {
+    let connection = write.connection;
+    let mut due = due(write, keep_since)?;
+    due.retain(|id| write.fold.is_folded(*id));
     let Some(highest) = due.iter().copied().max() else {
         return Ok(0);
     };

@@ -9,7 +9,9 @@ use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::lock::Lock;
 use super::row::unreadable;
-use super::{OpenError, any_wrapped_key, connection, last_interaction, migrate, search, sweep};
+use super::{
+    OpenError, any_wrapped_key, connection, fold, last_interaction, migrate, search, sweep,
+};
 use crate::private_file;
 use crate::storage::StorageError;
 use crate::storage::search::fold;
@@ -44,6 +46,9 @@ impl SqliteEnd {
                 known,
             });
         }
+        // A service that was closed has folded everything; one that crashed has not.
+        fold::settle_file(path)
+            .map_err(|error| EndError::Unusable(path.display().to_string(), error))?;
         let connection = connection::reader(path).map_err(OpenError::Sqlite)?;
         add_function(&connection).map_err(OpenError::Sqlite)?;
         Ok(Self {
@@ -240,6 +245,10 @@ impl End for SqliteEnd {
                 (table.name, number),
             )?;
         }
+        transaction.execute(
+            "UPDATE folded SET up_to = (SELECT coalesce(max(id), 0) FROM interactions)",
+            [],
+        )?;
         put_mark(&transaction, mark)?;
         Ok(transaction.commit()?)
     }

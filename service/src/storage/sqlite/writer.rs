@@ -7,15 +7,16 @@
 //! again one by one, so that it fails alone. So does one that panics: the thread
 //! goes on.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rusqlite::Connection;
+use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
+use super::fold::{Changes, Folded, Folding, Slice};
 use crate::clock::{Clock, Stopwatch, Timestamp};
-use crate::interaction::Reason;
 use crate::panics;
 use crate::storage::{Event, Queue, StorageError, StorageMetrics, Told};
 
@@ -23,6 +24,11 @@ use crate::storage::{Event, Queue, StorageError, StorageMetrics, Told};
 const GROUP: usize = 256;
 /// Commands that may wait; beyond it callers wait to enqueue.
 const QUEUE: usize = 4096;
+/// Entries that are newer than their rows, beyond which they are folded at once: about
+/// 100 MB, and what a start after a crash may have to read.
+const DIRTY_MAX: usize = 1_000_000;
+/// At least so long after a pass over dirty entries, or after one that failed.
+const FOLD_PAUSE: Duration = Duration::from_secs(1);
 
 /// What a command sees while it runs.
 pub(super) struct Write<'a> {
@@ -30,6 +36,8 @@ pub(super) struct Write<'a> {
     pub(super) connection: &'a Connection,
     /// The time that decides.
     pub(super) now: Timestamp,
+    /// What follows from taps.
+    pub(super) fold: Folding<'a>,
     /// Whether the last commit failed.
     failing: bool,
     effects: Effects,
@@ -40,11 +48,7 @@ pub(super) struct Write<'a> {
 struct Effects {
     events: Vec<Event>,
     configuration: bool,
-    taps: Vec<TapCount>,
 }
-
-/// Taps of one commit are counted together: one row an hour and reason.
-type TapCount = (i64, Reason, bool);
 
 impl Write<'_> {
     /// Does nothing, unless the last commit failed: then it writes a page as it
@@ -65,13 +69,6 @@ impl Write<'_> {
     /// Configuration is changed by this command: caches are void after the commit.
     pub(super) fn changes_configuration(&mut self) {
         self.effects.configuration = true;
-    }
-
-    /// Counts a tap for the overview, in this commit.
-    pub(super) fn count_tap(&mut self, at: Timestamp, reason: Reason, simulated: bool) {
-        self.effects
-            .taps
-            .push((at.unix_seconds().div_euclid(3600), reason, simulated));
     }
 }
 
@@ -119,14 +116,19 @@ pub(super) struct Writer {
     queue: Mutex<Option<mpsc::Sender<Box<dyn Command>>>>,
     thread: Mutex<Option<std::thread::JoinHandle<()>>>,
     epoch: Arc<AtomicU64>,
+    folded: Folded,
     metrics: StorageMetrics,
 }
 
 impl Writer {
+    /// Takes taps on top of what is `folded`, and folds what they did every `fold_every`;
+    /// only when it is told to, if that is [`Duration::MAX`].
     pub(super) fn start(
         connection: Connection,
         clock: Arc<dyn Clock>,
         events: broadcast::Sender<Told>,
+        folded: Folded,
+        fold_every: Duration,
     ) -> Self {
         let (queue, commands) = mpsc::channel(QUEUE);
         let epoch = Arc::new(AtomicU64::new(1));
@@ -138,6 +140,9 @@ impl Writer {
             epoch: Arc::clone(&epoch),
             metrics: metrics.clone(),
             failing: AtomicBool::new(false),
+            folded: folded.clone(),
+            fold_every,
+            folded_last: Stopwatch::start(),
         };
         let thread = std::thread::Builder::new()
             .name("sqlite-writer".to_owned())
@@ -147,8 +152,27 @@ impl Writer {
             queue: Mutex::new(Some(queue)),
             thread: Mutex::new(Some(thread)),
             epoch,
+            folded,
             metrics,
         }
+    }
+
+    /// What follows from taps, for readers.
+    pub(super) const fn folded(&self) -> &Folded {
+        &self.folded
+    }
+
+    /// Folds everything that taps did until now.
+    pub(super) async fn settle(&self) -> Result<(), StorageError> {
+        let begin = |write: &mut Write<'_>| {
+            write.fold.begin_pass();
+            Ok(write.fold.passes() + 1)
+        };
+        let pass = self.run(begin).await?;
+        while self.folded.passes() < pass {
+            self.run(|write| write.fold.fold(Slice::SHORT)).await?;
+        }
+        Ok(())
     }
 
     /// What it measures of its commits.
@@ -217,12 +241,16 @@ struct Turn {
     metrics: StorageMetrics,
     /// Whether the last commit failed, and not for want of room.
     failing: AtomicBool,
+    folded: Folded,
+    fold_every: Duration,
+    /// Since the last pass, or the last that failed.
+    folded_last: Stopwatch,
 }
 
 impl Turn {
     fn drain(&mut self, mut commands: mpsc::Receiver<Box<dyn Command>>) {
         let mut group = Vec::with_capacity(GROUP);
-        while commands.blocking_recv_many(&mut group, GROUP) > 0 {
+        while self.wait(&mut commands, &mut group) {
             match self.commit(&mut group) {
                 Ok(()) => group.drain(..).for_each(|command| command.reply(Ok(()))),
                 Err(error) if group.len() == 1 => self.fail(&mut group, &error),
@@ -235,6 +263,62 @@ impl Turn {
                         }
                     }
                 }
+            }
+            self.fold();
+        }
+    }
+
+    /// Waits for commands, except while a pass is under way: then there may be none. `false`
+    /// once no more will come.
+    fn wait(
+        &self,
+        commands: &mut mpsc::Receiver<Box<dyn Command>>,
+        group: &mut Vec<Box<dyn Command>>,
+    ) -> bool {
+        if self.fold_every == Duration::MAX || !self.folded.folds() {
+            return commands.blocking_recv_many(group, GROUP) > 0;
+        }
+        while group.len() < GROUP {
+            match commands.try_recv() {
+                Ok(command) => group.push(command),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => return !group.is_empty(),
+            }
+        }
+        true
+    }
+
+    /// Folds a slice, if it is time to.
+    fn fold(&mut self) {
+        if self.fold_every == Duration::MAX {
+            return;
+        }
+        let folds = self.folded.folds();
+        let dirty = self.folded.dirty();
+        let many = dirty > DIRTY_MAX;
+        let pause = if many {
+            self.fold_every.min(FOLD_PAUSE)
+        } else {
+            self.fold_every
+        };
+        if !folds && (dirty == 0 || self.folded_last.elapsed() < pause) {
+            return;
+        }
+        let slice = if many { Slice::LONG } else { Slice::SHORT };
+        let folded = self.transact(|write| {
+            if !folds {
+                write.fold.begin_pass();
+            }
+            write.fold.fold(slice)
+        });
+        match folded {
+            Ok((true, _)) => {}
+            Ok((false, _)) => self.folded_last = Stopwatch::start(),
+            Err(error) => {
+                tracing::warn!("taps are safe, and their counts are written later: {error}");
+                self.metrics.failed(&error);
+                self.folded.abandon_pass();
+                self.folded_last = Stopwatch::start();
             }
         }
     }
@@ -249,14 +333,13 @@ impl Turn {
 
     /// Runs `group` in one transaction: all of it is on disk, or none.
     fn commit(&mut self, group: &mut [Box<dyn Command>]) -> Result<(), StorageError> {
+        if group.is_empty() {
+            return Ok(());
+        }
         let stopwatch = Stopwatch::start();
         let changes = self.connection.total_changes();
-        let effects = panics::catch(|| self.transaction(group)).inspect_err(|_| {
-            // SQLite rolls some failures back by itself; then there is nothing left to do.
-            if !self.connection.is_autocommit() {
-                let _ = self.connection.execute_batch("ROLLBACK");
-            }
-        })?;
+        let ((), effects) =
+            self.transact(|write| group.iter_mut().try_for_each(|command| command.run(write)))?;
         // A probe writes nothing and waits for no disk: it would make the disk look fast.
         if self.connection.total_changes() != changes {
             self.metrics.committed(group.len(), stopwatch);
@@ -272,22 +355,40 @@ impl Turn {
         Ok(())
     }
 
-    fn transaction(&self, group: &mut [Box<dyn Command>]) -> Result<Effects, StorageError> {
+    /// Runs `op` in a transaction. What follows from it is seen by readers after its commit,
+    /// and before anybody is told.
+    fn transact<T>(
+        &self,
+        op: impl FnOnce(&mut Write<'_>) -> Result<T, StorageError>,
+    ) -> Result<(T, Effects), StorageError> {
+        let transaction = || self.transaction(op);
+        let (done, effects, changes) = panics::catch(transaction).inspect_err(|_| {
+            // SQLite rolls some failures back by itself; then there is nothing left to do.
+            if !self.connection.is_autocommit() {
+                let _ = self.connection.execute_batch("ROLLBACK");
+            }
+        })?;
+        self.folded.publish(changes);
+        Ok((done, effects))
+    }
+
+    fn transaction<T>(
+        &self,
+        op: impl FnOnce(&mut Write<'_>) -> Result<T, StorageError>,
+    ) -> Result<(T, Effects, Changes), StorageError> {
         let connection = &self.connection;
         self.step("BEGIN IMMEDIATE")?;
         let mut write = Write {
             connection,
             now: self.clock.now(),
+            fold: Folding::new(connection, &self.folded),
             failing: self.failing.load(Ordering::Relaxed),
             effects: Effects::default(),
         };
-        for command in group {
-            command.run(&mut write)?;
-        }
-        count_taps(connection, &write.effects.taps)?;
+        let done = op(&mut write)?;
         self.step("COMMIT")?;
         self.failing.store(false, Ordering::Relaxed);
-        Ok(write.effects)
+        Ok((done, write.effects, write.fold.into_changes()))
     }
 
     /// A statement that fails for no fault of a command's.
@@ -304,22 +405,6 @@ impl Turn {
     }
 }
 
-fn count_taps(connection: &Connection, taps: &[TapCount]) -> Result<(), StorageError> {
-    let mut sums = HashMap::<TapCount, i64>::new();
-    for tap in taps {
-        *sums.entry(*tap).or_default() += 1;
-    }
-    for ((hour, reason, simulated), taps) in sums {
-        connection
-            .prepare_cached(
-                "INSERT INTO tap_counts (hour, reason, simulated, taps) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT DO UPDATE SET taps = taps + excluded.taps",
-            )?
-            .execute((hour, reason.as_str(), simulated, taps))?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt as _;
@@ -328,6 +413,7 @@ mod tests {
 
     use super::*;
     use crate::clock::SystemClock;
+    use crate::storage::sqlite::fold::EVERY;
 
     /// A writer, and what makes its commits fail.
     fn writer() -> (Writer, Arc<AtomicBool>) {
@@ -342,7 +428,11 @@ mod tests {
             .unwrap();
         let (events, _) = broadcast::channel(1);
         let clock = Arc::new(SystemClock::start());
-        (Writer::start(connection, clock, events), broken)
+        let folded = Folded::default();
+        (
+            Writer::start(connection, clock, events, folded, EVERY),
+            broken,
+        )
     }
 
     async fn note(writer: &Writer) -> Result<(), StorageError> {

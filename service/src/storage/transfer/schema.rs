@@ -12,6 +12,8 @@ pub struct Table {
     pub columns: &'static [Column],
     /// Columns that PostgreSQL has for itself and fills again.
     pub left_out: &'static [&'static str],
+    /// Columns that SQLite has for itself, with a value that stands for what was moved.
+    pub left_out_sqlite: &'static [&'static str],
     /// Which rows are moved, in both dialects; all where it is empty.
     pub filter: &'static str,
     /// What PostgreSQL reads instead of the table, where several of its rows are one.
@@ -60,6 +62,7 @@ impl Table {
             key,
             columns,
             left_out: &[],
+            left_out_sqlite: &[],
             filter: "",
             merged: None,
             numbered: false,
@@ -92,8 +95,12 @@ const fn derived(name: &'static str, kind: Kind, from: &'static str) -> Column {
 /// PostgreSQL's tables that are not moved: its time and its epoch, which begin anew.
 pub const LEFT_OUT_POSTGRES: &[&str] = &["clock", "configuration", "moved_history"];
 
-/// SQLite's tables that are not moved: its index of tags, which is made again.
-pub const LEFT_OUT_SQLITE: &[&str] = &["tags_search"];
+/// SQLite's tables that are not moved: its index of tags, which is made again, and how far
+/// taps are folded, which is all of them.
+pub const LEFT_OUT_SQLITE: &[&str] = &["tags_search", "folded"];
+
+/// How far SQLite's rows are folded. Everything is, before it is moved.
+const FOLDED: &[&str] = &["folded_to"];
 
 /// The tables of a database that are not in `found`, in the order in which they are moved.
 /// `own` are those of its kind alone.
@@ -226,6 +233,7 @@ pub static TABLES: &[Table] = &[
     Table {
         // What the one tap left for its own answer.
         left_out: &["before"],
+        left_out_sqlite: FOLDED,
         ..Table::new(
             "counters",
             1,
@@ -305,30 +313,34 @@ pub static TABLES: &[Table] = &[
         )
     }
     .numbered(),
-    Table::new(
-        "interactions",
-        1,
-        &[
-            column("id", Integer),
-            column("at", Integer),
-            column("tag_id", Integer),
-            column("previous", Integer),
-            column("inlay_id", Integer),
-            column("uid", Bytes),
-            column("reason", Text),
-            column("counter", Integer),
-            column("last_counter", Integer),
-            column("tech", Text),
-            column("experience_id", Integer),
-            column("experience_version", Integer),
-            column("client", Bytes),
-            column("country", Text),
-            column("returning_month", Flag),
-            column("returning_day", Flag),
-            column("key_issued", Flag),
-            column("simulated", Flag),
-        ],
-    ),
+    Table {
+        // The order of commits matters until they are folded.
+        left_out_sqlite: &["seq"],
+        ..Table::new(
+            "interactions",
+            1,
+            &[
+                column("id", Integer),
+                column("at", Integer),
+                column("tag_id", Integer),
+                column("previous", Integer),
+                column("inlay_id", Integer),
+                column("uid", Bytes),
+                column("reason", Text),
+                column("counter", Integer),
+                column("last_counter", Integer),
+                column("tech", Text),
+                column("experience_id", Integer),
+                column("experience_version", Integer),
+                column("client", Bytes),
+                column("country", Text),
+                column("returning_month", Flag),
+                column("returning_day", Flag),
+                column("key_issued", Flag),
+                column("simulated", Flag),
+            ],
+        )
+    },
     Table {
         // Which attempt consumed a key matters as long as that attempt lasts.
         left_out: &["consumed_by"],
@@ -398,6 +410,7 @@ pub static TABLES: &[Table] = &[
     Table {
         // What the one tap left for its own answer.
         left_out: &["before", "before_at"],
+        left_out_sqlite: FOLDED,
         ..Table::new(
             "visits",
             2,
@@ -411,6 +424,7 @@ pub static TABLES: &[Table] = &[
         )
     },
     Table {
+        left_out_sqlite: FOLDED,
         merged: Some(
             "(SELECT hour, reason, simulated, sum(taps)::BIGINT AS taps, 0 AS writer
               FROM tap_counts GROUP BY hour, reason, simulated) AS merged",

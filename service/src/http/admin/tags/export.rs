@@ -148,12 +148,12 @@ async fn send(
             Ok(tags) => tags,
             Err(error) => return sender.abort(error),
         };
-        let Some(end) = tags.last() else {
+        let Some((_, end)) = tags.last() else {
             return;
         };
-        list.after = Some(list.order.place(end));
+        list.after = Some(end.clone());
         text = Vec::new();
-        for tag in &tags {
+        for (tag, _) in &tags {
             text.extend(file.line(&tag.fields));
         }
     }

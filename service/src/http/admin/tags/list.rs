@@ -78,13 +78,12 @@ pub(crate) async fn list(
     let filter = list.filter.filter()?;
     let storage = &service.storage;
     let count = counted(list.filter.count, storage.count_tags(filter.clone())).await?;
-    let order = list.filter.sort;
     let tags = storage.tags(TagList {
         filter,
-        order,
+        order: list.filter.sort,
         after: list.after.clone(),
         limit: list.and_one_more(),
     });
-    let page = list.page(tags.await?, |tag| order.place(tag));
-    Ok(Json(page.with_count(count)))
+    let page = list.page(tags.await?, |(_, place)| place.clone());
+    Ok(Json(page.map(|(tag, _)| tag).with_count(count)))
 }

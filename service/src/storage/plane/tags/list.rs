@@ -8,7 +8,7 @@ use crate::id::TagId;
 use crate::storage::plane::Query;
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::value::{Row, Value, values};
-use crate::storage::{StorageError, TagFilter, TagList, TagSelect};
+use crate::storage::{StorageError, TagFilter, TagList, TagPlace, TagSelect};
 use crate::tag::{PropertyClass, PropertyKey, Tag};
 
 /// Candidates up to which SQLite's search beats a walk in an order other than that of ids.
@@ -17,8 +17,12 @@ const FEW: i64 = 5_000;
 /// Ranges of ids in one statement; a power of two, as their numbers in statements are.
 const RANGES: usize = 32;
 
-/// A piece of the list, whole tags.
-pub(super) async fn tags(db: &mut dyn Query, list: &TagList) -> Result<Vec<Tag>, StorageError> {
+/// A piece of the list: whole tags, and where each stands in the list's order. Places are as
+/// the rows say, by which they are ordered; counts may be newer.
+pub(super) async fn tags(
+    db: &mut dyn Query,
+    list: &TagList,
+) -> Result<Vec<(Tag, TagPlace)>, StorageError> {
     let mut source = Source::of(db.dialect(), &list.filter);
     if list.order.is_by_name() {
         source = match source {
@@ -29,8 +33,13 @@ pub(super) async fn tags(db: &mut dyn Query, list: &TagList) -> Result<Vec<Tag>,
     }
     let (sql, values) = Select::page(list, source)?;
     let ids = ids_of(db.query_once(&sql, &values).await?)?;
-    let tags = whole::whole(db, &ids).await?;
-    Ok(tags.into_iter().map(|(tag, _)| tag).collect())
+    let tags = whole::stored(db, &ids).await?.into_iter();
+    let tags = tags.map(|(mut tag, _)| {
+        let place = list.order.place(&tag);
+        whole::count(db, &mut tag);
+        (tag, place)
+    });
+    Ok(tags.collect())
 }
 
 async fn are_few(db: &mut dyn Query, pieces: &str) -> Result<bool, StorageError> {

@@ -71,6 +71,26 @@ pub(in crate::storage::plane) async fn whole(
     db: &mut dyn Query,
     ids: &[TagId],
 ) -> Result<Vec<(Tag, bool)>, StorageError> {
+    let mut tags = stored(db, ids).await?;
+    for (tag, _) in &mut tags {
+        count(db, tag);
+    }
+    Ok(tags)
+}
+
+/// Gives a tag its newest counts.
+pub(super) fn count(db: &dyn Query, tag: &mut Tag) {
+    if let Some(counts) = db.tag_counts(tag.id) {
+        tag.scan_count = counts.scans;
+        tag.last_scan_at = Some(counts.last_scan_at);
+    }
+}
+
+/// Whole tags as [`whole`] has them, with the counts in their rows.
+pub(super) async fn stored(
+    db: &mut dyn Query,
+    ids: &[TagId],
+) -> Result<Vec<(Tag, bool)>, StorageError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }

@@ -4,18 +4,22 @@ use rusqlite::Connection;
 
 use super::tag_history;
 use crate::id::{InteractionId, TagId};
+use crate::storage::sqlite::fold::{Visit, Visitor};
+use crate::storage::sqlite::writer::Write;
 use crate::storage::{StorageError, traces};
 
 /// Rows erased in one step.
 const BATCH: usize = 1_000;
 
-pub(super) fn visitors(connection: &Connection, tag: TagId) -> Result<Option<bool>, StorageError> {
+pub(super) fn visitors(write: &mut Write<'_>, tag: TagId) -> Result<Option<bool>, StorageError> {
+    let connection = write.connection;
     let exists = connection
         .prepare_cached("SELECT 1 FROM tags WHERE id = ?1")?
         .exists([tag.0])?;
     if !exists {
         return Ok(None);
     }
+    write.fold.forget_clients(tag);
     // The row of the empty client stands for all: the tag's counts.
     let removed = connection
         .prepare_cached(
@@ -24,6 +28,17 @@ pub(super) fn visitors(connection: &Connection, tag: TagId) -> Result<Option<boo
         )?
         .execute((tag.0, crate::storage::sqlite::row::limit(BATCH)))?;
     Ok(Some(removed == BATCH))
+}
+
+/// Erases a stretch of what `tag_history` hands over.
+pub(super) fn newest_history(
+    write: &mut Write<'_>,
+    tag: TagId,
+    from: Option<InteractionId>,
+) -> Result<Option<InteractionId>, StorageError> {
+    let newest: Option<Visit> = write.fold.get(Visitor::everyone(tag))?;
+    let newest = newest.map(|visit| visit.last_interaction);
+    history(write.connection, tag, from.or(newest))
 }
 
 pub(super) fn history(

@@ -1,6 +1,6 @@
 //! What a stretch of time came to.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rusqlite::Connection;
 
@@ -9,6 +9,7 @@ use crate::clock::Timestamp;
 use crate::id::TagId;
 use crate::inlay::code::COUNTER_MAX;
 use crate::interaction::{Interaction, Reason, TagName};
+use crate::storage::sqlite::fold::{Folded, Hour, Taps};
 use crate::storage::sqlite::row;
 use crate::storage::{Overview, SAMPLE_MAX, StorageError};
 use crate::world::World;
@@ -19,6 +20,7 @@ const HOUR: i64 = 3_600_000;
 
 pub(super) fn read(
     connection: &Connection,
+    folded: &Folded,
     since: Timestamp,
     until: Timestamp,
     world: World,
@@ -26,7 +28,7 @@ pub(super) fn read(
     let sample = sample(connection, since, until, world)?;
     let (factory_keys, used_up) = inlays(connection, world)?;
     Ok(Overview {
-        counts: counts(connection, since, until, world)?,
+        counts: counts(connection, folded, since, until, world)?,
         top_tags: top_tags(connection, &sample.taps)?,
         counter_gaps: sample.counter_gaps,
         unset_tags: unset_tags(connection, &sample.without_experience)?,
@@ -38,28 +40,38 @@ pub(super) fn read(
 
 fn counts(
     connection: &Connection,
+    folded: &Folded,
     since: Timestamp,
     until: Timestamp,
     world: World,
 ) -> Result<Vec<(Timestamp, Reason, u64)>, StorageError> {
     let hour = |at: Timestamp| at.millis().div_euclid(HOUR);
-    let (first, last) = (hour(since), hour(until.plus_millis(-1)));
+    let hours = hour(since)..=hour(until.plus_millis(-1));
+    // Before the rows: what is not in memory now is in them.
+    let mut taps = folded.hours(&hours);
     let mut statement = connection.prepare_cached(
-        "SELECT hour, reason, sum(taps) FROM tap_counts
-         WHERE hour BETWEEN ?1 AND ?2 AND (?3 IS NULL OR simulated = ?3)
-         GROUP BY hour, reason ORDER BY hour",
+        "SELECT hour, reason, simulated, taps FROM tap_counts WHERE hour BETWEEN ?1 AND ?2",
     )?;
-    let mut rows = statement.query((first, last, world.simulated()))?;
-    let mut counts = Vec::new();
+    let mut rows = statement.query((hours.start(), hours.end()))?;
     while let Some(row) = rows.next()? {
-        let hour: i64 = row.get(0)?;
-        counts.push((
-            Timestamp::from_millis(hour * HOUR),
-            row::reason(row.get_ref(1)?)?,
-            row.get::<_, i64>(2)?.unsigned_abs(),
-        ));
+        let hour = Hour {
+            number: row.get(0)?,
+            reason: row::reason(row.get_ref(1)?)?,
+            simulated: row.get(2)?,
+        };
+        taps.entry(hour).or_insert(Taps(row.get(3)?));
     }
-    Ok(counts)
+    let mut counts = BTreeMap::new();
+    for (hour, Taps(taps)) in taps {
+        if world.has(hour.simulated) {
+            let key = (hour.number, hour.reason.as_str());
+            counts.entry(key).or_insert((hour.reason, 0)).1 += taps;
+        }
+    }
+    let counts = counts.into_iter();
+    let counts = counts
+        .map(|((hour, _), (reason, taps))| (Timestamp::from_millis(hour * HOUR), reason, taps));
+    Ok(counts.collect())
 }
 
 /// The newest part of the history, as far as it is of this stretch and world.

@@ -1,20 +1,24 @@
-//! Recording a tap: one command of the writer.
+//! Recording a tap: one command of the writer. It appends the interaction and its key; what
+//! follows from them is folded behind.
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::Connection;
 
 use crate::clock::Timestamp;
+use crate::id::InlayId;
 use crate::inlay::Uid;
-use crate::inlay::counter::CounterState;
-use crate::interaction::{Claim, ClientId, NewInteraction, Recorded, Refusal, Returning, Verdict};
+use crate::interaction::{Claim, NewInteraction, Recorded, Refusal, Returning, Verdict};
 use crate::storage::Event;
 use crate::storage::StorageError;
 use crate::storage::plane::counters::judge;
+use crate::storage::sqlite::fold::{Counter, Folding, Hour, Taps, Visit, Visitor};
 use crate::storage::sqlite::writer::Write;
 
 /// Decides the tap's verdict and writes everything about it.
 pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorded, StorageError> {
     let connection = write.connection;
     let at = write.now.plus_millis(tap.time_offset);
+    let fold = &mut write.fold;
+    let seq = fold.next(tap.id)?;
     let (verdict, inlay_id) = match tap.claim {
         Claim::Decided(verdict) => (verdict, None),
         Claim::Counter {
@@ -22,12 +26,23 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
             key_version,
             counter,
         } => (
-            accept(connection, inlay_id.0, key_version, counter)?,
+            accept(fold, inlay_id, key_version, counter)?,
             Some(inlay_id),
         ),
     };
-    let visit = visit(connection, tap, at)?;
-    insert_interaction(connection, tap, at, verdict, inlay_id.map(|id| id.0), visit)?;
+    let visit = visit(fold, tap, at)?;
+    let hour = Hour::of(at, verdict.reason(), tap.simulated);
+    let taps = fold.get(hour)?;
+    fold.set(hour, Taps::and(taps));
+    insert_interaction(
+        connection,
+        tap,
+        at,
+        verdict,
+        inlay_id.map(|id| id.0),
+        visit,
+        seq,
+    )?;
     if let Some(key) = &tap.key {
         connection
             .prepare_cached(
@@ -35,7 +50,6 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
             )?
             .execute((tap.id.0, key.hash.0, key.url_digest, at.millis()))?;
     }
-    write.count_tap(at, verdict.reason(), tap.simulated);
     write.tell(Event::Interaction {
         interaction_id: tap.id,
         tag_id: tap.tag_id,
@@ -51,83 +65,54 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
     })
 }
 
-/// The counter's compare-and-set. The writer is alone in the database, so
-/// reading before writing is no race.
+/// The counter's compare-and-set. The writer alone decides, so reading before writing is no
+/// race.
 fn accept(
-    connection: &Connection,
-    inlay: i64,
+    fold: &mut Folding<'_>,
+    inlay: InlayId,
     key_version: u32,
     counter: u32,
 ) -> Result<Verdict, StorageError> {
-    let (verdict, moved) = judge(state(connection, inlay, key_version)?, counter);
+    let present: Option<Counter> = fold.get(inlay)?;
+    // The counter of the keys that the code was made with, if they are the inlay's still.
+    let present = present.filter(|present| present.key_version == key_version);
+    let (verdict, moved) = judge(present.map(|present| present.state), counter);
     if let Some(state) = moved {
-        connection
-            .prepare_cached("UPDATE counters SET last = ?2, seen = ?3 WHERE inlay_id = ?1")?
-            .execute((inlay, state.last, state.seen.cast_signed()))?;
+        let counter = Counter { key_version, state };
+        if state.used_up() {
+            // Once in an inlay's life. The overview counts these rows.
+            fold.put(inlay, counter)?;
+        } else {
+            fold.set(inlay, counter);
+        }
     }
     Ok(verdict)
 }
 
-/// The counter of the keys that a code was made with, if they are the inlay's still.
-fn state(
-    connection: &Connection,
-    inlay: i64,
-    key_version: u32,
-) -> Result<Option<CounterState>, StorageError> {
-    let state = connection
-        .prepare_cached("SELECT last, seen FROM counters WHERE inlay_id = ?1 AND key_version = ?2")?
-        .query_row((inlay, key_version), |row| {
-            Ok(CounterState {
-                last: row.get(0)?,
-                seen: row.get::<_, i64>(1)?.cast_unsigned(),
-            })
-        })
-        .optional()?;
-    Ok(state)
-}
-
 /// What the tag's visits said before this one.
 #[derive(Clone, Copy)]
-struct Visit {
+struct BeforeTap {
     previous: Option<i64>,
     returning: Returning,
 }
 
-/// The row that stands for all clients of a tag.
-const EVERYONE: &[u8] = &[];
-
 fn visit(
-    connection: &Connection,
+    fold: &mut Folding<'_>,
     tap: &NewInteraction,
     at: Timestamp,
-) -> Result<Visit, StorageError> {
-    let ClientId(client) = tap.client;
-    let mut last = connection.prepare_cached(
-        "SELECT last_at, last_interaction FROM visits WHERE tag_id = ?1 AND client = ?2",
-    )?;
-    let mut last = |client: &[u8]| {
-        last.query_row((tap.tag_id.0, client), |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
-        })
-        .optional()
+) -> Result<BeforeTap, StorageError> {
+    let everyone = Visitor::everyone(tap.tag_id);
+    let client = Visitor::client(tap.tag_id, tap.client);
+    let all: Option<Visit> = fold.get(everyone)?;
+    let this_client: Option<Visit> = match all {
+        Some(_) => fold.get(client)?,
+        None => None,
     };
-    let everyone = last(EVERYONE)?;
-    let this_client = if everyone.is_some() {
-        last(&client)?
-    } else {
-        None
-    };
-    let mut upsert = connection.prepare_cached(
-        "INSERT INTO visits (tag_id, client, scans, last_at, last_interaction) VALUES (?1, ?2, 1, ?3, ?4)
-         ON CONFLICT DO UPDATE SET scans = scans + 1, last_at = max(last_at, excluded.last_at),
-                                   last_interaction = excluded.last_interaction",
-    )?;
-    for client in [EVERYONE, &client] {
-        upsert.execute((tap.tag_id.0, client, at.millis(), tap.id.0))?;
-    }
-    Ok(Visit {
-        previous: everyone.map(|(_, id)| id),
-        returning: Returning::since(this_client.map(|(at, _)| Timestamp::from_millis(at)), at),
+    fold.set(everyone, Visit::and(all, at, tap.id));
+    fold.set(client, Visit::and(this_client, at, tap.id));
+    Ok(BeforeTap {
+        previous: all.map(|visit| visit.last_interaction.0),
+        returning: Returning::since(this_client.map(|visit| visit.last_at), at),
     })
 }
 
@@ -137,7 +122,8 @@ fn insert_interaction(
     at: Timestamp,
     verdict: Verdict,
     inlay_id: Option<i64>,
-    visit: Visit,
+    visit: BeforeTap,
+    seq: i64,
 ) -> Result<(), StorageError> {
     let (counter, last) = verdict.counters();
     let uid = match verdict {
@@ -148,8 +134,8 @@ fn insert_interaction(
         .prepare_cached(
             "INSERT INTO interactions (id, at, tag_id, previous, inlay_id, uid, reason, counter, last_counter,
                  tech, experience_id, experience_version, client, country, returning_month, returning_day,
-                 key_issued, simulated)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+                 key_issued, simulated, seq)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
         )?
         .execute(rusqlite::params![
             tap.id.0,
@@ -170,6 +156,7 @@ fn insert_interaction(
             visit.returning.day,
             tap.key.is_some(),
             tap.simulated,
+            seq,
         ])?;
     Ok(())
 }

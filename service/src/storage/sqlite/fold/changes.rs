@@ -1,0 +1,208 @@
+//! What one transaction of the writer does to the folded state. Nobody sees it before the
+//! commit, and it is forgotten if there is none.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rusqlite::Connection;
+
+use super::kinds::{Counter, Entry, Taps, Visit, Visitor};
+use super::pass::Pass;
+use super::state::{Folded, Order};
+use crate::clock::Timestamp;
+use crate::id::{InlayId, InteractionId, TagId};
+use crate::storage::StorageError;
+
+/// What becomes of an entry.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::storage::sqlite) enum Stage<E> {
+    /// It is newer than its row.
+    Dirty(E),
+    /// It is as its row.
+    Clean(E),
+    /// Its row says what is, if it has one.
+    Gone,
+}
+
+pub(in crate::storage::sqlite) type Staged<E> = BTreeMap<<E as Entry>::Key, Stage<E>>;
+
+/// What a transaction comes to.
+pub(in crate::storage::sqlite) struct Changes {
+    pub(super) counters: Staged<Counter>,
+    pub(super) visits: Staged<Visit>,
+    pub(super) hours: Staged<Taps>,
+    pub(super) order: Order,
+    /// The lowest id of an interaction of this transaction.
+    lowest: Option<i64>,
+}
+
+/// The folded state within a transaction.
+pub(in crate::storage::sqlite) struct Folding<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) folded: &'a Folded,
+    pub(super) changes: Changes,
+}
+
+impl<'a> Folding<'a> {
+    pub(in crate::storage::sqlite) fn new(connection: &'a Connection, folded: &'a Folded) -> Self {
+        let changes = Changes {
+            counters: BTreeMap::new(),
+            visits: BTreeMap::new(),
+            hours: BTreeMap::new(),
+            order: folded.state().order,
+            lowest: None,
+        };
+        Self {
+            connection,
+            folded,
+            changes,
+        }
+    }
+
+    /// What the transaction came to.
+    pub(in crate::storage::sqlite) fn into_changes(self) -> Changes {
+        self.changes
+    }
+
+    /// The entry of `key`, from memory or from its row.
+    pub(in crate::storage::sqlite) fn get<E: Entry>(
+        &mut self,
+        key: E::Key,
+    ) -> Result<Option<E>, StorageError> {
+        if let Some(entry) = self.peek(key) {
+            return Ok(Some(entry));
+        }
+        let loaded = E::load(self.connection, key)?.map(|(entry, _)| entry);
+        if let Some(entry) = loaded {
+            E::staged_mut(&mut self.changes).insert(key, Stage::Clean(entry));
+        }
+        Ok(loaded)
+    }
+
+    /// The entry of `key`, if it is in memory; else its row is right.
+    pub(in crate::storage::sqlite) fn peek<E: Entry>(&self, key: E::Key) -> Option<E> {
+        match E::staged(&self.changes).get(&key) {
+            Some(Stage::Dirty(entry) | Stage::Clean(entry)) => Some(*entry),
+            Some(Stage::Gone) => None,
+            None => self.folded.get(key),
+        }
+    }
+
+    /// The entry is `entry` from now on. Its row follows later.
+    pub(in crate::storage::sqlite) fn set<E: Entry>(&mut self, key: E::Key, entry: E) {
+        E::staged_mut(&mut self.changes).insert(key, Stage::Dirty(entry));
+    }
+
+    /// The same, and its row follows at once.
+    pub(in crate::storage::sqlite) fn put<E: Entry>(
+        &mut self,
+        key: E::Key,
+        entry: E,
+    ) -> Result<(), StorageError> {
+        entry.store(self.connection, key, self.changes.order.seq)?;
+        E::staged_mut(&mut self.changes).insert(key, Stage::Clean(entry));
+        Ok(())
+    }
+
+    /// A tap's place in the order of commits. What follows from it comes after this.
+    pub(in crate::storage::sqlite) fn next(
+        &mut self,
+        id: InteractionId,
+    ) -> Result<i64, StorageError> {
+        let InteractionId(id) = id;
+        let lower = |lowest: Option<i64>| Some(lowest.map_or(id, |lowest| lowest.min(id)));
+        let changes = &mut self.changes;
+        changes.lowest = lower(changes.lowest);
+        let order = &mut changes.order;
+        order.seq += 1;
+        order.highest = order.highest.max(id);
+        if let Some(pass) = &mut order.pass {
+            pass.lowest = lower(pass.lowest);
+        }
+        let seq = order.seq;
+        // Its id was reserved so long ago that the mark has passed it: the mark goes back.
+        if id <= order.mark {
+            self.move_mark(id - 1)?;
+        }
+        Ok(seq)
+    }
+
+    /// A pass over all keys that are dirty now begins. One that is under way ends.
+    pub(in crate::storage::sqlite) fn begin_pass(&mut self) {
+        self.changes.order.pass = Some(Pass::new(self.changes.lowest));
+    }
+
+    /// How many passes are done.
+    pub(in crate::storage::sqlite) fn passes(&self) -> u64 {
+        self.changes.order.passes
+    }
+
+    /// Whether what follows from the interaction `id` is in the rows.
+    pub(in crate::storage::sqlite) fn is_folded(&self, id: i64) -> bool {
+        id <= self.changes.order.mark
+    }
+
+    pub(super) fn move_mark(&mut self, mark: i64) -> Result<(), StorageError> {
+        self.connection
+            .prepare_cached("UPDATE folded SET up_to = ?1, seq = ?2")?
+            .execute((mark, self.changes.order.seq))?;
+        self.changes.order.mark = mark;
+        Ok(())
+    }
+
+    /// Makes an inlay's row what taps made of its counter, and leaves it to others until the
+    /// end of the transaction: taps that come then find what is in the row.
+    pub(in crate::storage::sqlite) fn hand_over_counter(
+        &mut self,
+        inlay: InlayId,
+    ) -> Result<(), StorageError> {
+        if let Some(counter) = self.get::<Counter>(inlay)? {
+            self.put(inlay, counter)?;
+            self.changes.counters.insert(inlay, Stage::Gone);
+        }
+        Ok(())
+    }
+
+    /// Forgets the clients of a tag, whose rows are being removed. Taps may make them known
+    /// again.
+    pub(in crate::storage::sqlite) fn forget_clients(&mut self, tag: TagId) {
+        let entries: Vec<_> = {
+            let shared = self.folded.state();
+            shared
+                .visits
+                .entries()
+                .map(|(visitor, _)| visitor)
+                .collect()
+        };
+        let staged: Vec<_> = self.changes.visits.keys().copied().collect();
+        let goes = |visitor: &Visitor| !visitor.is_everyone() && visitor.tag() == tag;
+        for visitor in entries.into_iter().chain(staged).filter(goes) {
+            self.changes.visits.insert(visitor, Stage::Gone);
+        }
+    }
+
+    /// Forgets clients of some tags who did not come since `since`, before they have rows.
+    pub(in crate::storage::sqlite) fn forget_old_clients(
+        &mut self,
+        tags: Range<i64>,
+        since: Timestamp,
+    ) {
+        let old: Vec<_> = {
+            let shared = self.folded.state();
+            let first = Visitor::everyone(TagId(tags.start));
+            let clients = shared.visits.dirty_keys(Some(first));
+            clients
+                .take_while(|visitor| tags.contains(&visitor.tag().0))
+                .filter(|visitor| !visitor.is_everyone())
+                .collect()
+        };
+        for visitor in old {
+            if self
+                .peek::<Visit>(visitor)
+                .is_some_and(|visit| visit.last_at < since)
+            {
+                self.changes.visits.insert(visitor, Stage::Gone);
+            }
+        }
+    }
+}

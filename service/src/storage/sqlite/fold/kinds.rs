@@ -1,0 +1,292 @@
+//! The three kinds of what follows from taps, and their rows.
+
+use std::hash::Hash;
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::changes::{Changes, Staged};
+use super::layer::Layer;
+use super::state::State;
+use crate::clock::Timestamp;
+use crate::id::{InlayId, InteractionId, TagId};
+use crate::inlay::counter::CounterState;
+use crate::interaction::{ClientId, Reason};
+
+/// What is folded into one row.
+pub(in crate::storage::sqlite) trait Entry: Copy + 'static {
+    /// What its row is found by. Keys are ordered as rows lie.
+    type Key: Copy + Ord + Hash;
+
+    /// What the row says, and its `folded_to`.
+    fn load(connection: &Connection, key: Self::Key) -> rusqlite::Result<Option<(Self, i64)>>;
+
+    /// Writes the row, which has every tap of its key up to `folded_to`.
+    fn store(self, connection: &Connection, key: Self::Key, folded_to: i64)
+    -> rusqlite::Result<()>;
+
+    fn layer(state: &State) -> &Layer<Self>;
+    fn layer_mut(state: &mut State) -> &mut Layer<Self>;
+    fn staged(changes: &Changes) -> &Staged<Self>;
+    fn staged_mut(changes: &mut Changes) -> &mut Staged<Self>;
+}
+
+/// An inlay's counter, under the keys that the inlay has now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::storage::sqlite) struct Counter {
+    pub(in crate::storage::sqlite) key_version: u32,
+    pub(in crate::storage::sqlite) state: CounterState,
+}
+
+impl Entry for Counter {
+    type Key = InlayId;
+
+    fn load(connection: &Connection, inlay: InlayId) -> rusqlite::Result<Option<(Self, i64)>> {
+        connection
+            .prepare_cached(
+                "SELECT key_version, last, seen, folded_to FROM counters WHERE inlay_id = ?1",
+            )?
+            .query_row([inlay.0], |row| {
+                let state = CounterState {
+                    last: row.get(1)?,
+                    seen: row.get::<_, i64>(2)?.cast_unsigned(),
+                };
+                let key_version = row.get(0)?;
+                Ok((Self { key_version, state }, row.get(3)?))
+            })
+            .optional()
+    }
+
+    fn store(
+        self,
+        connection: &Connection,
+        inlay: InlayId,
+        folded_to: i64,
+    ) -> rusqlite::Result<()> {
+        let Self { key_version, state } = self;
+        let seen = state.seen.cast_signed();
+        connection
+            .prepare_cached(
+                "UPDATE counters SET last = ?3, seen = ?4, folded_to = ?5
+                 WHERE inlay_id = ?1 AND key_version = ?2",
+            )?
+            .execute((inlay.0, key_version, state.last, seen, folded_to))?;
+        Ok(())
+    }
+
+    fn layer(state: &State) -> &Layer<Self> {
+        &state.counters
+    }
+
+    fn layer_mut(state: &mut State) -> &mut Layer<Self> {
+        &mut state.counters
+    }
+
+    fn staged(changes: &Changes) -> &Staged<Self> {
+        &changes.counters
+    }
+
+    fn staged_mut(changes: &mut Changes) -> &mut Staged<Self> {
+        &mut changes.counters
+    }
+}
+
+/// A client at a tag, or all of them together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::storage::sqlite) struct Visitor {
+    tag: i64,
+    /// `None` stands for all: their row has the empty client, and lies before the others.
+    client: Option<[u8; 16]>,
+}
+
+impl Visitor {
+    pub(in crate::storage::sqlite) const fn everyone(tag: TagId) -> Self {
+        Self {
+            tag: tag.0,
+            client: None,
+        }
+    }
+
+    pub(in crate::storage::sqlite) const fn client(tag: TagId, client: ClientId) -> Self {
+        Self {
+            tag: tag.0,
+            client: Some(client.0),
+        }
+    }
+
+    pub(in crate::storage::sqlite) const fn tag(self) -> TagId {
+        TagId(self.tag)
+    }
+
+    pub(in crate::storage::sqlite) const fn is_everyone(self) -> bool {
+        self.client.is_none()
+    }
+
+    fn client_bytes(&self) -> &[u8] {
+        self.client.as_ref().map_or(&[], |client| client)
+    }
+}
+
+/// What is known of a client at a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::storage::sqlite) struct Visit {
+    pub(in crate::storage::sqlite) scans: u64,
+    pub(in crate::storage::sqlite) last_at: Timestamp,
+    pub(in crate::storage::sqlite) last_interaction: InteractionId,
+}
+
+impl Visit {
+    /// This visit and one more.
+    pub(in crate::storage::sqlite) fn and(
+        before: Option<Self>,
+        at: Timestamp,
+        id: InteractionId,
+    ) -> Self {
+        Self {
+            scans: before.map_or(0, |visit| visit.scans) + 1,
+            last_at: before.map_or(at, |visit| visit.last_at.max(at)),
+            last_interaction: id,
+        }
+    }
+}
+
+impl Entry for Visit {
+    type Key = Visitor;
+
+    fn load(connection: &Connection, visitor: Visitor) -> rusqlite::Result<Option<(Self, i64)>> {
+        connection
+            .prepare_cached(
+                "SELECT scans, last_at, last_interaction, folded_to FROM visits
+                 WHERE tag_id = ?1 AND client = ?2",
+            )?
+            .query_row((visitor.tag, visitor.client_bytes()), |row| {
+                let visit = Self {
+                    scans: row.get(0)?,
+                    last_at: Timestamp::from_millis(row.get(1)?),
+                    last_interaction: InteractionId(row.get(2)?),
+                };
+                Ok((visit, row.get(3)?))
+            })
+            .optional()
+    }
+
+    fn store(
+        self,
+        connection: &Connection,
+        visitor: Visitor,
+        folded_to: i64,
+    ) -> rusqlite::Result<()> {
+        connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO visits
+                     (tag_id, client, scans, last_at, last_interaction, folded_to)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute((
+                visitor.tag,
+                visitor.client_bytes(),
+                self.scans,
+                self.last_at.millis(),
+                self.last_interaction.0,
+                folded_to,
+            ))?;
+        Ok(())
+    }
+
+    fn layer(state: &State) -> &Layer<Self> {
+        &state.visits
+    }
+
+    fn layer_mut(state: &mut State) -> &mut Layer<Self> {
+        &mut state.visits
+    }
+
+    fn staged(changes: &Changes) -> &Staged<Self> {
+        &changes.visits
+    }
+
+    fn staged_mut(changes: &mut Changes) -> &mut Staged<Self> {
+        &mut changes.visits
+    }
+}
+
+/// Taps of one reason in one hour, of the real world or of the simulated one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::storage::sqlite) struct Hour {
+    /// Hours since the Unix epoch.
+    pub(in crate::storage::sqlite) number: i64,
+    pub(in crate::storage::sqlite) reason: Reason,
+    pub(in crate::storage::sqlite) simulated: bool,
+}
+
+impl Hour {
+    pub(in crate::storage::sqlite) const fn of(
+        at: Timestamp,
+        reason: Reason,
+        simulated: bool,
+    ) -> Self {
+        Self {
+            number: at.unix_seconds().div_euclid(3600),
+            reason,
+            simulated,
+        }
+    }
+}
+
+/// How many taps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::storage::sqlite) struct Taps(pub(in crate::storage::sqlite) u64);
+
+impl Taps {
+    /// These taps and one more.
+    pub(in crate::storage::sqlite) fn and(before: Option<Self>) -> Self {
+        Self(before.map_or(0, |taps| taps.0) + 1)
+    }
+}
+
+impl Entry for Taps {
+    type Key = Hour;
+
+    fn load(connection: &Connection, hour: Hour) -> rusqlite::Result<Option<(Self, i64)>> {
+        connection
+            .prepare_cached(
+                "SELECT taps, folded_to FROM tap_counts
+                 WHERE hour = ?1 AND reason = ?2 AND simulated = ?3",
+            )?
+            .query_row((hour.number, hour.reason.as_str(), hour.simulated), |row| {
+                Ok((Self(row.get(0)?), row.get(1)?))
+            })
+            .optional()
+    }
+
+    fn store(self, connection: &Connection, hour: Hour, folded_to: i64) -> rusqlite::Result<()> {
+        connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO tap_counts (hour, reason, simulated, taps, folded_to)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute((
+                hour.number,
+                hour.reason.as_str(),
+                hour.simulated,
+                self.0,
+                folded_to,
+            ))?;
+        Ok(())
+    }
+
+    fn layer(state: &State) -> &Layer<Self> {
+        &state.hours
+    }
+
+    fn layer_mut(state: &mut State) -> &mut Layer<Self> {
+        &mut state.hours
+    }
+
+    fn staged(changes: &Changes) -> &Staged<Self> {
+        &changes.hours
+    }
+
+    fn staged_mut(changes: &mut Changes) -> &mut Staged<Self> {
+        &mut changes.hours
+    }
+}

@@ -1,0 +1,135 @@
+//! Entries in memory in front of a table.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
+
+use super::kinds::Entry;
+
+/// Clean entries of one generation; there are two. An entry takes 40 to 110 bytes, so the
+/// three tables together keep at most about 90 MB.
+const CLEAN: usize = 1 << 18;
+
+/// The newest entries of a table. What is not here is as its row says.
+pub(in crate::storage::sqlite) struct Layer<E: Entry> {
+    /// Those that are newer than their rows, in the order in which rows lie.
+    dirty: BTreeMap<E::Key, E>,
+    /// Those that are as their rows, by generation: a full one drops the one before it.
+    young: HashMap<E::Key, E>,
+    old: HashMap<E::Key, E>,
+}
+
+impl<E: Entry> Default for Layer<E> {
+    fn default() -> Self {
+        Self {
+            dirty: BTreeMap::new(),
+            young: HashMap::new(),
+            old: HashMap::new(),
+        }
+    }
+}
+
+impl<E: Entry> Layer<E> {
+    /// A layer whose entries are all dirty. They come in the order of keys.
+    pub(super) fn dirty(entries: impl IntoIterator<Item = (E::Key, E)>) -> Self {
+        Self {
+            dirty: entries.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn get(&self, key: &E::Key) -> Option<E> {
+        let clean = || self.young.get(key).or_else(|| self.old.get(key));
+        self.dirty.get(key).or_else(clean).copied()
+    }
+
+    /// Every entry, dirty ones before clean ones. A key may come twice: the first counts.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (E::Key, E)> {
+        let clean = self.young.iter().chain(&self.old);
+        let all = self.dirty.iter().chain(clean);
+        all.map(|(key, entry)| (*key, *entry))
+    }
+
+    pub(super) fn dirty_len(&self) -> usize {
+        self.dirty.len()
+    }
+
+    /// Dirty keys after `after`, in their order.
+    pub(super) fn dirty_keys(&self, after: Option<E::Key>) -> impl Iterator<Item = E::Key> {
+        let after = after.map_or(Bound::Unbounded, Bound::Excluded);
+        self.dirty
+            .range((after, Bound::Unbounded))
+            .map(|(key, _)| *key)
+    }
+
+    /// The entry is newer than its row.
+    pub(super) fn change(&mut self, key: E::Key, entry: E) {
+        if self.dirty.insert(key, entry).is_none() {
+            self.forget_clean(&key);
+        }
+    }
+
+    /// The entry is as its row. Whether older entries were dropped for it.
+    pub(super) fn clean(&mut self, key: E::Key, entry: E) -> bool {
+        self.dirty.remove(&key);
+        self.young.insert(key, entry);
+        let full = self.young.len() >= CLEAN;
+        if full {
+            self.old = std::mem::take(&mut self.young);
+        }
+        full
+    }
+
+    /// The row alone says what is.
+    pub(super) fn forget(&mut self, key: &E::Key) {
+        self.dirty.remove(key);
+        self.forget_clean(key);
+    }
+
+    fn forget_clean(&mut self, key: &E::Key) {
+        self.young.remove(key);
+        self.old.remove(key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kinds::{Hour, Taps};
+    use super::*;
+    use crate::interaction::Reason;
+
+    const fn key(number: i64) -> Hour {
+        Hour {
+            number,
+            reason: Reason::Verified,
+            simulated: false,
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded_and_no_dirty_entry_is_dropped() {
+        let many = i64::try_from(CLEAN).unwrap() * 3;
+        let mut layer = Layer::<Taps>::default();
+        layer.change(key(-1), Taps(7));
+        let mut drops = 0;
+        for hour in 0..many {
+            drops += u32::from(layer.clean(key(hour), Taps(1)));
+            assert!(layer.young.len() + layer.old.len() <= 2 * CLEAN);
+        }
+        assert_eq!(drops, 3);
+        assert_eq!(layer.get(&key(-1)), Some(Taps(7)));
+        assert_eq!(layer.get(&key(0)), None, "its row is right");
+        assert_eq!(layer.get(&key(many - 1)), Some(Taps(1)));
+    }
+
+    #[test]
+    fn the_newest_entry_counts() {
+        let mut layer = Layer::<Taps>::default();
+        layer.clean(key(1), Taps(1));
+        layer.change(key(1), Taps(2));
+        assert_eq!(layer.entries().collect::<Vec<_>>(), [(key(1), Taps(2))]);
+        layer.clean(key(1), Taps(3));
+        assert_eq!((layer.get(&key(1)), layer.dirty_len()), (Some(Taps(3)), 0));
+        layer.forget(&key(1));
+        assert_eq!(layer.get(&key(1)), None);
+    }
+}

@@ -1,0 +1,126 @@
+//! A pass over what is dirty, in slices.
+
+use std::time::Duration;
+
+use super::changes::{Folding, Stage};
+use super::kinds::{Counter, Entry, Hour, Taps, Visit, Visitor};
+use crate::clock::Stopwatch;
+use crate::id::InlayId;
+use crate::storage::StorageError;
+
+/// Rows between two looks at the time, and at what is dirty.
+const STEP: usize = 32;
+
+/// A pass that is under way: table by table, each in the order of its keys.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pass {
+    at: Place,
+    /// The lowest id of an interaction that was committed since it began: only what was
+    /// before that is certain to be in the rows at its end.
+    pub(super) lowest: Option<i64>,
+}
+
+/// The last key that was folded.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Counters(Option<InlayId>),
+    Visits(Option<Visitor>),
+    Hours(Option<Hour>),
+}
+
+impl Pass {
+    pub(super) const fn new(lowest: Option<i64>) -> Self {
+        Self {
+            at: Place::Counters(None),
+            lowest,
+        }
+    }
+}
+
+/// How much of a pass is done at once.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::storage::sqlite) struct Slice {
+    /// At most this many rows.
+    pub(in crate::storage::sqlite) rows: usize,
+    /// At most this long, and a step more.
+    pub(in crate::storage::sqlite) time: Duration,
+}
+
+impl Slice {
+    /// Short enough not to be felt by a tap.
+    pub(in crate::storage::sqlite) const SHORT: Self = Self {
+        rows: usize::MAX,
+        time: Duration::from_millis(2),
+    };
+    /// For more than fits in memory: taps wait, and no more of them come.
+    pub(in crate::storage::sqlite) const LONG: Self = Self {
+        rows: usize::MAX,
+        time: Duration::from_millis(20),
+    };
+}
+
+impl Folding<'_> {
+    /// Goes on with the pass that is under way, if there is one. Whether more is left.
+    pub(in crate::storage::sqlite) fn fold(&mut self, slice: Slice) -> Result<bool, StorageError> {
+        let stopwatch = Stopwatch::start();
+        let step = slice.rows.min(STEP);
+        let mut rows = 0;
+        while rows < slice.rows && (rows == 0 || stopwatch.elapsed() < slice.time) {
+            let Some(pass) = self.changes.order.pass else {
+                return Ok(false);
+            };
+            let at = match pass.at {
+                Place::Counters(after) => match self.step::<Counter>(after, step)? {
+                    Some(last) => Place::Counters(Some(last)),
+                    None => Place::Visits(None),
+                },
+                Place::Visits(after) => match self.step::<Visit>(after, step)? {
+                    Some(last) => Place::Visits(Some(last)),
+                    None => Place::Hours(None),
+                },
+                Place::Hours(after) => {
+                    let Some(last) = self.step::<Taps>(after, step)? else {
+                        self.finish(pass)?;
+                        return Ok(false);
+                    };
+                    Place::Hours(Some(last))
+                }
+            };
+            self.changes.order.pass = Some(Pass { at, ..pass });
+            rows += step;
+        }
+        Ok(true)
+    }
+
+    /// Folds the next few entries after `after`; answers the last one's key, `None` for none.
+    fn step<E: Entry>(
+        &mut self,
+        after: Option<E::Key>,
+        rows: usize,
+    ) -> Result<Option<E::Key>, StorageError> {
+        let keys: Vec<_> = {
+            let state = self.folded.state();
+            E::layer(&state).dirty_keys(after).take(rows).collect()
+        };
+        for key in &keys {
+            let staged = E::staged(&self.changes).get(key);
+            if !matches!(staged, Some(Stage::Clean(_) | Stage::Gone))
+                && let Some(entry) = self.peek::<E>(*key)
+            {
+                self.put(*key, entry)?;
+            }
+        }
+        Ok(keys.last().copied())
+    }
+
+    fn finish(&mut self, pass: Pass) -> Result<(), StorageError> {
+        let order = self.changes.order;
+        let mark = pass.lowest.map_or(order.highest, |lowest| lowest - 1);
+        if mark != order.mark {
+            self.move_mark(mark)?;
+        }
+        self.changes.order.pass = None;
+        self.changes.order.passes += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,166 @@
+//! What a start reads of the interactions after the mark.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::changes::Folding;
+use super::kinds::{Counter, Entry, Hour, Taps, Visit, Visitor};
+use super::layer::Layer;
+use super::pass::Slice;
+use super::state::{Folded, State};
+use crate::clock::Timestamp;
+use crate::id::{InlayId, InteractionId, TagId};
+use crate::inlay::counter::Acceptance;
+use crate::interaction::{ClientId, Reason};
+use crate::storage::StorageError;
+use crate::storage::sqlite::{connection, row};
+
+/// An interaction after the mark, as far as something follows from it.
+struct Appended {
+    id: InteractionId,
+    seq: i64,
+    at: Timestamp,
+    tag: TagId,
+    /// The inlay and the counter of an accepted code.
+    accepted: Option<(InlayId, u32)>,
+    reason: Reason,
+    /// `None` for one that was erased.
+    client: Option<ClientId>,
+    simulated: bool,
+}
+
+/// The state as the process before this one left it, however it ended.
+pub(in crate::storage::sqlite) fn recover(connection: &Connection) -> Result<Folded, StorageError> {
+    let (mark, seq): (i64, i64) =
+        connection.query_row("SELECT up_to, seq FROM folded", [], |r| {
+            Ok((r.get(0)?, r.get(1)?))
+        })?;
+    let appended = appended(connection, mark)?;
+    let counters = replay::<Counter>(
+        connection,
+        &appended,
+        |tap| tap.accepted.map(|(inlay, _)| inlay),
+        |before, tap| {
+            let (counter, (_, accepted)) = before.zip(tap.accepted)?;
+            match counter.state.accept(accepted) {
+                Acceptance::Accepted { state, .. } => Some(Counter { state, ..counter }),
+                Acceptance::Replayed { .. } | Acceptance::OutOfOrder { .. } => Some(counter),
+            }
+        },
+    )?;
+    let visit = |before, tap: &Appended| Some(Visit::and(before, tap.at, tap.id));
+    let everyone = replay::<Visit>(
+        connection,
+        &appended,
+        |tap| Some(Visitor::everyone(tap.tag)),
+        visit,
+    )?;
+    let clients = replay::<Visit>(
+        connection,
+        &appended,
+        |tap| Some(Visitor::client(tap.tag, tap.client?)),
+        visit,
+    )?;
+    let hours = replay::<Taps>(
+        connection,
+        &appended,
+        |tap| Some(Hour::of(tap.at, tap.reason, tap.simulated)),
+        |before, _| Some(Taps::and(before)),
+    )?;
+    let last = appended.last().map_or(seq, |tap| seq.max(tap.seq));
+    let highest = appended.iter().map(|tap| tap.id.0).max();
+    let layers = (
+        Layer::dirty(counters),
+        Layer::dirty(everyone.into_iter().chain(clients)),
+        Layer::dirty(hours),
+    );
+    let state = State::recovered(layers, last, highest.unwrap_or(mark), mark);
+    Ok(Folded::new(state))
+}
+
+/// The interactions after the mark, in the order of their commits.
+fn appended(connection: &Connection, mark: i64) -> Result<Vec<Appended>, StorageError> {
+    let mut select = connection.prepare(
+        "SELECT id, seq, at, tag_id, inlay_id, counter, reason, client, simulated
+         FROM interactions WHERE id > ?1 ORDER BY id",
+    )?;
+    let mut rows = select.query([mark])?;
+    let mut appended = Vec::new();
+    while let Some(found) = rows.next()? {
+        let reason = row::reason(found.get_ref(6)?)?;
+        let code = found
+            .get::<_, Option<i64>>(4)?
+            .zip(found.get::<_, Option<u32>>(5)?);
+        appended.push(Appended {
+            id: InteractionId(found.get(0)?),
+            seq: found.get(1)?,
+            at: Timestamp::from_millis(found.get(2)?),
+            tag: TagId(found.get(3)?),
+            accepted: code
+                .filter(|_| reason == Reason::Verified)
+                .map(|(inlay, counter)| (InlayId(inlay), counter)),
+            reason,
+            client: found.get::<_, Option<_>>(7)?.map(ClientId),
+            simulated: found.get(8)?,
+        });
+    }
+    appended.sort_unstable_by_key(|tap| tap.seq);
+    Ok(appended)
+}
+
+/// What taps come to that are not in their rows yet. Rows are read in the order of keys.
+fn replay<E: Entry>(
+    connection: &Connection,
+    appended: &[Appended],
+    key: impl Fn(&Appended) -> Option<E::Key>,
+    and: impl Fn(Option<E>, &Appended) -> Option<E>,
+) -> Result<Vec<(E::Key, E)>, StorageError> {
+    let mut taps: Vec<_> = appended
+        .iter()
+        .filter_map(|tap| Some((key(tap)?, tap)))
+        .collect();
+    taps.sort_unstable_by_key(|(key, tap)| (*key, tap.seq));
+    let mut entries = Vec::new();
+    for taps in taps.chunk_by(|(one, _), (other, _)| one == other) {
+        let key = taps[0].0;
+        let (mut entry, folded_to) = match E::load(connection, key)? {
+            Some((entry, folded_to)) => (Some(entry), folded_to),
+            None => (None, 0),
+        };
+        let new = taps.iter().filter(|(_, tap)| tap.seq > folded_to);
+        let mut dirty = false;
+        for (_, tap) in new {
+            entry = and(entry, tap);
+            dirty = true;
+        }
+        if let Some(entry) = entry.filter(|_| dirty) {
+            entries.push((key, entry));
+        }
+    }
+    Ok(entries)
+}
+
+/// Folds what the last owner of the database at `path` left unfolded, as after a crash.
+/// Nobody else is at work on it.
+pub(in crate::storage::sqlite) fn settle_file(path: &Path) -> Result<(), StorageError> {
+    let folded = recover(&connection::reader(path)?)?;
+    if folded.dirty() == 0 {
+        return Ok(());
+    }
+    let connection = connection::writer(path)?;
+    let mut begun = false;
+    while !begun || folded.folds() {
+        let transaction = connection.unchecked_transaction()?;
+        let mut folding = Folding::new(&transaction, &folded);
+        if !begun {
+            folding.begin_pass();
+            begun = true;
+        }
+        folding.fold(Slice::LONG)?;
+        let changes = folding.into_changes();
+        transaction.commit()?;
+        folded.publish(changes);
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! Counts that are folded behind taps, when the process is killed or the disk is full.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+use serde_json::json;
+use tapdesk_service::entropy::{self, SeededEntropy};
+use tapdesk_tests::{Launch, ServiceProcess, length};
+
+use super::launch;
+use crate::faults::load::Load;
+
+/// Folds all the time, so that something happens in the middle of it.
+fn folding() -> Launch {
+    launch()
+        .env("TAPDESK_TEST_CLOCK", "1")
+        .env("TAPDESK_TEST_FOLD", "1")
+}
+
+/// How often the process is killed: 20 times, or as `TAPDESK_TEST_KILLS` says.
+fn kills() -> u32 {
+    let kills = std::env::var("TAPDESK_TEST_KILLS").ok();
+    let kills = kills.and_then(|kills| kills.parse().ok());
+    kills.unwrap_or_else(|| length(20, 200))
+}
+
+/// A tag as the history in the file has it.
+struct Recounted {
+    tag: i64,
+    scans: u64,
+    /// Its inlay, and the highest counter that was accepted.
+    inlay: i64,
+    counter: u32,
+    /// Whether each counter was accepted once.
+    once: bool,
+}
+
+fn recount(file: &Connection) -> Vec<Recounted> {
+    let mut tags = file
+        .prepare(
+            "SELECT tag_id, count(*), max(inlay_id), max(counter),
+                 count(DISTINCT counter) = count(*)
+             FROM interactions WHERE reason = 'verified' GROUP BY 1",
+        )
+        .unwrap();
+    let tags = tags.query_map([], |row| {
+        Ok(Recounted {
+            tag: row.get(0)?,
+            scans: row.get(1)?,
+            inlay: row.get(2)?,
+            counter: row.get(3)?,
+            once: row.get(4)?,
+        })
+    });
+    tags.unwrap().map(Result::unwrap).collect()
+}
+
+fn hours(file: &Connection) -> BTreeMap<String, u64> {
+    let mut hours = file
+        .prepare(
+            "SELECT strftime('%Y-%m-%dT%H:00:00Z', at / 1000, 'unixepoch'), count(*)
+             FROM interactions GROUP BY 1",
+        )
+        .unwrap();
+    let hours = hours.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    hours.unwrap().map(Result::unwrap).collect()
+}
+
+/// What the service shows is what a recount of the history in its file comes to. All of its
+/// taps were verified.
+async fn assert_exact(service: &ServiceProcess) {
+    let (tags, hours) = {
+        let file = Connection::open(service.launch().database()).unwrap();
+        (recount(&file), hours(&file))
+    };
+    assert!(!tags.is_empty());
+    for Recounted {
+        tag,
+        scans,
+        inlay,
+        counter,
+        once,
+    } in tags
+    {
+        assert!(once, "a counter of tag {tag} was accepted twice");
+        let shown = service.admin_get(&format!("/tags/{tag}")).await;
+        assert_eq!(shown["scan_count"], json!(scans), "tag {tag}");
+        let shown = service.admin_get(&format!("/inlays/{inlay}")).await;
+        assert_eq!(shown["last_counter"], json!(counter), "inlay {inlay}");
+    }
+    let stats = service.admin_get("/stats").await;
+    let buckets = stats["buckets"].as_array().unwrap().iter();
+    let shown: BTreeMap<String, u64> = buckets
+        .map(|bucket| {
+            let kinds = ["verified", "not_verified", "not_checked"];
+            let taps = kinds.map(|kind| bucket[kind].as_u64().unwrap());
+            (bucket["at"].as_str().unwrap().to_owned(), taps.iter().sum())
+        })
+        .filter(|(_, taps)| *taps > 0)
+        .collect();
+    assert_eq!(shown, hours);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_at_any_moment_of_a_fold_its_counts_are_exact() {
+    let entropy = SeededEntropy::new(12);
+    let mut service = folding().start().await;
+    let mut load = Load::new(&service, 4).await;
+    for _ in 0..kills() {
+        let [random] = entropy::bytes::<1>(&entropy);
+        let client = service.another();
+        let launch = load
+            .work_until(&client, 8 + usize::from(random) / 2, || {
+                ServiceProcess::kill(service)
+            })
+            .await;
+        service = launch.start().await;
+        load.check(&service).await;
+        assert_exact(&service).await;
+    }
+}
