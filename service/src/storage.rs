@@ -23,6 +23,7 @@ mod search;
 mod sheets;
 mod tags;
 mod taps;
+mod url_templates;
 mod value;
 
 pub mod postgres;
@@ -49,7 +50,11 @@ pub use tags::{
     ImportRow, Imported, MissingVariables, Put, TagChange, TagEdit, TagFilter, TagList, TagOrder,
     TagPlace, TagSelect, Tags,
 };
-pub use taps::{BoundInlay, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate};
+pub use taps::{
+    BoundInlay, TagInlays, TagKey, TagTap, Taps, TemplateInlay, UpdateRefusal, Updated,
+    VariableUpdate,
+};
+pub use url_templates::{UrlTemplateEdit, UrlTemplates};
 
 use crate::clock::Timestamp;
 use crate::panics::Panicked;
@@ -67,6 +72,7 @@ pub trait Storage:
     + Experiences
     + Inlays
     + MasterKeys
+    + UrlTemplates
     + Simulator
     + Interactions
     + Sheets

@@ -18,6 +18,7 @@ pub(super) mod inlays;
 mod master_keys;
 mod sheets;
 pub(super) mod tags;
+mod url_templates;
 mod virtual_inlays;
 
 use async_trait::async_trait;

@@ -23,16 +23,20 @@ INSERT INTO properties SELECT id, class, key, value || id FROM tags, (
     SELECT 'attribute' AS class, 'sku' AS key, 'A' || char(9) AS value
     UNION ALL SELECT 'attribute', 'Sku', '' UNION ALL SELECT 'variable', 'registered', 'é');
 
-INSERT INTO master_keys (name, key, key_print, input, diversify_meta, created_at)
-VALUES ('m', randomblob(44), randomblob(16), '01{uid}', 1, 5);
+INSERT INTO master_keys (name, key, key_print, derivation, created_at)
+VALUES ('m', randomblob(44), randomblob(16), '{"scheme": "an10922", "input": "01{uid}"}', 5);
 
-INSERT INTO inlays (uid, technology, tag_id, mirror, mac_from, master_key_id, meta_key, file_key, meta_key_print,
+INSERT INTO url_templates (name, settings) VALUES ('é', '{}'), ('', '{"template": "https://x.example"}');
+INSERT INTO url_template_keys VALUES (1, randomblob(16), randomblob(44), NULL, 1), (1, randomblob(16), NULL, 1, 2);
+
+INSERT INTO inlays (uid, technology, mode, url_template_id, tag_id, mirror, mac_from, master_key_id, meta_key, file_key, meta_key_print,
     file_key_print, factory_keys, simulated, created_at, updated_at, deleted_at)
-SELECT randomblob(7), 'ntag424dna', id, CASE WHEN id % 4 THEN 'plain' END, 'none', CASE WHEN id % 9 = 0 THEN 1 END,
+SELECT randomblob(7), 'ntag424dna', CASE WHEN id % 6 THEN 'aes' ELSE 'lrp' END, CASE WHEN id % 3 = 0 THEN 1 END, id, CASE WHEN id % 4 THEN 'plain' END, 'none', CASE WHEN id % 9 = 0 THEN 1 END,
     CASE WHEN id % 2 THEN randomblob(44) END, randomblob(44), x'', randomblob(16), id % 13 = 0, simulated, 6, 7,
     CASE WHEN id % 17 = 0 THEN 8 END
 FROM tags;
-INSERT INTO counters SELECT id, 1 + id % 3, id % 16777216, random() FROM inlays;
+INSERT INTO counters SELECT id, 1 + id % 3, CASE WHEN id % 5 = 0 THEN 4294967295 ELSE id % 16777216 END, random(),
+    20000 + id % 2, id % 1000 FROM inlays;
 INSERT INTO former_counters SELECT id, randomblob(16), x'', id, random() FROM inlays WHERE id % 10 = 0;
 INSERT INTO virtual_inlays (inlay_id, counter, created_at) SELECT id, id % 100, 9 FROM inlays WHERE simulated;
 
@@ -49,7 +53,8 @@ SELECT i, :now - (:interactions - i) * 500, 1 + i % :tags, CASE WHEN i > :tags T
     CASE WHEN i % 3 THEN 1 + i % :tags END, CASE WHEN i % 50 = 0 THEN randomblob(7) END,
     CASE WHEN i % 3 THEN 'verified' ELSE 'static' END, i % 1000, CASE WHEN i % 3 THEN i % 1000 - 1 END, 'u',
     CASE WHEN i % 4 THEN 1 END, CASE WHEN i % 4 THEN 1 END, CASE WHEN i % 8 THEN randomblob(16) END,
-    CASE WHEN i % 2 THEN 'DE' ELSE '' END, i % 2, i % 3 = 0, i % 2, i % 7 = 0
+    CASE WHEN i % 2 THEN 'DE' ELSE '' END, i % 2, i % 3 = 0, i % 2, i % 7 = 0,
+    CASE WHEN i % 6 = 0 THEN 'sealed' END, CASE WHEN i % 12 = 0 THEN randomblob(16) END
 FROM n;
 INSERT INTO rolling_keys SELECT id, randomblob(32), randomblob(32), at, CASE WHEN id % 2 THEN at + 5 END,
     CASE WHEN id % 2 THEN randomblob(32) END FROM interactions WHERE id > :interactions - 2000 AND key_issued;

@@ -19,6 +19,7 @@ use crate::http::public;
 use crate::id::{InteractionId, TagId, VirtualInlayId};
 use crate::inlay::Uid;
 use crate::inlay::code::COUNTER_MAX;
+use crate::inlay::key::InlayKeys;
 use crate::inlay::virtual_inlay::{OneTimeCode, VirtualInlay};
 use crate::interaction::Reason;
 use crate::inventory::SimulatedInlay;
@@ -26,7 +27,7 @@ use crate::payload;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
 use crate::storage::{Conflict, StorageError};
-use crate::tap::{self, Tap, TapAnswer};
+use crate::tap::{self, Place, Tap, TapAnswer};
 use crate::visitor::Visitor;
 
 /// How to tap.
@@ -161,7 +162,8 @@ async fn code(
     chip: &SimulatedInlay,
     counter: u32,
 ) -> Result<OneTimeCode, ApiError> {
-    let Some((mirror, keys)) = open_keys(service, &chip.inlay).await? else {
+    let keys = open_keys(service, &chip.inlay).await?;
+    let (Some(mirror), InlayKeys::Aes(keys)) = (chip.inlay.fields.mirror, keys) else {
         return Err(ApiError::Conflict(
             "This virtual inlay no longer makes codes. Set its inlay's mirror first.".to_owned(),
         ));
@@ -178,7 +180,8 @@ async fn code(
 
 /// Opens a tag's URL as a messenger does, for the preview of a link.
 async fn preview(service: &Service, slug: &str) -> Result<Followed, ApiError> {
-    let status = match tap::linked(service, slug).await? {
+    let place = Place::Slug(slug.to_owned());
+    let status = match tap::linked(service, &place).await? {
         Some(_) => StatusCode::OK,
         None => StatusCode::NOT_FOUND,
     };
@@ -202,7 +205,7 @@ async fn follow(
     origin: Origin,
 ) -> Result<Followed, ApiError> {
     let tap = Tap {
-        slug,
+        place: Place::Slug(slug.to_owned()),
         query,
         cookie: None,
         reload: false,

@@ -4,27 +4,35 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::clock::Timestamp;
 use crate::inlay::Uid;
-use crate::inlay::counter::CounterState;
-use crate::interaction::{Claim, ClientId, NewInteraction, Recorded, Refusal, Returning, Verdict};
+use crate::inlay::assessment::Tamper;
+use crate::inlay::counter::{CounterState, MirrorState};
+use crate::interaction::{
+    Claim, ClientId, CounterRule, NewInteraction, Recorded, Refusal, Returning, Verdict,
+};
 use crate::storage::Event;
 use crate::storage::StorageError;
-use crate::storage::plane::counters::judge;
+use crate::storage::plane::counters::{day, judge, show};
 use crate::storage::sqlite::writer::Write;
 
 /// Decides the tap's verdict and writes everything about it.
 pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorded, StorageError> {
     let connection = write.connection;
     let at = write.now.plus_millis(tap.time_offset);
-    let (verdict, inlay_id) = match tap.claim {
-        Claim::Decided(verdict) => (verdict, None),
+    let inlay_id = tap.claim.inlay_id();
+    let verdict = match tap.claim {
+        Claim::Decided(verdict) | Claim::Known { verdict, .. } => verdict,
         Claim::Counter {
             inlay_id,
             key_version,
             counter,
-        } => (
-            accept(connection, inlay_id.0, key_version, counter)?,
-            Some(inlay_id),
-        ),
+            rule: CounterRule::Proof,
+        } => accept(connection, inlay_id.0, key_version, counter)?,
+        Claim::Counter {
+            inlay_id,
+            key_version,
+            counter,
+            rule: CounterRule::Mirror,
+        } => shown(connection, inlay_id.0, key_version, counter, day(write.now))?,
     };
     let visit = visit(connection, tap, at)?;
     insert_interaction(connection, tap, at, verdict, inlay_id.map(|id| id.0), visit)?;
@@ -64,6 +72,37 @@ fn accept(
         connection
             .prepare_cached("UPDATE counters SET last = ?2, seen = ?3 WHERE inlay_id = ?1")?
             .execute((inlay, state.last, state.seen.cast_signed()))?;
+    }
+    Ok(verdict)
+}
+
+/// The same of a code that proves nothing.
+fn shown(
+    connection: &Connection,
+    inlay: i64,
+    key_version: u32,
+    counter: u32,
+    day: i64,
+) -> Result<Verdict, StorageError> {
+    let state = connection
+        .prepare_cached(
+            "SELECT last, risen_on, risen FROM counters WHERE inlay_id = ?1 AND key_version = ?2",
+        )?
+        .query_row((inlay, key_version), |row| {
+            Ok(MirrorState {
+                last: row.get(0)?,
+                day: row.get(1)?,
+                risen: row.get(2)?,
+            })
+        })
+        .optional()?;
+    let (verdict, moved) = show(state, counter, day);
+    if let Some(state) = moved {
+        connection
+            .prepare_cached(
+                "UPDATE counters SET last = ?2, risen_on = ?3, risen = ?4 WHERE inlay_id = ?1",
+            )?
+            .execute((inlay, state.last, state.day, state.risen))?;
     }
     Ok(verdict)
 }
@@ -148,8 +187,8 @@ fn insert_interaction(
         .prepare_cached(
             "INSERT INTO interactions (id, at, tag_id, previous, inlay_id, uid, reason, counter, last_counter,
                  tech, experience_id, experience_version, client, country, returning_month, returning_day,
-                 key_issued, simulated)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+                 key_issued, simulated, tamper, file_data)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
         )?
         .execute(rusqlite::params![
             tap.id.0,
@@ -170,6 +209,8 @@ fn insert_interaction(
             visit.returning.day,
             tap.key.is_some(),
             tap.simulated,
+            tap.tamper.map(Tamper::as_str),
+            tap.file_data,
         ])?;
     Ok(())
 }
