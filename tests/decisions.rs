@@ -15,4 +15,5 @@ mod rolling_key;
 mod routes;
 mod tag_urls;
 mod update;
+mod url_templates;
 mod verification;

@@ -12,6 +12,7 @@ mod import;
 mod migrate_store;
 mod restore;
 mod serve;
+mod solve;
 mod tail;
 mod tap;
 mod token;
@@ -65,6 +66,8 @@ enum Verb {
     Import(import::Options),
     /// Export tags to a CSV file.
     Export(export::Options),
+    /// Find the template of one-time URLs.
+    Solve(solve::Options),
     /// Back up the running service's database to a file.
     Backup(backup::Options),
     /// Restore a database from a backup. The service must not be running.
@@ -99,6 +102,7 @@ fn run(cli: Cli) -> Result<()> {
         Verb::Token(options) => token::run(&options),
         Verb::Import(options) => import::run(&options),
         Verb::Export(options) => export::run(&options),
+        Verb::Solve(options) => solve::run(&options),
         Verb::Backup(options) => backup::run(&options),
         Verb::Restore(options) => restore::run(&options),
         Verb::MigrateStore(options) => migrate_store::run(&options),

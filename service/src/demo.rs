@@ -7,6 +7,7 @@ use crate::entropy;
 use crate::experience::{Content, ExperienceFields};
 use crate::id::{ExperienceId, TagId};
 use crate::inlay::key::AesKey;
+use crate::inlay::technology::Mode;
 use crate::inlay::{MacFrom, Mirror, Technology};
 use crate::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys, virtual_uid};
 use crate::keyring::KeyringError;
@@ -268,6 +269,8 @@ fn chip(service: &Service, mirror: Mirror) -> Result<NewInlay, KeyringError> {
         uid: virtual_uid(&*service.entropy),
         fields: InlayFields {
             technology: Technology::Ntag424Dna,
+            mode: Mode::Aes,
+            url_template_id: None,
             tag_id: None,
             mirror: Some(mirror),
             mac_from: MacFrom::None,
@@ -277,6 +280,7 @@ fn chip(service: &Service, mirror: Mirror) -> Result<NewInlay, KeyringError> {
             }),
         },
         simulated: true,
+        last_counter: 0,
     })
 }
 

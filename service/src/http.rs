@@ -12,6 +12,7 @@ mod origin;
 mod pages;
 mod public;
 mod rate_limiter;
+mod reserved;
 mod serve;
 mod state;
 mod tied;
@@ -64,7 +65,7 @@ pub fn router(state: AppState, exposure: Exposure) -> Router {
         Exposure::WithAdmin => public.merge(admin::router()),
     };
     router
-        .fallback(error::no_such_route)
+        .fallback(public::tap_by_template)
         .method_not_allowed_fallback(error::no_such_method)
         .layer(middleware::from_fn_with_state(
             (state.clone(), exposure),

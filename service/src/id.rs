@@ -59,6 +59,8 @@ ids! {
     InlayId,
     /// A master key that inlay keys are diversified from.
     MasterKeyId,
+    /// A URL template.
+    UrlTemplateId,
     /// An experience.
     ExperienceId,
     /// An image of an experience.

@@ -14,6 +14,7 @@ pub use reason::{Reason, VerificationState};
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
+use crate::inlay::assessment::Tamper;
 use crate::rolling_key::KeyHash;
 use crate::tag::PropertyKey;
 
@@ -49,9 +50,13 @@ pub enum Refusal {
     },
     /// The MAC is not the inlay's.
     WrongMac {
-        /// The counter the code claims.
-        counter: u32,
+        /// The counter the code claims; `None` if it has none.
+        counter: Option<u32>,
     },
+    /// The chip's counter is switched off, so its codes are always the same.
+    CounterOff,
+    /// Too many wrong codes came for the chip, so its codes are not checked for a while.
+    Guessed,
     /// The counter was accepted before.
     Replayed {
         /// The code's counter.
@@ -80,6 +85,23 @@ pub enum Unchecked {
     VerifierOff,
     /// The visitor came by a QR code or a static URL, which carry no code.
     NoCode,
+    /// The code is authentic, but always the same: the inlay mirrors no counter.
+    SameCode,
+    /// The chip makes no MAC: anyone can write the next number.
+    NoMac {
+        /// The counter that the URL shows, if it has one.
+        counter: Option<u32>,
+        /// The highest one shown before it, if the inlay is known.
+        last: Option<u32>,
+    },
+    /// The chip makes no MAC, and its counter rose by more than it may in a day: the stored one
+    /// stays.
+    Jumped {
+        /// The counter that the URL shows.
+        counter: u32,
+        /// The stored one.
+        last: u32,
+    },
 }
 
 impl Verdict {
@@ -100,11 +122,16 @@ impl Verdict {
             Self::NotVerified(Refusal::Malformed) => Reason::Malformed,
             Self::NotVerified(Refusal::UnknownInlay { .. }) => Reason::UnknownInlay,
             Self::NotVerified(Refusal::WrongMac { .. }) => Reason::WrongMac,
+            Self::NotVerified(Refusal::CounterOff) => Reason::CounterOff,
+            Self::NotVerified(Refusal::Guessed) => Reason::Guessed,
             Self::NotVerified(Refusal::Replayed { .. }) => Reason::Replayed,
             Self::NotVerified(Refusal::OutOfOrder { .. }) => Reason::OutOfOrder,
             Self::NotVerified(Refusal::KeysReplaced { .. }) => Reason::KeysReplaced,
             Self::NotChecked(Unchecked::VerifierOff) => Reason::VerifierOff,
             Self::NotChecked(Unchecked::NoCode) => Reason::Static,
+            Self::NotChecked(Unchecked::SameCode) => Reason::SameCode,
+            Self::NotChecked(Unchecked::NoMac { .. }) => Reason::NoMac,
+            Self::NotChecked(Unchecked::Jumped { .. }) => Reason::Jumped,
         }
     }
 
@@ -125,9 +152,10 @@ impl Verdict {
             Self::NotVerified(
                 Refusal::Replayed { counter, last } | Refusal::OutOfOrder { counter, last },
             ) => (Some(counter), Some(last)),
-            Self::NotVerified(
-                Refusal::WrongMac { counter } | Refusal::KeysReplaced { counter },
-            ) => (Some(counter), None),
+            Self::NotVerified(Refusal::KeysReplaced { counter }) => (Some(counter), None),
+            Self::NotVerified(Refusal::WrongMac { counter }) => (counter, None),
+            Self::NotChecked(Unchecked::NoMac { counter, last }) => (counter, last),
+            Self::NotChecked(Unchecked::Jumped { counter, last }) => (Some(counter), Some(last)),
             Self::NotVerified(_) | Self::NotChecked(_) => (None, None),
         }
     }
@@ -147,10 +175,18 @@ impl Verdict {
             }
             Reason::VerifierOff => return Some(Self::NotChecked(Unchecked::VerifierOff)),
             Reason::Static => return Some(Self::NotChecked(Unchecked::NoCode)),
+            Reason::SameCode => return Some(Self::NotChecked(Unchecked::SameCode)),
+            Reason::NoMac => return Some(Self::NotChecked(Unchecked::NoMac { counter, last })),
+            Reason::Jumped => {
+                let (counter, last) = counter.zip(last)?;
+                return Some(Self::NotChecked(Unchecked::Jumped { counter, last }));
+            }
+            Reason::CounterOff => Refusal::CounterOff,
+            Reason::Guessed => Refusal::Guessed,
             Reason::NoCode => Refusal::NoCode,
             Reason::Malformed => Refusal::Malformed,
             Reason::UnknownInlay => Refusal::UnknownInlay { uid },
-            Reason::WrongMac => Refusal::WrongMac { counter: counter? },
+            Reason::WrongMac => Refusal::WrongMac { counter },
             Reason::Replayed => {
                 let (counter, last) = counter.zip(last)?;
                 Refusal::Replayed { counter, last }
@@ -243,9 +279,16 @@ pub struct VersionRef {
 /// What is known of a code before the storage has looked at its counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// The verdict does not depend on the counter.
+    /// The verdict does not depend on the counter, and no inlay is known to have made the code.
     Decided(Verdict),
-    /// An authentic code: verified if its counter is accepted.
+    /// The same, of a code of this inlay.
+    Known {
+        /// The inlay.
+        inlay_id: InlayId,
+        /// The verdict.
+        verdict: Verdict,
+    },
+    /// A code of this inlay: its counter decides.
     Counter {
         /// The inlay that made it.
         inlay_id: InlayId,
@@ -253,7 +296,36 @@ pub enum Claim {
         key_version: u32,
         /// Its counter.
         counter: u32,
+        /// How the counter decides.
+        rule: CounterRule,
     },
+}
+
+impl Claim {
+    /// The inlay that made the code, if it is known.
+    pub const fn inlay_id(&self) -> Option<InlayId> {
+        match self {
+            Self::Decided(_) => None,
+            Self::Known { inlay_id, .. } | Self::Counter { inlay_id, .. } => Some(*inlay_id),
+        }
+    }
+
+    /// The verdict, if the counter does not decide it.
+    pub const fn decided(&self) -> Option<Verdict> {
+        match self {
+            Self::Decided(verdict) | Self::Known { verdict, .. } => Some(*verdict),
+            Self::Counter { .. } => None,
+        }
+    }
+}
+
+/// How a counter decides about a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CounterRule {
+    /// The code is authentic: its tap is verified if the counter rose.
+    Proof,
+    /// Anyone can write it: nothing is verified, and the counter may rise by so much a day.
+    Mirror,
 }
 
 /// A tap as it is handed to storage, which decides time, counter and verdict.
@@ -269,6 +341,10 @@ pub struct NewInteraction {
     pub tech: Tech,
     /// Where the tap led.
     pub experience: Option<VersionRef>,
+    /// The state of the inlay's tamper loop; `None` where it has none.
+    pub tamper: Option<Tamper>,
+    /// The decrypted file data of an authentic code.
+    pub file_data: Option<Vec<u8>>,
     /// The hash of the key that the answer will carry; `None` issues none.
     pub key: Option<NewKey>,
     /// The client.
@@ -322,6 +398,8 @@ pub struct KeyedInteraction {
     pub country: String,
     /// Whether the client came before.
     pub returning: Returning,
+    /// The state of the inlay's tamper loop.
+    pub tamper: Option<Tamper>,
     /// Whether it is simulated.
     pub simulated: bool,
     /// The digest of the tap's URL.

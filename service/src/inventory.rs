@@ -7,17 +7,24 @@
 mod change;
 mod master_key;
 mod sealed;
+mod url_template;
 
 pub use change::{KeyChange, MemberPatch};
 pub use master_key::{MasterKeyFields, SealedMasterKey};
-pub use sealed::{SealedKey, SealedKeys};
+pub use sealed::{KeptKeys, SealedKey, SealedKeys};
+pub use url_template::{
+    InvalidUrlTemplate, SHARED_KEYS_MAX, SharedKey, SharedKeySource, URL_TEMPLATES_MAX,
+    UrlTemplate, UrlTemplateFields,
+};
 
 use std::borrow::Cow;
 
 use crate::entropy::{self, Entropy};
 use crate::field_error::OfField;
-use crate::id::{InlayId, TagId, VirtualInlayId};
+use crate::id::{InlayId, TagId, UrlTemplateId, VirtualInlayId};
 use crate::inlay::key::KeyFingerprint;
+use crate::inlay::technology::{Family, Mode};
+use crate::inlay::template::Field;
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::revision::{Revised, Revision};
 
@@ -41,9 +48,13 @@ pub struct Inlay {
 pub struct InlayFields {
     /// The chip's make. It does not change either.
     pub technology: Technology,
+    /// The cipher of an NTAG 424 DNA.
+    pub mode: Mode,
+    /// How it writes its URL; `None` for the canonical form.
+    pub url_template_id: Option<UrlTemplateId>,
     /// The tag it is fixed to.
     pub tag_id: Option<TagId>,
-    /// How it shows UID and counter; `None` where it makes no codes.
+    /// How it shows UID and counter in the canonical form; `None` where it makes no such codes.
     pub mirror: Option<Mirror>,
     /// Where its MAC begins.
     pub mac_from: MacFrom,
@@ -64,12 +75,15 @@ impl Revised for InlayFields {
         });
         let Self {
             technology,
+            mode,
+            url_template_id,
             tag_id,
             mirror,
             mac_from,
             ..
         } = self;
-        Revision::of(&(technology, tag_id, mirror, mac_from, keys))
+        let written = (mode, url_template_id, mirror, mac_from);
+        Revision::of(&(technology, tag_id, written, keys))
     }
 }
 
@@ -88,6 +102,8 @@ pub struct NewInlay {
     pub fields: InlayFields,
     /// Whether it lives in the simulated world.
     pub simulated: bool,
+    /// The highest counter that is spent already, where it moves here from; 0 for none.
+    pub last_counter: u32,
 }
 
 impl NewInlay {
@@ -131,7 +147,7 @@ pub enum InvalidInlay {
     )]
     NoKeys,
     /// The encrypted mirror has nothing to decrypt it with.
-    #[error("The encrypted mirror needs a meta_key: the chip's SDMMetaReadKey.")]
+    #[error("Encrypted PICC data need a meta_key: the chip's SDMMetaReadKey.")]
     NoMetaKey,
     /// A meta key and nothing to make the MAC with.
     #[error("A meta_key alone is not enough: send file_key, the chip's SDMFileReadKey, too.")]
@@ -141,20 +157,66 @@ pub enum InvalidInlay {
     TwoSources,
     /// Keys that everyone knows.
     #[error(
-        "The all-zero factory key is known to everyone, so a code made with it proves nothing. \
+        "The factory key is known to everyone, so a code made with it proves nothing. \
          Write keys of your own to the chip, or send \"allow_factory_keys\": true."
     )]
     FactoryKey,
+    /// A key of another length than the chip has.
+    #[error("A key of {0} has {digits} hex digits.", digits = if *.0 == Technology::Sic43Nt { 20 } else { 32 })]
+    KeyLength(Technology),
+    /// The chip has no such key.
+    #[error("A {0} has one key: send it as file_key.")]
+    OneKey(Technology),
+    /// The chip writes its codes in no other way.
+    #[error("An inlay with {0} makes codes only with a URL template: send url_template_id.")]
+    NeedsTemplate(Technology),
+    /// The canonical form is in AES mode.
+    #[error("Without a URL template an inlay is in AES mode: mode is \"aes\".")]
+    CanonicalMode,
+    /// The template says how the inlay shows UID and counter.
+    #[error(
+        "An inlay with a URL template has no mirror and no mac_from of its own: the template says both."
+    )]
+    MirrorAndTemplate,
+    /// The template is of another chip.
+    #[error("The URL template is for {template}, and the inlay is {inlay}.")]
+    OtherTechnology {
+        /// The template's.
+        template: Technology,
+        /// The inlay's.
+        inlay: Technology,
+    },
+    /// The template is of the other mode.
+    #[error("The URL template is for the mode \"{template}\", and the inlay's is \"{inlay}\".")]
+    OtherMode {
+        /// The template's.
+        template: Mode,
+        /// The inlay's.
+        inlay: Mode,
+    },
+    /// Nothing in the URL leads to it.
+    #[error(
+        "The URL template has neither {{slug}} nor {{uid}}, so a tap finds the inlay only by a meta key of the template, \
+         and this inlay's is not among them. Add it to the template first."
+    )]
+    NotFound,
+    /// The counter is higher than the chip's can be.
+    #[error("last_counter of {0} is at most {max}.", max = .0.counter_max())]
+    LastCounter(Technology),
 }
 
 impl OfField for InvalidInlay {
     fn field(&self) -> Option<Cow<'static, str>> {
         let field = match self {
-            Self::MakesNoCodes(_) => "technology",
-            Self::NoKeys | Self::NoFileKey => "file_key",
+            Self::MakesNoCodes(_) | Self::OtherTechnology { .. } => "technology",
+            Self::NoKeys | Self::NoFileKey | Self::KeyLength(_) | Self::OneKey(_) => "file_key",
             Self::NoMetaKey => "meta_key",
             Self::TwoSources => "master_key_id",
             Self::FactoryKey => "allow_factory_keys",
+            Self::NeedsTemplate(_) | Self::NotFound => "url_template_id",
+            Self::CanonicalMode | Self::OtherMode { .. } => "mode",
+            Self::MirrorAndTemplate => "mirror",
+            Self::LastCounter(_) => "last_counter",
         };
         Some(field.into())
     }
@@ -170,10 +232,24 @@ impl InlayFields {
         }
     }
 
-    /// Checks what the types alone do not: which keys a mirror needs.
+    /// Checks what the types alone do not: which keys a mirror needs. What a URL template
+    /// asks for is checked by [`Self::validate_on`], in the operation that stores the inlay.
     pub fn validate(&self) -> Result<(), InvalidInlay> {
         if !self.technology.rolls() && (self.mirror.is_some() || self.keys.is_some()) {
             return Err(InvalidInlay::MakesNoCodes(self.technology));
+        }
+        if self.url_template_id.is_some() {
+            if self.mirror.is_some() || self.mac_from != MacFrom::None {
+                return Err(InvalidInlay::MirrorAndTemplate);
+            }
+            return Ok(());
+        }
+        let canonical = self.technology.family() == Family::Ntag424;
+        if !canonical && (self.mirror.is_some() || self.keys.is_some()) {
+            return Err(InvalidInlay::NeedsTemplate(self.technology));
+        }
+        if self.mode != Mode::Aes {
+            return Err(InvalidInlay::CanonicalMode);
         }
         match (self.mirror, &self.keys) {
             (Some(_), None) => Err(InvalidInlay::NoKeys),
@@ -182,5 +258,36 @@ impl InlayFields {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Checks that its URL template is one for this inlay, and that its codes lead to it.
+    pub fn validate_on(&self, template: &UrlTemplateFields) -> Result<(), InvalidInlay> {
+        let settings = template.settings();
+        if settings.technology != self.technology {
+            return Err(InvalidInlay::OtherTechnology {
+                template: settings.technology,
+                inlay: self.technology,
+            });
+        }
+        if settings.mode != self.mode {
+            return Err(InvalidInlay::OtherMode {
+                template: settings.mode,
+                inlay: self.mode,
+            });
+        }
+        let Some(keys) = &self.keys else {
+            return if self.technology.rolls() {
+                Err(InvalidInlay::NoKeys)
+            } else {
+                Ok(())
+            };
+        };
+        if template.template.has(Field::Picc) && keys.meta().is_none() {
+            return Err(InvalidInlay::NoMetaKey);
+        }
+        if !template.names_inlays() && !template.has_key(keys.for_picc_data()) {
+            return Err(InvalidInlay::NotFound);
+        }
+        Ok(())
     }
 }

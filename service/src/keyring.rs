@@ -16,9 +16,10 @@ pub use sealed::{Passphrase, SealedWrappingKey, ShortPassphrase};
 pub use wrapped::WrappedKeys;
 
 use crate::entropy::{self, Entropy};
-use crate::inlay::diversify::{DiversificationInput, MasterKey};
-use crate::inlay::key::{AesKey, Keys};
-use crate::inlay::{Mirror, Uid};
+use crate::inlay::derivation::{Derivation, MasterSecret};
+use crate::inlay::key::{AesKey, InlayKeys, Keys, RollingKey};
+use crate::inlay::technology::Family;
+use crate::inlay::{Mirror, Technology, Uid};
 
 /// Bound into every wrapped key, so that a wrapped key of anything else is none of ours.
 const PURPOSE: &[u8] = b"tapdesk inlay key v1";
@@ -102,11 +103,11 @@ impl Keyring {
         }
     }
 
-    /// `key` as it is stored.
-    pub fn wrap(&self, key: &AesKey, entropy: &dyn Entropy) -> Result<Vec<u8>, KeyringError> {
+    /// The bytes of a key as they are stored.
+    pub fn wrap(&self, key: &[u8], entropy: &dyn Entropy) -> Result<Vec<u8>, KeyringError> {
         let nonce = entropy::bytes::<NONCE>(entropy);
         let payload = Payload {
-            msg: key.expose(),
+            msg: key,
             aad: PURPOSE,
         };
         let sealed = self
@@ -116,8 +117,17 @@ impl Keyring {
         Ok([nonce.as_slice(), &sealed].concat())
     }
 
-    /// The key in its stored form `wrapped`.
+    /// The AES key in its stored form `wrapped`.
     pub fn unwrap(&self, wrapped: &[u8]) -> Result<AesKey, KeyringError> {
+        self.unwrap_array(wrapped).map(AesKey::from_bytes)
+    }
+
+    fn unwrap_array<const N: usize>(&self, wrapped: &[u8]) -> Result<[u8; N], KeyringError> {
+        let bytes = self.unwrap_bytes(wrapped)?;
+        <[u8; N]>::try_from(bytes.as_slice()).map_err(|_| KeyringError::OtherKey)
+    }
+
+    fn unwrap_bytes(&self, wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyringError> {
         let cipher = self.cipher()?;
         let (nonce, sealed) = wrapped
             .split_first_chunk::<NONCE>()
@@ -129,47 +139,68 @@ impl Keyring {
         let opened = cipher
             .decrypt(&Nonce::from(*nonce), payload)
             .map_err(|_| KeyringError::OtherKey)?;
-        let bytes = <[u8; 16]>::try_from(Zeroizing::new(opened).as_slice())
-            .map_err(|_| KeyringError::OtherKey)?;
-        Ok(AesKey::from_bytes(bytes))
+        Ok(Zeroizing::new(opened))
     }
 
-    /// The keys of the inlay `uid`, from where they are stored.
-    pub fn inlay_keys(
+    /// The keys of the inlay `uid`, which writes the canonical form, from where they are stored.
+    pub fn canonical_keys(
         &self,
         stored: &WrappedKeys,
         uid: Uid,
         mirror: Mirror,
     ) -> Result<Keys, KeyringError> {
+        let mut keys = self.aes_keys(stored, uid)?;
+        if mirror == Mirror::Plain && matches!(stored, WrappedKeys::Master { .. }) {
+            keys.meta = None;
+        }
+        Ok(keys)
+    }
+
+    /// The keys of the inlay `uid` of any technology, from where they are stored.
+    pub fn inlay_keys(
+        &self,
+        stored: Option<&WrappedKeys>,
+        uid: Uid,
+        technology: Technology,
+    ) -> Result<InlayKeys, KeyringError> {
+        Ok(match (stored, technology.family()) {
+            (None, _) => InlayKeys::None,
+            (Some(WrappedKeys::Own { file, .. }), Family::Sic43Nt) => {
+                InlayKeys::Rolling(RollingKey::from_bytes(self.unwrap_array(file)?))
+            }
+            (Some(stored), _) => InlayKeys::Aes(self.aes_keys(stored, uid)?),
+        })
+    }
+
+    fn aes_keys(&self, stored: &WrappedKeys, uid: Uid) -> Result<Keys, KeyringError> {
         match stored {
             WrappedKeys::Own { meta, file } => Ok(Keys {
                 meta: meta.as_ref().map(|meta| self.unwrap(meta)).transpose()?,
                 file: self.unwrap(file)?,
             }),
             WrappedKeys::Master {
-                key,
-                input,
-                diversify_meta,
-                ..
-            } => {
-                let master = self.master_key(key, input.clone(), *diversify_meta)?;
-                Ok(master.keys_for(uid, mirror))
-            }
+                key, derivation, ..
+            } => self.derived(key, derivation, uid),
         }
     }
 
-    /// A master key in its stored form `wrapped`.
-    pub fn master_key(
+    /// The keys of the inlay `uid` from a master key in its stored form `wrapped`.
+    pub fn derived(
         &self,
         wrapped: &[u8],
-        input: DiversificationInput,
-        diversify_meta: bool,
-    ) -> Result<MasterKey, KeyringError> {
-        Ok(MasterKey {
-            key: self.unwrap(wrapped)?,
-            input,
-            diversify_meta,
-        })
+        derivation: &Derivation,
+        uid: Uid,
+    ) -> Result<Keys, KeyringError> {
+        let master = self.master_secret(wrapped)?;
+        // Its length was checked when it was stored.
+        let keys = derivation.keys(&master, uid);
+        keys.map_err(|_| KeyringError::OtherKey)
+    }
+
+    /// A master key in its stored form `wrapped`.
+    pub fn master_secret(&self, wrapped: &[u8]) -> Result<MasterSecret, KeyringError> {
+        let bytes = self.unwrap_bytes(wrapped)?;
+        Ok(MasterSecret::from_bytes(&bytes))
     }
 
     /// The wrapping key under a passphrase, for a backup. It takes the time and
@@ -211,7 +242,9 @@ mod tests {
     #[test]
     fn a_wrapped_key_opens_with_its_wrapping_key_alone() {
         let key = AesKey::from_bytes([0x5a; 16]);
-        let wrapped = Keyring::open(&[1; 32]).wrap(&key, &OsEntropy).unwrap();
+        let wrapped = Keyring::open(&[1; 32])
+            .wrap(key.expose(), &OsEntropy)
+            .unwrap();
         assert!(!wrapped.windows(16).any(|window| window == key.expose()));
         assert_eq!(Keyring::open(&[1; 32]).unwrap(&wrapped).unwrap(), key);
         assert_eq!(

@@ -42,6 +42,12 @@ pub enum Macro {
     VerificationSupported,
     /// `interaction:verification:result`: `true`, `false` or empty.
     VerificationResult,
+    /// `interaction:tampered`: `true` sealed, `false` reclosed or open, empty else.
+    Tampered,
+    /// `interaction:tamper:result`: the same.
+    TamperResult,
+    /// `interaction:tamper:supported`: `true` or `false`.
+    TamperSupported,
     /// `tag:id`.
     TagId,
     /// `tag:name`.
@@ -93,6 +99,9 @@ impl FromStr for Macro {
             "interaction:tech:name" => Self::TechName,
             "interaction:verification:supported" => Self::VerificationSupported,
             "interaction:verification:result" => Self::VerificationResult,
+            "interaction:tampered" => Self::Tampered,
+            "interaction:tamper:result" => Self::TamperResult,
+            "interaction:tamper:supported" => Self::TamperSupported,
             "tag:id" => Self::TagId,
             "tag:name" => Self::TagName,
             "tag:title" => Self::TagTitle,
@@ -116,6 +125,9 @@ impl fmt::Display for Macro {
             Self::TechName => f.write_str("interaction:tech:name"),
             Self::VerificationSupported => f.write_str("interaction:verification:supported"),
             Self::VerificationResult => f.write_str("interaction:verification:result"),
+            Self::Tampered => f.write_str("interaction:tampered"),
+            Self::TamperResult => f.write_str("interaction:tamper:result"),
+            Self::TamperSupported => f.write_str("interaction:tamper:supported"),
             Self::TagId => f.write_str("tag:id"),
             Self::TagName => f.write_str("tag:name"),
             Self::TagTitle => f.write_str("tag:title"),

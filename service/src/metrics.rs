@@ -26,6 +26,7 @@ pub struct Metrics {
     requests: Family<RequestLabels, Counter>,
     request_seconds: Family<TimeLabels, Histogram, fn() -> Histogram>,
     taps: Family<TapLabels, Counter>,
+    unknown_codes: Counter,
     request_panics: Counter,
     task_panics: Counter,
     housekeeping_rows: Family<RowLabels, Counter>,
@@ -80,6 +81,7 @@ impl Metrics {
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_SECONDS)),
             taps: Family::default(),
+            unknown_codes: Counter::default(),
             request_panics: Counter::default(),
             task_panics: Counter::default(),
             housekeeping_rows: Family::default(),
@@ -123,6 +125,11 @@ impl Metrics {
             "taps",
             "Recorded taps by reason of their verdict",
             self.taps.clone(),
+        );
+        registry.register(
+            "unknown_codes",
+            "Requests at a URL template without a slug whose code names no inlay",
+            self.unknown_codes.clone(),
         );
         registry.register(
             "request_panics",
@@ -185,6 +192,11 @@ impl Metrics {
     /// Counts a recorded tap.
     pub fn tap(&self, reason: &'static str) {
         self.taps.get_or_create(&TapLabels { reason }).inc();
+    }
+
+    /// Counts a code that was to name an inlay, and names none.
+    pub(crate) fn unknown_code(&self) {
+        self.unknown_codes.inc();
     }
 
     /// Counts a request whose handler panicked.

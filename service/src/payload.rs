@@ -32,10 +32,27 @@ pub(crate) async fn payload(
     service
         .storage
         .note_payload_read(interaction.id, interaction.read_at);
-    let payload = Payload::new(&service.settings(), &tag, &interaction, &key);
+    let settings = service.settings();
+    let url = address(service, &settings, &tag, interaction.inlay_id).await?;
+    let payload = Payload::new(&settings, &tag, url, &interaction, &key);
     serde_json::to_string(&payload)
         .map(Some)
         .map_err(|error| StorageError::Failed(error.to_string()))
+}
+
+/// The tag's URL without its one-time part: at the place where the tap was.
+async fn address(
+    service: &Service,
+    settings: &Settings,
+    tag: &CachedTag,
+    inlay: Option<InlayId>,
+) -> Result<String, StorageError> {
+    if let Some(id) = tag.url_template(inlay)
+        && let Some(template) = service.templates.current().await?.get(id)
+    {
+        return Ok(template.template.address(tag.slug()));
+    }
+    Ok(format!("{}/{}", settings.tag_url, tag.slug()))
 }
 
 /// Specification 2.2.
@@ -103,6 +120,7 @@ impl<'a> Payload<'a> {
     fn new(
         settings: &Settings,
         tag: &'a CachedTag,
+        url: String,
         interaction: &'a KeyedInteraction,
         key: &'a RollingKey,
     ) -> Self {
@@ -115,7 +133,7 @@ impl<'a> Payload<'a> {
                 name: &fields.name,
                 title: &fields.title,
                 description: &fields.description,
-                url: format!("{}/{}", settings.tag_url, fields.slug),
+                url,
                 tag_id: tag.id().0,
                 studio_id: tag.studio_id(),
                 widget_settings: &fields.widget_settings,

@@ -1,13 +1,18 @@
 //! What every use case needs, in one place, made once.
 
+mod guesses;
 mod live_key;
 mod tag_cache;
 mod update;
+mod template_cache;
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use guesses::Guesses;
 pub(crate) use tag_cache::CachedTag;
 use tag_cache::TagCache;
+use template_cache::TemplateCache;
+pub(crate) use template_cache::{OpenedInlay, TapTemplate};
 
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
@@ -50,6 +55,12 @@ pub struct Service {
     pub(crate) stand_ins: Proofs,
     /// Configuration of tags, as taps need it.
     pub(crate) tags: TagCache,
+    /// URL templates and their inlays, as taps need them.
+    pub(crate) templates: Arc<TemplateCache>,
+    /// Wrong codes of chips whose codes can be guessed.
+    pub(crate) guesses: Guesses,
+    /// Held by the one search for the template of URLs.
+    pub(crate) solver: Arc<tokio::sync::Mutex<()>>,
     /// What is counted for operators.
     pub metrics: Metrics,
     /// What the stored settings stand on and under.
@@ -69,13 +80,19 @@ impl Service {
         let stored = parts.storage.settings().await?;
         let settings = parts.layers.in_force(&stored).map_err(Invalid::from)?;
         let keyring = Arc::new(parts.keyring);
-        let tags = TagCache::new(Arc::clone(&parts.storage), Arc::clone(&keyring));
+        let templates = TemplateCache::new(Arc::clone(&parts.storage), Arc::clone(&keyring));
+        let templates = Arc::new(templates);
+        let (storage, cached) = (Arc::clone(&parts.storage), Arc::clone(&templates));
+        let tags = TagCache::new(storage, Arc::clone(&keyring), cached);
         Ok(Arc::new(Self {
             key_mask: KeyMask::new(secrets.key_mask),
             media: MediaNames::new(&secrets.client),
             stand_ins: Proofs::new(&secrets.client, "where simulated taps lead"),
             metrics: Metrics::new(parts.storage.metrics(), tags.metrics()),
             tags,
+            templates,
+            guesses: Guesses::default(),
+            solver: Arc::default(),
             storage: parts.storage,
             clock: parts.clock,
             entropy: parts.entropy,

@@ -229,6 +229,7 @@ fn token_file(file: &Path, entropy: &dyn Entropy) -> Result<AdminToken, StartErr
 mod tests {
     use super::*;
     use crate::inlay::key::AesKey;
+    use crate::inlay::technology::Mode;
     use crate::inlay::{MacFrom, Mirror, Technology, Uid};
     use crate::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
 
@@ -261,6 +262,8 @@ mod tests {
             uid: Uid::from_bytes([4; 7]),
             fields: InlayFields {
                 technology: Technology::Ntag424Dna,
+                mode: Mode::Aes,
+                url_template_id: None,
                 tag_id: None,
                 mirror: Some(Mirror::Plain),
                 mac_from: MacFrom::None,
@@ -270,6 +273,7 @@ mod tests {
                 }),
             },
             simulated: false,
+            last_counter: 0,
         };
         service.storage.insert_inlay(inlay).await.unwrap();
         service.storage.close().await;

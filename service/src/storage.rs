@@ -24,6 +24,7 @@ mod sheets;
 mod tags;
 mod taps;
 mod traces;
+mod url_templates;
 mod value;
 
 #[cfg(feature = "postgres")]
@@ -51,7 +52,11 @@ pub use tags::{
     ImportRow, Imported, MissingVariables, Put, TagChange, TagEdit, TagFilter, TagList, TagOrder,
     TagPlace, TagSelect, Tags,
 };
-pub use taps::{BoundInlay, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate};
+pub use taps::{
+    BoundInlay, TagInlays, TagKey, TagTap, Taps, TemplateInlay, UpdateRefusal, Updated,
+    VariableUpdate,
+};
+pub use url_templates::{UrlTemplateEdit, UrlTemplates};
 
 use crate::clock::Timestamp;
 use crate::panics::Panicked;
@@ -69,6 +74,7 @@ pub trait Storage:
     + Experiences
     + Inlays
     + MasterKeys
+    + UrlTemplates
     + Simulator
     + Interactions
     + Sheets

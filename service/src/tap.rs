@@ -8,6 +8,8 @@ mod answer;
 mod destination;
 pub(crate) mod dry_run;
 mod form;
+mod named;
+mod place;
 mod preview;
 mod stand_in;
 mod values;
@@ -15,15 +17,15 @@ mod verify;
 
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
-
 pub(crate) use answer::{HeldKey, TapAnswer, nonce};
 pub use dry_run::TapUrl;
 pub(crate) use form::{FormAnswer, Submission, submit, takes_forms};
+use named::Named;
+pub(crate) use place::{KeyCookie, Place};
 pub(crate) use preview::{Preview, PreviewedTap, preview};
 pub(crate) use stand_in::is_stand_in;
 use values::{Facts, MacroValues};
-use verify::{UrlCode, classify};
+use verify::{Checked, UrlCode, classify};
 
 use crate::id::InteractionId;
 use crate::interaction::{ClientId, NewInteraction, NewKey, Verdict};
@@ -31,16 +33,16 @@ use crate::keyring::KeyringError;
 use crate::macros::Macro;
 use crate::rolling_key::{LIFETIME_MILLIS, RollingKey};
 use crate::service::{CachedTag, Service};
-use crate::storage::{StorageError, TagKey};
+use crate::storage::StorageError;
 use crate::visitor::Visitor;
 use answer::{Given, answer, keyless, repeat};
 use destination::Destination;
 
-/// A tap, as it comes in at `/t/{slug}`.
+/// A tap, as it comes in at a tag's place.
 #[derive(Debug)]
 pub(crate) struct Tap<'a> {
-    /// The last part of the tag's URL.
-    pub slug: &'a str,
+    /// Where it comes in.
+    pub place: Place,
     /// The URL's query as it stands, empty where there is none.
     pub query: &'a str,
     /// The key of the answer to an earlier tap at this path, from its cookie.
@@ -84,27 +86,33 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
         answer,
         recorded: None,
     };
-    let Some(tag) = service.tags.get(TagKey::Slug(tap.slug)).await? else {
-        return Ok(unrecorded(TapAnswer::NoSuchTag));
+    let (tag, checked) = match Named::by(service, &tap.place).await? {
+        Named::Nobody => return Ok(unrecorded(TapAnswer::NoSuchTag)),
+        Named::NoTag => return Ok(unrecorded(TapAnswer::NoTag)),
+        Named::Tag(tag, checked) => (tag, checked),
     };
     let (query, marked) = unmarked(tap.query);
-    let code = UrlCode::in_query(query);
-    let url_digest = digest(query);
+    let url_digest = tap.place.digest(query);
+    let cookie = tap.place.cookie(query);
     if let Some(key) = tap.cookie
         && let Some((issued, interaction)) = service.live_key(&key).await?
         && interaction.tag_id == tag.id()
         && interaction.url_digest == url_digest
-        && (issued.consumed.is_none() || !code.is_static() || tap.reload || marked)
+        && (issued.consumed.is_none() || !tap.place.is_static(query) || tap.reload || marked)
     {
         let recorded = Some((interaction.id, interaction.verdict));
         let mut given = Given::new(&tap.visitor, None, None);
         given.consumed = issued.consumed.is_some();
-        let answer = repeat(service, tag, tap.slug, interaction, key, given).await?;
+        let answer = repeat(service, tag, cookie, interaction, key, given).await?;
         return Ok(Tapped { answer, recorded });
     }
 
-    let claim = classify(&tag, &code)?;
-    let tech = code.tech(&tag);
+    let Checked {
+        claim,
+        tech,
+        tamper,
+        file_data,
+    } = named::checked(service, &tap.place, query, &tag, checked)?;
     let id = service.storage.reserve_interaction_id().await?;
     let destination = Destination::of(service, &tag).await?;
     let missing = destination.missing();
@@ -116,6 +124,8 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
         tag_id: tag.id(),
         claim,
         tech,
+        tamper,
+        file_data: file_data.map(|data| data.expose().to_vec()),
         experience: tag.experience().map(|experience| experience.version),
         key: key.as_ref().map(|key| NewKey {
             hash: key.hash(),
@@ -138,6 +148,7 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
                 at: recorded.at,
                 verdict: recorded.verdict,
                 tech,
+                tamper,
                 country: tap.country,
             }
         }
@@ -150,7 +161,7 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
     let held = key.map(|key| HeldKey {
         key,
         max_age: LIFETIME_MILLIS / 1000,
-        slug: tap.slug.to_owned(),
+        cookie,
     });
     let recorded = Some((id, facts.verdict));
     let given = Given::new(&tap.visitor, Some(facts), held);
@@ -189,34 +200,33 @@ fn unmarked(query: &str) -> (&str, bool) {
     (unmarked.unwrap_or(query), unmarked.is_some())
 }
 
-/// The tag at `slug`, for who only wants to show a link to it.
+/// The tag at a place, for who only wants to show a link to it.
 pub(crate) async fn linked(
     service: &Service,
-    slug: &str,
-) -> Result<Option<Arc<CachedTag>>, StorageError> {
-    service.tags.get(TagKey::Slug(slug)).await
+    place: &Place,
+) -> Result<Option<Arc<CachedTag>>, TapError> {
+    Ok(match Named::by(service, place).await? {
+        Named::Tag(tag, _) => Some(tag),
+        Named::Nobody | Named::NoTag => None,
+    })
 }
 
 /// What a tap would be answered with, without a key: nothing is verified,
 /// recorded or issued.
 pub(crate) async fn look(
     service: &Service,
-    slug: &str,
+    place: &Place,
     visitor: &Visitor,
 ) -> Result<TapAnswer, TapError> {
     let given = Given::new(visitor, None, None);
-    match service.tags.get(TagKey::Slug(slug)).await? {
-        Some(tag) => {
+    match Named::by(service, place).await? {
+        Named::Tag(tag, _) => {
             let destination = Destination::of(service, &tag).await?;
             answer(service, &tag, destination, given).await
         }
-        None => Ok(TapAnswer::NoSuchTag),
+        Named::NoTag => Ok(TapAnswer::NoTag),
+        Named::Nobody => Ok(TapAnswer::NoSuchTag),
     }
-}
-
-fn digest(query: &str) -> [u8; 8] {
-    let digest = Sha256::digest(query);
-    std::array::from_fn(|i| digest[i])
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 pub(crate) use recorded::of;
 
 use crate::experience::PublishedExperience;
+use crate::inlay::counter::DAILY_RISE_MAX;
 use crate::inlay::{MacFrom, Uid};
 use crate::interaction::{
     Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, Unchecked,
@@ -80,8 +81,8 @@ impl Step {
 pub struct CodeInlay {
     /// Its UID.
     pub uid: Uid,
-    /// Where its MAC begins.
-    pub mac_from: MacFrom,
+    /// Where its MAC begins in the canonical form; `None` if it has a URL template.
+    pub mac_from: Option<MacFrom>,
 }
 
 /// An interaction with everything that is kept of it.
@@ -145,9 +146,26 @@ fn url_step(slug: &str, verdict: Verdict, inlay: Option<CodeInlay>) -> Step {
             let uid = uid.map_or_else(|| "uid encrypted".to_owned(), |uid| format!("uid {uid}"));
             (StepVerdict::Ok, uid)
         }
+        Verdict::NotVerified(
+            Refusal::WrongMac { counter: None } | Refusal::CounterOff | Refusal::Guessed,
+        )
+        | Verdict::NotChecked(Unchecked::SameCode | Unchecked::NoMac { counter: None, .. }) => {
+            let uid =
+                inlay.map_or_else(|| "no uid".to_owned(), |inlay| format!("uid {}", inlay.uid));
+            (StepVerdict::Ok, format!("{uid} · no counter"))
+        }
         Verdict::Verified { counter, .. }
+        | Verdict::NotChecked(
+            Unchecked::NoMac {
+                counter: Some(counter),
+                ..
+            }
+            | Unchecked::Jumped { counter, .. },
+        )
         | Verdict::NotVerified(
-            Refusal::WrongMac { counter }
+            Refusal::WrongMac {
+                counter: Some(counter),
+            }
             | Refusal::Replayed { counter, .. }
             | Refusal::OutOfOrder { counter, .. }
             | Refusal::KeysReplaced { counter },
@@ -166,7 +184,7 @@ fn mac_step(verdict: Verdict, inlay: Option<CodeInlay>) -> Step {
             Refusal::Replayed { .. } | Refusal::OutOfOrder { .. } | Refusal::KeysReplaced { .. },
         ) => (
             StepVerdict::Ok,
-            match inlay.map(|inlay| inlay.mac_from) {
+            match inlay.and_then(|inlay| inlay.mac_from) {
                 Some(MacFrom::None) => "authentic (MAC input: empty)",
                 Some(MacFrom::Uid) => "authentic (MAC input: from uid)",
                 None => "authentic",
@@ -185,6 +203,17 @@ fn mac_step(verdict: Verdict, inlay: Option<CodeInlay>) -> Step {
         Verdict::NotVerified(Refusal::NoCode | Refusal::Malformed) => {
             (StepVerdict::NotChecked, "no code to check")
         }
+        Verdict::NotVerified(Refusal::CounterOff) | Verdict::NotChecked(Unchecked::SameCode) => {
+            (StepVerdict::Ok, "authentic")
+        }
+        Verdict::NotVerified(Refusal::Guessed) => (
+            StepVerdict::Failed,
+            "not checked: over 100 wrong codes came for this chip within an hour",
+        ),
+        Verdict::NotChecked(Unchecked::NoMac { .. } | Unchecked::Jumped { .. }) => (
+            StepVerdict::NotChecked,
+            "the chip makes no MAC: anyone can write the next number",
+        ),
         Verdict::NotChecked(Unchecked::VerifierOff) => {
             (StepVerdict::NotChecked, "the tag's verifier is off")
         }
@@ -219,14 +248,45 @@ fn counter_step(verdict: Verdict) -> Step {
             Refusal::NoCode
             | Refusal::Malformed
             | Refusal::UnknownInlay { .. }
+            | Refusal::Guessed
             | Refusal::WrongMac { .. },
         ) => (
             StepVerdict::NotChecked,
             "checked only for authentic codes".to_owned(),
         ),
-        Verdict::NotChecked(_) => (StepVerdict::NotChecked, "no code".to_owned()),
+        Verdict::NotVerified(Refusal::CounterOff) => (
+            StepVerdict::Failed,
+            "the chip's counter is switched off, so its code is always the same".to_owned(),
+        ),
+        Verdict::NotChecked(Unchecked::SameCode) => (
+            StepVerdict::NotChecked,
+            "always the same code: the inlay shows no counter".to_owned(),
+        ),
+        Verdict::NotChecked(Unchecked::NoMac {
+            counter: Some(counter),
+            last: Some(last),
+        }) => shown(counter, last),
+        Verdict::NotChecked(Unchecked::Jumped { counter, last }) => (
+            StepVerdict::Gap,
+            format!(
+                "{counter} after {last}: more than {DAILY_RISE_MAX} in a day, so {last} stays until the owner accepts it"
+            ),
+        ),
+        Verdict::NotChecked(
+            Unchecked::VerifierOff | Unchecked::NoCode | Unchecked::NoMac { .. },
+        ) => (StepVerdict::NotChecked, "no code".to_owned()),
     };
     Step::new(StepName::Counter, step, detail)
+}
+
+/// The counter of a chip without a MAC.
+fn shown(counter: u32, last: u32) -> (StepVerdict, String) {
+    if counter > last {
+        accepted(counter, last)
+    } else {
+        let detail = format!("{counter} after {last}: it did not rise");
+        (StepVerdict::Gap, detail)
+    }
 }
 
 fn accepted(counter: u32, previous: u32) -> (StepVerdict, String) {
@@ -262,10 +322,10 @@ mod tests {
 
     const INLAY: CodeInlay = CodeInlay {
         uid: Uid::from_bytes([0x04, 0xDE, 0x5F, 0x1E, 0xAC, 0xC0, 0x40]),
-        mac_from: MacFrom::None,
+        mac_from: Some(MacFrom::None),
     };
 
-    fn shown(verdict: Verdict) -> Vec<(StepVerdict, String)> {
+    fn steps_of(verdict: Verdict) -> Vec<(StepVerdict, String)> {
         verdict_steps("k3v9qa", verdict, Some(INLAY))
             .into_iter()
             .map(|step| (step.verdict, step.detail))
@@ -287,7 +347,7 @@ mod tests {
             ),
         ];
         assert_eq!(
-            shown(verdict),
+            steps_of(verdict),
             expected.map(|(verdict, detail)| (verdict, detail.to_owned()))
         );
     }
@@ -302,12 +362,17 @@ mod tests {
             Refusal::UnknownInlay {
                 uid: Some(INLAY.uid),
             },
-            Refusal::WrongMac { counter },
+            Refusal::WrongMac {
+                counter: Some(counter),
+            },
+            Refusal::WrongMac { counter: None },
+            Refusal::CounterOff,
+            Refusal::Guessed,
             Refusal::Replayed { counter, last },
             Refusal::OutOfOrder { counter, last },
             Refusal::KeysReplaced { counter },
         ] {
-            let steps = shown(Verdict::NotVerified(refusal));
+            let steps = steps_of(Verdict::NotVerified(refusal));
             let failed = steps
                 .iter()
                 .position(|(verdict, _)| *verdict == StepVerdict::Failed);
@@ -325,8 +390,22 @@ mod tests {
 
     #[test]
     fn a_tap_that_is_not_checked_has_no_failed_step() {
-        for unchecked in [Unchecked::VerifierOff, Unchecked::NoCode] {
-            let steps = shown(Verdict::NotChecked(unchecked));
+        let jumped = Unchecked::Jumped {
+            counter: 5_000,
+            last: 9,
+        };
+        let shown_before = Unchecked::NoMac {
+            counter: Some(5),
+            last: Some(9),
+        };
+        for unchecked in [
+            Unchecked::VerifierOff,
+            Unchecked::NoCode,
+            Unchecked::SameCode,
+            jumped,
+            shown_before,
+        ] {
+            let steps = steps_of(Verdict::NotChecked(unchecked));
             assert!(
                 steps
                     .iter()

@@ -252,7 +252,6 @@ mod tests {
     use std::sync::Mutex;
 
     use tapdesk_service::entropy::OsEntropy;
-    use tapdesk_service::inlay::key::AesKey;
 
     use super::*;
 
@@ -317,9 +316,7 @@ mod tests {
         let (first, store) = keychain.wrapping_key(&folders, true, &OsEntropy).unwrap();
         assert_eq!(store.kind, KeyStoreKind::Keychain);
         assert!(!folders.key_file().exists());
-        let wrapped = first
-            .wrap(&AesKey::from_bytes([7; 16]), &OsEntropy)
-            .unwrap();
+        let wrapped = first.wrap(&[7; 16], &OsEntropy).unwrap();
         let (second, _) = keychain.wrapping_key(&folders, false, &OsEntropy).unwrap();
         assert!(second.unwrap(&wrapped).is_ok());
     }
@@ -365,9 +362,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let folders = folders(folder.path());
             let (before, _) = keychain.wrapping_key(&folders, true, &OsEntropy).unwrap();
-            let wrapped = before
-                .wrap(&AesKey::from_bytes([7; 16]), &OsEntropy)
-                .unwrap();
+            let wrapped = before.wrap(&[7; 16], &OsEntropy).unwrap();
             keychain
                 .replace_wrapping_key(&folders, &[8; 32], now)
                 .unwrap();
@@ -376,9 +371,7 @@ mod tests {
                 .unwrap();
             let (after, _) = keychain.wrapping_key(&folders, false, &OsEntropy).unwrap();
             assert!(after.unwrap(&wrapped).is_err());
-            let wrapped = Keyring::open(&[9; 32])
-                .wrap(&AesKey::from_bytes([7; 16]), &OsEntropy)
-                .unwrap();
+            let wrapped = Keyring::open(&[9; 32]).wrap(&[7; 16], &OsEntropy).unwrap();
             assert!(after.unwrap(&wrapped).is_ok());
             for name in ["inlay-key.replaced-at-1", "inlay-key.replaced-at-1-2"] {
                 let kept =

@@ -65,7 +65,7 @@ async fn a_tap_is_listed_with_everything_it_came_to() {
         "tag_verified": true, "reason": "verified", "counter": 1, "last_counter": 0, "missed_reads": 0,
         "inlay_id": inlay.id, "uid": null, "tech": "n", "experience_id": 1, "experience_version": 1,
         "country": "", "returning_month": false, "returning_day": false,
-        "key_issued": true, "simulated": false,
+        "key_issued": true, "tamper": null, "file_data": null, "simulated": false,
     });
     let page = service.admin_get("/interactions").await;
     assert_eq!(page, json!({"items": [expected], "next": null}));

@@ -11,9 +11,12 @@ use tapdesk_tests::{TestInlay, TestService};
 const KEY: &str = "00112233445566778899AABBCCDDEEFF";
 const INPUT: &str = "{uid}3042F54E585020416275";
 
+fn derivation(diversify_meta: bool) -> Value {
+    json!({"scheme": "an10922", "input": INPUT, "diversify_meta": diversify_meta})
+}
+
 fn master(diversify_meta: bool) -> (Value, MasterKey) {
-    let json =
-        json!({"name": "Cellar", "key": KEY, "input": INPUT, "diversify_meta": diversify_meta});
+    let json = json!({"name": "Cellar", "key": KEY, "derivation": derivation(diversify_meta)});
     let key = MasterKey {
         key: AesKey::from_hex(KEY).unwrap(),
         input: INPUT.parse().unwrap(),
@@ -28,8 +31,8 @@ async fn a_master_key_is_shown_without_its_key() {
     let (json, key) = master(true);
     let created = service.admin_create("/master-keys", json).await;
     let expected = json!({
-        "id": created["id"], "name": "Cellar", "key_check": key.key.check().to_string(), "input": INPUT,
-        "diversify_meta": true, "factory_key": false, "created_at": "2026-01-01T12:00:00Z",
+        "id": created["id"], "name": "Cellar", "key_check": key.key.check().to_string(), "derivation": derivation(true),
+        "factory_key": false, "created_at": "2026-01-01T12:00:00Z",
     });
     assert_eq!(created, expected);
     let path = format!("/master-keys/{}", created["id"]);
@@ -59,10 +62,16 @@ async fn a_master_key_says_what_it_needs() {
         (json!({"name": ""}), "name"),
         (json!({"key": "00"}), "32 hex digits"),
         (json!({"key": zero}), "allow_factory_keys"),
-        (json!({"input": "0102"}), "{uid}"),
-        (json!({"input": "{uid}{uid}"}), "{uid}"),
         (
-            json!({"input": format!("{{uid}}{}", "00".repeat(25))}),
+            json!({"derivation": {"scheme": "an10922", "input": "0102"}}),
+            "{uid}",
+        ),
+        (
+            json!({"derivation": {"scheme": "an10922", "input": "{uid}{uid}"}}),
+            "{uid}",
+        ),
+        (
+            json!({"derivation": {"scheme": "an10922", "input": format!("{{uid}}{}", "00".repeat(25))}}),
             "31 bytes",
         ),
         (json!({"uid": "04"}), "uid"),

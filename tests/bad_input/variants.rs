@@ -66,6 +66,12 @@ fn requests(schema: &str, kind: &Value) -> Vec<(&'static str, Value)> {
             let body = json!({"action": kind, "select": {"ids": [1]}, "experience_id": null});
             vec![("/tags/bulk", body)]
         }
+        "Derivation" => {
+            let derivation = json!({"scheme": kind, "input": "{uid}"});
+            let key = "0123456789abcdef".repeat(2);
+            let body = json!({"name": "Cellar", "key": key, "derivation": derivation});
+            vec![("/master-keys", body)]
+        }
         other => panic!("no request is known here with a {other}: add one"),
     }
 }

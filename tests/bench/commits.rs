@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use tapdesk_service::id::{InlayId, TagId};
-use tapdesk_service::interaction::{Claim, ClientId, NewInteraction, NewKey, Tech};
+use tapdesk_service::interaction::{Claim, ClientId, CounterRule, NewInteraction, NewKey, Tech};
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::Storage;
 use tokio::task::JoinSet;
@@ -168,8 +168,11 @@ async fn record(storage: &dyn Storage, (tag, counter): (u32, u32)) -> Result<()>
                 inlay_id: InlayId(tag.into()),
                 key_version: 1,
                 counter,
+                rule: CounterRule::Proof,
             },
             tech: Tech::Nfc,
+            tamper: None,
+            file_data: None,
             experience: None,
             key: Some(NewKey {
                 hash: KeyHash([0x5a; 32]),

@@ -16,7 +16,6 @@ use anyhow::{Context as _, Result};
 use tapdesk_service::clock::SystemClock;
 use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::inlay::Uid;
-use tapdesk_service::inlay::key::AesKey;
 use tapdesk_service::keyring::Keyring;
 use tapdesk_service::storage::Storage;
 use tapdesk_service::storage::postgres::{Address, PostgresStorage, Time};
@@ -112,7 +111,7 @@ impl Fixture {
     /// The inlays' file key, wrapped.
     fn file_key(&self) -> Result<Vec<u8>> {
         let keyring = Keyring::from_file(&self.key_file(), true, &OsEntropy)?;
-        Ok(keyring.wrap(&AesKey::from_bytes(FILE_KEY), &OsEntropy)?)
+        Ok(keyring.wrap(&FILE_KEY, &OsEntropy)?)
     }
 }
 

@@ -32,8 +32,7 @@ async fn resources(service: &TestService) -> Vec<(String, Value, Value)> {
     let experience = service.experience(page).await;
     let sheet = json!({"name": "Delivery"});
     let sheet = service.admin_create("/sheets", sheet).await;
-    let master =
-        json!({"name": "Cellar", "key": "0123456789abcdef0123456789abcdef", "input": "01{uid}"});
+    let master = json!({"name": "Cellar", "key": "0123456789abcdef0123456789abcdef", "derivation": {"scheme": "an10922", "input": "01{uid}"}});
     let master = service.admin_create("/master-keys", master).await;
     let named = |name: &str| json!({"name": name});
     vec![

@@ -6,6 +6,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
+use crate::fixtures::{TEMPLATE_HOST, on_templates};
 use crate::problems;
 
 /// Calls one service. It follows no redirects, keeps no cookies, and says no
@@ -193,10 +194,15 @@ impl Client {
     /// A request for a path, or for an absolute URL of the service.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         if path.starts_with("http") {
-            self.http.request(method, path)
-        } else {
-            self.http.request(method, format!("{}{path}", self.base))
+            return self.http.request(method, path);
         }
+        let request = self.http.request(method, format!("{}{path}", self.base));
+        // What is no route of the service is at the place of a URL template.
+        let routes = ["/t/", "/v2/", "/admin/", "/metrics", "/health", "/ready"];
+        if on_templates() && !routes.iter().any(|route| path.starts_with(route)) {
+            return request.header("host", TEMPLATE_HOST);
+        }
+        request
     }
 
     /// A GET.

@@ -32,12 +32,34 @@ pub struct TestInlay {
 impl TestTag {
     /// The path of its URL.
     pub fn path(&self) -> String {
+        if on_templates() {
+            return format!("/{}/en", self.slug);
+        }
         format!("/t/{}", self.slug)
     }
 
-    /// The path and query of its URL with a one-time code.
-    pub fn with(&self, OneTimeCode { uid, token }: &OneTimeCode) -> String {
-        format!("/t/{}?uid={uid}&token={token}", self.slug)
+    /// The path and query of its URL with a one-time code whose MAC input is empty.
+    pub fn with(&self, code: &OneTimeCode) -> String {
+        let mirror = if code.uid.len() == 14 {
+            Mirror::Plain
+        } else {
+            Mirror::Encrypted
+        };
+        self.with_window(code, mirror, MacFrom::None)
+    }
+
+    fn with_window(
+        &self,
+        OneTimeCode { uid, token }: &OneTimeCode,
+        mirror: Mirror,
+        mac_from: MacFrom,
+    ) -> String {
+        let place = if on_templates() {
+            format!("/{}/{}", self.slug, segment(mirror, mac_from))
+        } else {
+            self.path()
+        };
+        format!("{place}?uid={uid}&token={token}")
     }
 
     /// Its path in the admin API.
@@ -62,7 +84,7 @@ impl TestInlay {
 
     /// The next tap on it, as the path and query of `tag`'s URL.
     pub fn url(&mut self, tag: &TestTag) -> String {
-        tag.with(&self.code())
+        tag.with_window(&self.code(), self.chip.mirror, self.chip.mac_from)
     }
 }
 
@@ -120,6 +142,9 @@ impl Client {
 
     /// A tag from its JSON.
     pub async fn tag(&self, tag: Value) -> TestTag {
+        if on_templates() {
+            self.url_templates().await;
+        }
         let tag = self.admin_create("/tags", tag).await;
         TestTag {
             id: id(&tag),
@@ -165,10 +190,63 @@ impl Client {
     pub async fn register(&self, chip: VirtualInlay, tag: &TestTag) -> TestInlay {
         let mut inlay = chip_json(&chip);
         inlay["tag_id"] = tag.id.into();
+        if on_templates() {
+            inlay["url_template_id"] = self.url_template(chip.mirror, chip.mac_from).await.into();
+            if let Some(inlay) = inlay.as_object_mut() {
+                // The template says both.
+                inlay.remove("mirror");
+                inlay.remove("mac_from");
+            }
+        }
         TestInlay {
             id: self.inlay(inlay).await,
             chip,
         }
+    }
+
+    /// The templates of this service, made where there are none.
+    async fn url_templates(&self) -> Value {
+        let found = self.admin_get("/url-templates").await["items"].clone();
+        if found.as_array().is_some_and(|found| !found.is_empty()) {
+            return found;
+        }
+        for (mirror, code, start) in [
+            (Mirror::Plain, "uid={uid}&token={counter}{mac}", "uid"),
+            (Mirror::Encrypted, "uid={picc}&token={mac}", "picc"),
+        ] {
+            for mac_from in [MacFrom::None, MacFrom::Uid] {
+                let place = segment(mirror, mac_from);
+                let start = if mac_from == MacFrom::None {
+                    "none"
+                } else {
+                    start
+                };
+                let template = json!({
+                    "name": place, "technology": "ntag424dna", "mac_from": start,
+                    "template": format!("https://{TEMPLATE_HOST}/{{slug}}/{place}?{code}"),
+                });
+                self.admin_create("/url-templates", template).await;
+            }
+        }
+        self.admin_get("/url-templates").await["items"].clone()
+    }
+
+    /// The template of these codes.
+    async fn url_template(&self, mirror: Mirror, mac_from: MacFrom) -> i64 {
+        let templates = self.url_templates().await;
+        let templates = templates.as_array().expect("a list");
+        let name = json!(segment(mirror, mac_from));
+        let template = templates.iter().find(|template| template["name"] == name);
+        id(template.expect("a template for each kind of code"))
+    }
+
+    /// The address of a tag without its one-time part, with an inlay of this kind on it.
+    pub fn address(&self, slug: &str, mirror: Mirror, mac_from: MacFrom) -> String {
+        if on_templates() {
+            let place = segment(mirror, mac_from);
+            return format!("https://{TEMPLATE_HOST}/{slug}/{place}");
+        }
+        format!("{}/t/{slug}", self.base())
     }
 
     /// The usual case: a [redirecting tag](Self::redirecting_tag) with an inlay
@@ -191,6 +269,25 @@ impl Client {
     pub async fn scan_count(&self, tag: &TestTag) -> u64 {
         let tag = self.admin_get(&tag.admin_path()).await;
         tag["scan_count"].as_u64().expect("a tag has a scan count")
+    }
+}
+
+/// The host of the tests' URL templates.
+pub const TEMPLATE_HOST: &str = "tags.example";
+
+/// Whether `TAPDESK_TEST_URLS` says that tags are tapped by URL templates. The chips and their
+/// codes are the same: only the place is another.
+pub fn on_templates() -> bool {
+    std::env::var("TAPDESK_TEST_URLS").is_ok_and(|urls| urls == "template")
+}
+
+/// The segment behind the slug: each kind of code has a template of its own.
+fn segment(mirror: Mirror, mac_from: MacFrom) -> &'static str {
+    match (mirror, mac_from) {
+        (Mirror::Plain, MacFrom::None) => "pn",
+        (Mirror::Plain, MacFrom::Uid) => "pu",
+        (Mirror::Encrypted, MacFrom::None) => "en",
+        (Mirror::Encrypted, MacFrom::Uid) => "eu",
     }
 }
 

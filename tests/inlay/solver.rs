@@ -1,10 +1,8 @@
 //! The solver: published URLs are solved, random ones are solved or not told, and never wrongly.
 
 use tapdesk_service::inlay::derivation::{Derivation, MasterSecret};
-use tapdesk_service::inlay::key::{AesKey, InlayKeys, RollingKey};
-use tapdesk_service::inlay::solver::{
-    ATTEMPTS_MAX, Certainty, KeySource, Puzzle, Solution, SomeKey, solve,
-};
+use tapdesk_service::inlay::key::{AesKey, InlayKeys, RollingKey, SomeKey};
+use tapdesk_service::inlay::solver::{ATTEMPTS_MAX, Certainty, KeySource, Puzzle, Solution, solve};
 use tapdesk_service::inlay::technology::{Family, Technology, sic43nt};
 use tapdesk_service::inlay::template::{Field, Filled, MacStart, Template, TemplateSettings};
 use tapdesk_tests::length;

@@ -47,7 +47,7 @@ pub(super) async fn full() -> Value {
         // What only this service and this tap can know stands beside the payload.
         payload["expected"] = json!({
             "tag_id": tag.id, "inlay_id": inlay.id, "rk": tap.rk,
-            "url": format!("{}/t/bottle-41", service.base()),
+            "url": service.address("bottle-41", Mirror::Encrypted, MacFrom::None),
         });
         payload
     });

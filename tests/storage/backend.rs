@@ -9,9 +9,10 @@ use tapdesk_service::entropy::{self, Entropy, SeededEntropy};
 use tapdesk_service::experience::{Content, ExperienceFields};
 use tapdesk_service::id::{ExperienceId, InlayId, InteractionId, TagId};
 use tapdesk_service::inlay::key::KeyFingerprint;
+use tapdesk_service::inlay::technology::Mode;
 use tapdesk_service::inlay::{MacFrom, Mirror, Technology, Uid};
 use tapdesk_service::interaction::{
-    Claim, ClientId, NewInteraction, NewKey, Recorded, Tech, Unchecked, Verdict,
+    Claim, ClientId, CounterRule, NewInteraction, NewKey, Recorded, Tech, Unchecked, Verdict,
 };
 use tapdesk_service::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
 use tapdesk_service::rolling_key::KeyHash;
@@ -196,12 +197,15 @@ pub(super) fn inlay(number: u8, tag_id: Option<TagId>) -> NewInlay {
         uid: Uid::from_bytes([0x04, 0, 0, 0, 0, 0, number]),
         fields: InlayFields {
             technology: Technology::Ntag424Dna,
+            mode: Mode::Aes,
+            url_template_id: None,
             tag_id,
             mirror: Some(Mirror::Encrypted),
             mac_from: MacFrom::None,
             keys: Some(keys(number)),
         },
         simulated: false,
+        last_counter: 0,
     }
 }
 
@@ -252,6 +256,7 @@ impl Tap {
             inlay_id,
             key_version,
             counter,
+            rule: CounterRule::Proof,
         };
         self
     }
@@ -273,6 +278,8 @@ impl Tap {
             tag_id: self.tag,
             claim: self.claim,
             tech: Tech::Nfc,
+            tamper: None,
+            file_data: None,
             experience: None,
             key: Some(NewKey {
                 hash,

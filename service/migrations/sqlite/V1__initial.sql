@@ -75,35 +75,55 @@ CREATE TABLE properties (
 ) WITHOUT ROWID;
 
 CREATE TABLE master_keys (
-    id             INTEGER PRIMARY KEY AUTOINCREMENT,
-    name           TEXT NOT NULL,
-    key            BLOB NOT NULL,   -- wrapped
-    key_print      BLOB NOT NULL,   -- fingerprint
-    input          TEXT NOT NULL,   -- AN10922 input with {uid}
-    diversify_meta INTEGER NOT NULL,
-    created_at     INTEGER NOT NULL
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    name       TEXT NOT NULL,
+    key        BLOB NOT NULL,  -- wrapped
+    key_print  BLOB NOT NULL,  -- fingerprint
+    derivation TEXT NOT NULL,  -- JSON: how an inlay's keys follow from it
+    created_at INTEGER NOT NULL
 );
 
+-- How batches of inlays write their URLs.
+CREATE TABLE url_templates (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    name       TEXT NOT NULL,
+    settings   TEXT NOT NULL   -- JSON: what decides a MAC
+);
+
+-- Shared meta keys, by which codes of a template are opened.
+CREATE TABLE url_template_keys (
+    url_template_id INTEGER NOT NULL,
+    key_print       BLOB NOT NULL,
+    key             BLOB,      -- wrapped; NULL: that of the master key
+    master_key_id   INTEGER,
+    position        INTEGER NOT NULL, -- in their order
+    PRIMARY KEY (url_template_id, key_print)
+) WITHOUT ROWID;
+CREATE INDEX url_template_keys_master_key ON url_template_keys (master_key_id) WHERE master_key_id IS NOT NULL;
+
 CREATE TABLE inlays (
-    id             INTEGER PRIMARY KEY AUTOINCREMENT,
-    uid            BLOB NOT NULL UNIQUE,
-    technology     TEXT NOT NULL,
-    tag_id         INTEGER,
-    mirror         TEXT,            -- NULL: makes no codes
-    mac_from       TEXT NOT NULL,
-    master_key_id  INTEGER,         -- NULL: keys of its own
-    meta_key       BLOB,            -- wrapped
-    file_key       BLOB,            -- wrapped
-    meta_key_print BLOB,            -- fingerprint
-    file_key_print BLOB,            -- fingerprint; NULL: no keys
-    factory_keys   INTEGER NOT NULL,
-    simulated      INTEGER NOT NULL,
-    created_at     INTEGER NOT NULL,
-    updated_at     INTEGER NOT NULL,
-    deleted_at     INTEGER          -- kept: its counter must outlive it
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    uid             BLOB NOT NULL UNIQUE,
+    technology      TEXT NOT NULL,
+    mode            TEXT NOT NULL DEFAULT 'aes',
+    url_template_id INTEGER,        -- NULL: the canonical form
+    tag_id          INTEGER,
+    mirror          TEXT,           -- of the canonical form; NULL: makes no such codes
+    mac_from        TEXT NOT NULL,
+    master_key_id   INTEGER,        -- NULL: keys of its own
+    meta_key        BLOB,           -- wrapped; of a master key only if deriving it takes long
+    file_key        BLOB,           -- wrapped; as the meta key
+    meta_key_print  BLOB,           -- fingerprint
+    file_key_print  BLOB,           -- fingerprint; NULL: no keys
+    factory_keys    INTEGER NOT NULL,
+    simulated       INTEGER NOT NULL,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL,
+    deleted_at      INTEGER         -- kept: its counter must outlive it
 );
 CREATE INDEX inlays_tag ON inlays (tag_id) WHERE tag_id IS NOT NULL;
 CREATE INDEX inlays_master_key ON inlays (master_key_id) WHERE master_key_id IS NOT NULL;
+CREATE INDEX inlays_url_template ON inlays (url_template_id) WHERE url_template_id IS NOT NULL;
 
 -- A tap appends its interaction; what follows from it is folded behind, into counters,
 -- visits and tap_counts. A row has every tap of its key up to folded_to, in the order of
@@ -120,7 +140,9 @@ CREATE TABLE counters (
     key_version INTEGER NOT NULL,   -- counts the replacements of the keys, from 1
     last        INTEGER NOT NULL,   -- highest accepted, 0 for none
     seen        INTEGER NOT NULL,   -- bit i: last - i was accepted
-    folded_to   INTEGER NOT NULL DEFAULT 0
+    folded_to   INTEGER NOT NULL DEFAULT 0,
+    risen_on    INTEGER NOT NULL DEFAULT 0, -- without a MAC: the day of the last rise, since the Unix epoch
+    risen       INTEGER NOT NULL DEFAULT 0 -- without a MAC: by how much it rose on that day
 );
 
 -- Counters under the keys that an inlay had before: a code that was spent under
@@ -195,6 +217,8 @@ CREATE TABLE interactions (
     returning_day      INTEGER NOT NULL,
     key_issued         INTEGER NOT NULL,
     simulated          INTEGER NOT NULL,
+    tamper             TEXT,        -- NULL: the inlay has no tamper loop
+    file_data          BLOB,        -- decrypted
     seq                INTEGER NOT NULL DEFAULT 0 -- place in the order of commits; ids are reserved before
 );
 CREATE INDEX interactions_at ON interactions (at);
@@ -295,9 +319,11 @@ CREATE TABLE import_rows (
     tag_id        INTEGER,
     experience_id INTEGER,
     master_key_id INTEGER,
+    url_template_id INTEGER,
     row           TEXT NOT NULL,    -- JSON
     inlay         TEXT,             -- JSON; its keys are wrapped
     PRIMARY KEY (import_id, position)
 ) WITHOUT ROWID;
 CREATE INDEX import_rows_experience ON import_rows (experience_id) WHERE experience_id IS NOT NULL;
 CREATE INDEX import_rows_master_key ON import_rows (master_key_id) WHERE master_key_id IS NOT NULL;
+CREATE INDEX import_rows_url_template ON import_rows (url_template_id) WHERE url_template_id IS NOT NULL;

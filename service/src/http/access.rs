@@ -72,7 +72,16 @@ pub(super) async fn admit(
         return Err(error::by_part(path, &ApiError::NotFound("route")));
     }
     let host = host.and_then(host::of_authority);
-    if !host.is_some_and(|host| is_ours(state, &host)) {
+    if !host.as_ref().is_some_and(|host| is_ours(state, host)) {
+        return Err(ApiError::Misdirected.into_response());
+    }
+    // A host may have become ours after a template had it.
+    let templates = state.service.templates.current().await;
+    let taps_alone = |host: &Host| {
+        let named = host.to_string();
+        templates.is_ok_and(|templates| templates.answer_at(&named))
+    };
+    if host.as_ref().is_some_and(taps_alone) {
         return Err(ApiError::Misdirected.into_response());
     }
     if audience == Audience::Readers {
@@ -111,7 +120,8 @@ fn bearer(request: &Request) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-fn is_ours(state: &AppState, host: &Host) -> bool {
+/// Whether the admin API may be addressed by this host.
+pub(super) fn is_ours(state: &AppState, host: &Host) -> bool {
     let on_loopback = match host {
         Host::Domain(name) => name == "localhost" || name.ends_with(".localhost"),
         Host::Ipv4(address) => address.is_loopback(),

@@ -21,6 +21,7 @@ mod simulator;
 mod stats;
 mod tags;
 mod tokens;
+mod url_templates;
 mod verification;
 
 use axum::Router;
@@ -104,6 +105,14 @@ fn api() -> (Router<AppState>, openapi::OpenApi) {
                 master_keys::update,
                 master_keys::delete
             ))
+            .routes(routes!(url_templates::list, url_templates::create))
+            .routes(routes!(
+                url_templates::get,
+                url_templates::update,
+                url_templates::delete
+            ))
+            .routes(routes!(url_templates::find))
+            .routes(routes!(url_templates::add_keys, url_templates::remove_key))
             .routes(routes!(verification::verify))
             .routes(routes!(simulator::list, simulator::create))
             .routes(routes!(simulator::get, simulator::delete))

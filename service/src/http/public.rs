@@ -20,7 +20,7 @@ pub(super) use media::media;
 pub(super) use payload::payload;
 pub(super) use probes::{health, ready};
 pub(super) use stand_in::stand_in;
-pub(super) use tap::{respond, tap};
+pub(super) use tap::{respond, tap, tap_by_template};
 
 /// Largest body of a public call, in bytes.
 const BODY_MAX: usize = 64 * 1024;

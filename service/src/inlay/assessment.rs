@@ -3,9 +3,12 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
 use crate::inlay::Uid;
+use crate::inlay::word::word;
 
 /// What was found out about a code with an inlay's keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +48,9 @@ pub enum FailedStep {
     /// The code names another chip.
     #[error("the code names another chip")]
     Uid,
+    /// Too many wrong codes came: it was not checked.
+    #[error("too many wrong codes came for this chip")]
+    Guessed,
     /// The MAC is of another key, or over something else.
     #[error("the MAC is not of this inlay's key")]
     Mac,
@@ -65,7 +71,8 @@ impl Assessment {
 }
 
 /// The state of a tamper loop. What cannot be proved is [`Tamper::Unknown`], never sealed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Tamper {
     /// Closed, and never seen open.
     Sealed,
@@ -79,7 +86,27 @@ pub enum Tamper {
     Unknown,
 }
 
+word!(Tamper);
+
 impl Tamper {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Sealed,
+        Self::Reclosed,
+        Self::Open,
+        Self::Off,
+        Self::Unknown,
+    ];
+
+    /// Whether the loop is known to be as it was delivered; `None` if that is not known.
+    pub const fn is_sealed(self) -> Option<bool> {
+        match self {
+            Self::Sealed => Some(true),
+            Self::Reclosed | Self::Open => Some(false),
+            Self::Off | Self::Unknown => None,
+        }
+    }
+
     /// The word for it, in the API and in storage.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,8 +1,6 @@
 //! Has this code been used before? A chip's read counter rises by one with every
 //! read and never comes back, so a code is accepted once, and only after those before it.
 
-use crate::inlay::code::COUNTER_MAX;
-
 /// What is remembered of an inlay's counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CounterState {
@@ -29,8 +27,7 @@ pub enum Acceptance {
         /// The last accepted counter.
         last: u32,
     },
-    /// Never accepted, but a later one was. Also a counter that no chip tells: 0, or
-    /// above [`COUNTER_MAX`].
+    /// Never accepted, but a later one was. Also a counter that no chip tells: 0.
     OutOfOrder {
         /// The last accepted counter.
         last: u32,
@@ -43,7 +40,7 @@ impl CounterState {
     #[must_use]
     pub fn accept(self, counter: u32) -> Acceptance {
         let last = self.last;
-        if counter == 0 || counter > COUNTER_MAX {
+        if counter == 0 {
             Acceptance::OutOfOrder { last }
         } else if counter > last {
             let kept = self.seen.checked_shl(counter - last).unwrap_or(0);
@@ -65,10 +62,45 @@ impl CounterState {
             }
         }
     }
+}
 
-    /// Whether the chip's counter has reached its end: it makes no further codes.
-    pub fn used_up(&self) -> bool {
-        self.last >= COUNTER_MAX
+/// By how much the counter of a chip without a MAC may rise in a day. A forged FFFFFF must not lock
+/// the real tag out, nor 20,000 small steps.
+pub const DAILY_RISE_MAX: u32 = 1_000;
+
+/// What is remembered of the counter of a chip whose codes prove nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MirrorState {
+    /// The highest counter that was shown; 0 for none.
+    pub last: u32,
+    /// The day of its last rise, since the Unix epoch.
+    pub day: i64,
+    /// By how much it rose on that day.
+    pub risen: u32,
+}
+
+impl MirrorState {
+    /// The state after this counter was shown on `day`. `None` if it stays as it is: the counter
+    /// did not rise, or by more than it may ([`Self::jumps`]).
+    #[must_use]
+    pub fn show(self, counter: u32, day: i64) -> Option<Self> {
+        let rise = counter.checked_sub(self.last).filter(|rise| *rise > 0)?;
+        let risen = self.risen_on(day).saturating_add(rise);
+        (risen <= DAILY_RISE_MAX).then_some(Self {
+            last: counter,
+            day,
+            risen,
+        })
+    }
+
+    /// Whether the counter would rise by more than it may on `day`.
+    #[must_use]
+    pub fn jumps(self, counter: u32, day: i64) -> bool {
+        counter > self.last && self.show(counter, day).is_none()
+    }
+
+    fn risen_on(self, day: i64) -> u32 {
+        if self.day == day { self.risen } else { 0 }
     }
 }
 
@@ -79,6 +111,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::inlay::code::COUNTER_MAX;
 
     fn accepted(state: CounterState, counter: u32) -> CounterState {
         match state.accept(counter) {
@@ -114,13 +147,24 @@ mod tests {
     }
 
     #[test]
-    fn at_its_end_the_counter_is_used_up() {
-        let state = accepted(CounterState::default(), COUNTER_MAX - 1);
-        assert!(!state.used_up());
-        let state = accepted(state, COUNTER_MAX);
-        assert!(state.used_up());
-        let refused = Acceptance::OutOfOrder { last: COUNTER_MAX };
-        assert_eq!(state.accept(COUNTER_MAX + 1), refused);
+    fn a_counter_of_32_bits_reaches_its_end() {
+        let state = accepted(CounterState::default(), u32::MAX - 1);
+        let state = accepted(state, u32::MAX);
+        let replayed = Acceptance::Replayed { last: u32::MAX };
+        assert_eq!(state.accept(u32::MAX), replayed);
+    }
+
+    #[test]
+    fn without_a_mac_a_counter_rises_by_so_much_a_day_and_no_further() {
+        let state = MirrorState::default();
+        let state = state.show(400, 7).unwrap();
+        assert_eq!(state.show(400, 7), None, "it did not rise");
+        assert!(!state.jumps(400, 7) && !state.jumps(3, 7));
+        let full = state.show(DAILY_RISE_MAX, 7).unwrap();
+        assert!(full.jumps(DAILY_RISE_MAX + 1, 7) && full.jumps(0x00FF_FFFF, 7));
+        let next = full.show(DAILY_RISE_MAX + 1, 8).unwrap();
+        assert_eq!((next.last, next.risen), (DAILY_RISE_MAX + 1, 1));
+        assert!(next.jumps(0x00FF_FFFF, 9));
     }
 
     proptest! {

@@ -6,21 +6,29 @@ mod sdm_backend;
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
 use crate::inlay::Uid;
 use crate::inlay::diversify::{DiversificationInput, MasterKey};
 use crate::inlay::key::{AesKey, Keys};
 use crate::inlay::session::cmac;
+use crate::inlay::text::text_schema;
+use crate::object;
 
 pub use boltcard::{BoltcardKeys, boltcard_keys};
 pub use ntag424_crate::SystemId;
 pub use sdm_backend::SdmBackendVersion;
 
 /// How the keys of an inlay follow from a master key.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "scheme", rename_all = "snake_case", deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(
+    tag = "scheme",
+    rename_all = "snake_case",
+    deny_unknown_fields,
+    remote = "Self"
+)]
 pub enum Derivation {
     /// NXP AN10922 over an input of the owner's.
     An10922 {
@@ -37,7 +45,8 @@ pub enum Derivation {
     },
     /// The schemes of sdm-backend.
     SdmBackend {
-        /// Which one.
+        /// 1 of the older scheme, 2 of the one since 2023.
+        #[schema(value_type = u8, minimum = 1, maximum = 2)]
         version: SdmBackendVersion,
         /// The slot of the meta key.
         #[serde(default = "first")]
@@ -60,6 +69,11 @@ pub enum Derivation {
         input: DiversificationInput,
     },
 }
+
+/// The longest master key, in bytes: HMAC-SHA256 hashes longer ones anyway.
+const MASTER_MAX: usize = 64;
+
+object::tagged_by_name!(Derivation, "scheme");
 
 const fn first() -> u8 {
     1
@@ -92,16 +106,37 @@ impl MasterSecret {
             .map(|bytes| Self(Zeroizing::new(bytes)))
     }
 
-    fn bytes(&self) -> &[u8] {
+    /// The key's bytes, for wrapping them.
+    pub fn expose(&self) -> &[u8] {
         &self.0
     }
 
     /// The master key as an AES key.
     pub fn aes(&self) -> Result<AesKey, MasterLengthError> {
-        let bytes = <[u8; 16]>::try_from(self.bytes());
+        let bytes = <[u8; 16]>::try_from(self.expose());
         bytes.map(AesKey::from_bytes).map_err(|_| MasterLengthError)
     }
 }
+
+impl<'de> Deserialize<'de> for MasterSecret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // serde's own error would quote what was sent instead of text.
+        let invalid = || serde::de::Error::custom(InvalidMasterSecret);
+        let text = String::deserialize(deserializer).map(Zeroizing::new);
+        let text = text.map_err(|_| invalid())?;
+        let secret = Self::from_hex(&text);
+        secret
+            .filter(|secret| (1..=MASTER_MAX).contains(&secret.0.len()))
+            .ok_or_else(invalid)
+    }
+}
+
+text_schema!(MasterSecret, "^([0-9A-Fa-f]{2}){1,64}$", max_length = 128);
+
+/// A text that is no [`MasterSecret`]; it says nothing of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a master key is 32 hex digits (AES-128); one of sdm_backend has 2 to 128")]
+pub struct InvalidMasterSecret;
 
 impl fmt::Debug for MasterSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -125,7 +160,7 @@ impl Derivation {
             Self::Boltcard { version } => boltcard_keys(&master.aes()?, uid, *version).k2,
             Self::SdmBackend {
                 version, file_slot, ..
-            } => version.tag_key(master.bytes(), uid, *file_slot),
+            } => version.tag_key(master.expose(), uid, *file_slot),
             Self::Ntag424Crate {
                 system_id,
                 file_slot,
@@ -155,9 +190,17 @@ impl Derivation {
             Self::Boltcard { .. } => Some(boltcard::shared_key(&master.aes()?)),
             Self::SdmBackend {
                 version, meta_slot, ..
-            } => Some(version.shared_key(master.bytes(), *meta_slot)),
+            } => Some(version.shared_key(master.expose(), *meta_slot)),
             Self::Ntag424Crate { .. } => Some(ntag424_crate::shared_key(&master.aes()?)),
         })
+    }
+
+    /// Checks that the scheme takes a master key of this length.
+    pub fn check(&self, master: &MasterSecret) -> Result<(), MasterLengthError> {
+        match self {
+            Self::SdmBackend { .. } => Ok(()),
+            _ => master.aes().map(drop),
+        }
     }
 
     /// Whether deriving costs milliseconds, so that its result is stored and never made on a tap.

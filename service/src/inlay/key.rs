@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer};
+use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -91,6 +92,15 @@ impl KeyFingerprint {
     /// From where it is stored.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
+    }
+
+    /// Of a secret of any length: one that is no AES key is hashed to one.
+    pub fn of_bytes(secret: &[u8]) -> Self {
+        let key = <[u8; 16]>::try_from(secret).unwrap_or_else(|_| {
+            let digest = Sha256::digest(secret);
+            std::array::from_fn(|i| digest[i])
+        });
+        AesKey::from_bytes(key).fingerprint()
     }
 
     /// What is stored.
@@ -189,6 +199,11 @@ impl RollingKey {
     pub const fn expose(&self) -> &[u8; 10] {
         &self.0
     }
+
+    /// What the key is known by again.
+    pub fn fingerprint(&self) -> KeyFingerprint {
+        KeyFingerprint::of_bytes(&self.0)
+    }
 }
 
 impl PartialEq for RollingKey {
@@ -209,6 +224,57 @@ impl fmt::Debug for RollingKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a key of a SIC43NT is 20 hex digits")]
 pub struct RollingKeyError;
+
+/// A key of any technology. In JSON, one way only: hex digits in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SomeKey {
+    /// An AES key: 32 hex digits.
+    Aes(AesKey),
+    /// The key of a SIC43NT: 20 hex digits.
+    Rolling(RollingKey),
+}
+
+impl SomeKey {
+    /// From hex digits in either case.
+    pub fn from_hex(text: &str) -> Result<Self, SomeKeyError> {
+        let aes = AesKey::from_hex(text).map(Self::Aes);
+        aes.or_else(|_| RollingKey::from_hex(text).map(Self::Rolling))
+            .map_err(|_| SomeKeyError)
+    }
+
+    /// The key's bytes, for wrapping them.
+    pub fn expose(&self) -> &[u8] {
+        match self {
+            Self::Aes(key) => key.expose(),
+            Self::Rolling(key) => key.expose(),
+        }
+    }
+
+    /// What the key is known by again.
+    pub fn fingerprint(&self) -> KeyFingerprint {
+        match self {
+            Self::Aes(key) => key.fingerprint(),
+            Self::Rolling(key) => key.fingerprint(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SomeKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // serde's own error would quote what was sent instead of text.
+        let text = String::deserialize(deserializer)
+            .map(Zeroizing::new)
+            .map_err(|_| serde::de::Error::custom(SomeKeyError))?;
+        Self::from_hex(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+text_schema!(SomeKey, "^([0-9A-Fa-f]{32}|[0-9A-Fa-f]{20})$");
+
+/// A text that is no [`SomeKey`]; it says nothing of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a key is 32 hex digits (AES-128), or 20 for a SIC43NT")]
+pub struct SomeKeyError;
 
 /// The keys of an inlay of any technology.
 #[derive(Clone, Debug, PartialEq, Eq)]

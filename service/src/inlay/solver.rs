@@ -19,7 +19,7 @@ mod windows;
 use crate::inlay::Uid;
 use crate::inlay::assessment::{Assessment, FileData};
 use crate::inlay::derivation::MasterSecret;
-use crate::inlay::key::{AesKey, RollingKey};
+use crate::inlay::key::SomeKey;
 use crate::inlay::technology::Family;
 use crate::inlay::template::{Filled, Template, TemplateSettings};
 
@@ -44,15 +44,6 @@ pub struct Puzzle<'a> {
     pub keys: &'a [SomeKey],
     /// Master keys; at most [`KEYS_MAX`].
     pub master_keys: &'a [MasterSecret],
-}
-
-/// A key of any technology.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SomeKey {
-    /// An AES key.
-    Aes(AesKey),
-    /// A key of a SIC43NT.
-    Rolling(RollingKey),
 }
 
 /// How sure an answer is.

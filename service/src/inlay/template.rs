@@ -7,12 +7,14 @@
 //!
 //! | Module | Subject |
 //! |---|---|
+//! | `address` | what of a URL is not one-time: host, cookie path, the address itself |
 //! | `syntax` | the text, taken apart: scheme, host, path, query |
 //! | `rules` | what a technology allows |
 //! | `layout` | the NDEF file, its offsets, and the MAC's input |
 //! | `request` | the values in a request |
 //! | `overlap` | whether two templates can match one URL |
 
+mod address;
 mod error;
 mod filled;
 mod layout;
@@ -136,7 +138,8 @@ impl MacStart {
 }
 
 /// What a person states of a template.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TemplateSettings {
     /// The URL with its placeholders.
     pub template: String,

@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 use super::{Change, Returning, Tech, Verdict, VersionRef};
 use crate::clock::Timestamp;
 use crate::id::{InlayId, InteractionId, TagId};
+use crate::inlay::assessment::Tamper;
 
 /// A recorded interaction.
 #[derive(Clone, Debug)]
@@ -28,6 +29,10 @@ pub struct Interaction {
     pub country: String,
     /// Whether the client came before.
     pub returning: Returning,
+    /// The state of the inlay's tamper loop; `None` where it has none.
+    pub tamper: Option<Tamper>,
+    /// The decrypted file data of its code.
+    pub file_data: Option<Vec<u8>>,
     /// Whether the answer carried a rolling key.
     pub key_issued: bool,
     /// Whether it is simulated.

@@ -49,14 +49,24 @@ pub enum Reason {
     OutOfOrder,
     /// Not verified: the inlay's keys were replaced while the tap was on its way.
     KeysReplaced,
+    /// Not verified: the chip's counter is switched off.
+    CounterOff,
+    /// Not verified: too many wrong codes came for this chip.
+    Guessed,
     /// Not checked: the tag's verifier is off.
     VerifierOff,
     /// Not checked: a QR code or a static URL carries no code.
     Static,
+    /// Not checked: an authentic code, but always the same.
+    SameCode,
+    /// Not checked: the chip makes no MAC.
+    NoMac,
+    /// Not checked: the chip makes no MAC, and its counter rose by too much.
+    Jumped,
 }
 
 impl Reason {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 15] = [
         Self::Verified,
         Self::NoCode,
         Self::Malformed,
@@ -65,8 +75,13 @@ impl Reason {
         Self::Replayed,
         Self::OutOfOrder,
         Self::KeysReplaced,
+        Self::CounterOff,
+        Self::Guessed,
         Self::VerifierOff,
         Self::Static,
+        Self::SameCode,
+        Self::NoMac,
+        Self::Jumped,
     ];
 
     /// The name.
@@ -80,8 +95,13 @@ impl Reason {
             Self::Replayed => "replayed",
             Self::OutOfOrder => "out_of_order",
             Self::KeysReplaced => "keys_replaced",
+            Self::CounterOff => "counter_off",
+            Self::Guessed => "guessed",
             Self::VerifierOff => "verifier_off",
             Self::Static => "static",
+            Self::SameCode => "same_code",
+            Self::NoMac => "no_mac",
+            Self::Jumped => "jumped",
         }
     }
 
@@ -100,8 +120,12 @@ impl Reason {
             | Self::WrongMac
             | Self::Replayed
             | Self::OutOfOrder
-            | Self::KeysReplaced => VerificationState::NotVerified,
-            Self::VerifierOff | Self::Static => VerificationState::NotChecked,
+            | Self::KeysReplaced
+            | Self::CounterOff
+            | Self::Guessed => VerificationState::NotVerified,
+            Self::VerifierOff | Self::Static | Self::SameCode | Self::NoMac | Self::Jumped => {
+                VerificationState::NotChecked
+            }
         }
     }
 }

@@ -87,13 +87,4 @@ impl KeyChange {
             (Some(_), None) => Err(InvalidInlay::NoFileKey),
         }
     }
-
-    /// Whether it brings a key that everyone knows.
-    pub fn brings_factory_key(&self) -> bool {
-        let own = [&self.meta, &self.file]
-            .into_iter()
-            .filter_map(MemberPatch::set);
-        own.into_iter().any(|key| key.fingerprint.is_factory())
-            || self.master.set().is_some_and(SealedKeys::factory)
-    }
 }

@@ -1,8 +1,8 @@
-//! A key from which the keys of many inlays are diversified, as it is stored.
+//! A key from which the keys of many inlays are derived, as it is stored.
 
 use crate::clock::Timestamp;
 use crate::id::MasterKeyId;
-use crate::inlay::diversify::DiversificationInput;
+use crate::inlay::derivation::Derivation;
 use crate::inventory::SealedKey;
 use crate::keyring::WrappedKeys;
 use crate::revision::{Revised, Revision};
@@ -25,10 +25,8 @@ pub struct MasterKeyFields {
     pub name: String,
     /// The key.
     pub key: SealedKey,
-    /// What it is diversified with.
-    pub input: DiversificationInput,
-    /// Whether the meta key is diversified, too. Where not, it is the master key itself.
-    pub diversify_meta: bool,
+    /// How the keys of an inlay follow from it.
+    pub derivation: Derivation,
 }
 
 /// All but its name is as it was created.
@@ -44,8 +42,7 @@ impl SealedMasterKey {
         WrappedKeys::Master {
             id: self.id,
             key: self.fields.key.wrapped.clone(),
-            input: self.fields.input.clone(),
-            diversify_meta: self.fields.diversify_meta,
+            derivation: self.fields.derivation.clone(),
         }
     }
 

@@ -4,8 +4,9 @@ use std::fmt;
 
 use crate::entropy::Entropy;
 use crate::id::MasterKeyId;
-use crate::inlay::key::{AesKey, KeyFingerprint};
-use crate::inlay::{Mirror, Uid};
+use crate::inlay::derivation::MasterSecret;
+use crate::inlay::key::{AesKey, KeyFingerprint, SomeKey};
+use crate::inlay::{Technology, Uid};
 use crate::inventory::SealedMasterKey;
 use crate::keyring::{Keyring, KeyringError};
 
@@ -19,15 +20,41 @@ pub struct SealedKey {
 }
 
 impl SealedKey {
-    /// Seals a key.
+    /// Seals an AES key.
     pub fn seal(
         key: &AesKey,
         keyring: &Keyring,
         entropy: &dyn Entropy,
     ) -> Result<Self, KeyringError> {
+        Self::seal_bytes(key.expose(), keyring, entropy)
+    }
+
+    /// Seals a key of any technology.
+    pub fn seal_some(
+        key: &SomeKey,
+        keyring: &Keyring,
+        entropy: &dyn Entropy,
+    ) -> Result<Self, KeyringError> {
+        Self::seal_bytes(key.expose(), keyring, entropy)
+    }
+
+    /// Seals a master key.
+    pub fn seal_master(
+        key: &MasterSecret,
+        keyring: &Keyring,
+        entropy: &dyn Entropy,
+    ) -> Result<Self, KeyringError> {
+        Self::seal_bytes(key.expose(), keyring, entropy)
+    }
+
+    fn seal_bytes(
+        key: &[u8],
+        keyring: &Keyring,
+        entropy: &dyn Entropy,
+    ) -> Result<Self, KeyringError> {
         Ok(Self {
             wrapped: keyring.wrap(key, entropy)?,
-            fingerprint: key.fingerprint(),
+            fingerprint: KeyFingerprint::of_bytes(key),
         })
     }
 }
@@ -43,12 +70,12 @@ impl fmt::Debug for SealedKey {
 pub enum SealedKeys {
     /// They are its own.
     Own {
-        /// The meta read key; a plain mirror needs none.
+        /// The meta read key; codes in clear need none.
         meta: Option<SealedKey>,
         /// The file read key.
         file: SealedKey,
     },
-    /// They are diversified from a master key (AN10922) for this chip.
+    /// They are derived from a master key for this chip.
     Diversified {
         /// The master key.
         master_key_id: MasterKeyId,
@@ -58,7 +85,24 @@ pub enum SealedKeys {
         file: KeyFingerprint,
         /// Whether the master key is the all-zero factory key.
         factory: bool,
+        /// The keys themselves, if deriving them takes milliseconds: a tap must not.
+        kept: Option<KeptKeys>,
     },
+}
+
+/// Derived keys that are stored, because deriving them takes long.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeptKeys {
+    /// The meta read key, wrapped.
+    pub meta: Vec<u8>,
+    /// The file read key, wrapped.
+    pub file: Vec<u8>,
+}
+
+impl fmt::Debug for KeptKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeptKeys(wrapped)")
+    }
 }
 
 impl SealedKeys {
@@ -67,13 +111,24 @@ impl SealedKeys {
         master: &SealedMasterKey,
         uid: Uid,
         keyring: &Keyring,
+        entropy: &dyn Entropy,
     ) -> Result<Self, KeyringError> {
-        let keys = keyring.inlay_keys(&master.wrapped_keys(), uid, Mirror::Encrypted)?;
+        let derivation = &master.fields.derivation;
+        let keys = keyring.derived(&master.fields.key.wrapped, derivation, uid)?;
+        let kept = if derivation.is_slow() {
+            Some(KeptKeys {
+                meta: keyring.wrap(keys.for_picc_data().expose(), entropy)?,
+                file: keyring.wrap(keys.file.expose(), entropy)?,
+            })
+        } else {
+            None
+        };
         Ok(Self::Diversified {
             master_key_id: master.id,
             meta: keys.for_picc_data().fingerprint(),
             file: keys.file.fingerprint(),
             factory: master.factory(),
+            kept,
         })
     }
 
@@ -85,6 +140,12 @@ impl SealedKeys {
         }
     }
 
+    /// The fingerprint of the key that opens PICC data: the file key serves both where there is
+    /// no meta key.
+    pub fn for_picc_data(&self) -> KeyFingerprint {
+        self.meta().unwrap_or_else(|| self.file())
+    }
+
     /// The fingerprint of the file read key.
     pub fn file(&self) -> KeyFingerprint {
         match self {
@@ -93,7 +154,7 @@ impl SealedKeys {
         }
     }
 
-    /// The master key they are diversified from.
+    /// The master key they are derived from.
     pub fn master_key_id(&self) -> Option<MasterKeyId> {
         match self {
             Self::Own { .. } => None,
@@ -101,10 +162,11 @@ impl SealedKeys {
         }
     }
 
-    /// Whether everyone knows one of them: a code made with it proves nothing.
-    pub fn factory(&self) -> bool {
+    /// Whether everyone knows one of the keys of the chip `uid`: a code made with it proves nothing.
+    pub fn factory(&self, technology: Technology, uid: Uid) -> bool {
         let derived = matches!(self, Self::Diversified { factory: true, .. });
-        derived || self.file().is_factory() || self.meta().is_some_and(KeyFingerprint::is_factory)
+        let known = |key| technology.is_factory_key(uid, key);
+        derived || known(self.file()) || self.meta().is_some_and(known)
     }
 
     /// Whether these are the same keys, wherever they come from.

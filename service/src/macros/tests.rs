@@ -13,6 +13,8 @@ impl Scope for Example {
             Macro::TechName => "NFC",
             Macro::VerificationSupported => "true",
             Macro::VerificationResult | Macro::TagTitle => "",
+            Macro::Tampered | Macro::TamperResult => "false",
+            Macro::TamperSupported => "true",
             Macro::TagId => "41",
             Macro::TagName => "Bottle 41",
             Macro::TagAttribute(key) | Macro::TagData(key) | Macro::TagVariable(key) => {
@@ -58,6 +60,9 @@ fn every_name_of_the_decisions_is_a_macro() {
         ("interaction:time", "1767225600"),
         ("interaction:tech:value", "n"),
         ("interaction:tech:name", "NFC"),
+        ("interaction:tampered", "false"),
+        ("interaction:tamper:result", "false"),
+        ("interaction:tamper:supported", "true"),
         ("interaction:verification:supported", "true"),
         ("interaction:verification:result", ""),
         ("tag:id", "41"),

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use quick_cache::sync::Cache;
 
+use super::template_cache::{OpenedInlay, TemplateCache};
 use crate::experience::{Content, PublishedExperience};
-use crate::id::{InlayId, TagId};
+use crate::id::{InlayId, TagId, UrlTemplateId};
 use crate::inlay::verify::Candidate;
 use crate::keyring::{Keyring, KeyringError};
 use crate::metrics::CacheMetrics;
@@ -21,6 +22,7 @@ const KEPT: usize = 200_000;
 pub(crate) struct TagCache {
     storage: Arc<dyn Storage>,
     keyring: Arc<Keyring>,
+    templates: Arc<TemplateCache>,
     by_slug: Cache<Box<str>, Kept>,
     by_id: Cache<TagId, Kept>,
     metrics: CacheMetrics,
@@ -37,14 +39,22 @@ struct Kept {
 pub(crate) struct CachedTag {
     tap: TagTap,
     candidates: Result<Vec<Candidate>, KeyringError>,
+    of_templates: Result<Vec<OpenedInlay>, KeyringError>,
+    /// Whether codes of one of its inlays can ever prove a tap.
+    rolls: bool,
 }
 
 impl TagCache {
     /// Nothing is kept yet.
-    pub(super) fn new(storage: Arc<dyn Storage>, keyring: Arc<Keyring>) -> Self {
+    pub(super) fn new(
+        storage: Arc<dyn Storage>,
+        keyring: Arc<Keyring>,
+        templates: Arc<TemplateCache>,
+    ) -> Self {
         Self {
             storage,
             keyring,
+            templates,
             by_slug: Cache::new(KEPT),
             by_id: Cache::new(KEPT),
             metrics: CacheMetrics::default(),
@@ -94,20 +104,42 @@ impl TagCache {
 
     /// A tag as it is configured now, read past the cache.
     pub(crate) async fn read(&self, key: TagKey<'_>) -> Result<Option<CachedTag>, StorageError> {
-        let tap = self.storage.tag_tap(key).await?;
-        Ok(tap.map(|tap| CachedTag::new(tap, &self.keyring)))
+        let Some(tap) = self.storage.tag_tap(key).await? else {
+            return Ok(None);
+        };
+        let mut rolls = !tap.inlays.rolling.is_empty();
+        if !tap.inlays.of_templates.is_empty() {
+            let templates = self.templates.current().await?;
+            rolls |= tap.inlays.of_templates.iter().any(|inlay| {
+                let template = templates.get(inlay.url_template_id);
+                template.is_some_and(|template| template.template.proves_taps())
+            });
+        }
+        Ok(Some(CachedTag::new(tap, rolls, &self.keyring)))
     }
 }
 
 impl CachedTag {
     /// A tag as it was just read.
-    fn new(tap: TagTap, keyring: &Keyring) -> Self {
+    fn new(tap: TagTap, rolls: bool, keyring: &Keyring) -> Self {
         let candidates = tap
+            .inlays
             .rolling
             .iter()
             .map(|inlay| Candidate::of(inlay, keyring))
             .collect();
-        Self { tap, candidates }
+        let of_templates = tap
+            .inlays
+            .of_templates
+            .iter()
+            .map(|inlay| OpenedInlay::of(inlay, keyring))
+            .collect();
+        Self {
+            tap,
+            candidates,
+            of_templates,
+            rolls,
+        }
     }
 
     /// Its id.
@@ -150,25 +182,52 @@ impl CachedTag {
         }
     }
 
-    /// Whether it has an inlay that makes codes.
+    /// Whether it has an inlay whose codes can ever prove a tap.
     pub(crate) fn rolls(&self) -> bool {
-        !self.tap.rolling.is_empty()
+        self.rolls
     }
 
-    /// Its inlays that make codes, with their keys.
+    /// Its inlays that write their URLs by templates, with their keys.
+    pub(crate) fn of_templates(&self) -> Result<&[OpenedInlay], KeyringError> {
+        self.of_templates.as_deref().map_err(Clone::clone)
+    }
+
+    /// The template of the address at which a tap was: that of the inlay that made its code, or
+    /// else of its first inlay; `None` for the canonical form.
+    pub(crate) fn url_template(&self, inlay: Option<InlayId>) -> Option<UrlTemplateId> {
+        let inlays = &self.tap.inlays;
+        let made = inlays
+            .of_templates
+            .iter()
+            .find(|known| Some(known.id) == inlay);
+        let only = || {
+            inlays
+                .of_templates
+                .first()
+                .filter(|_| inlays.rolling.is_empty())
+        };
+        made.or_else(only).map(|inlay| inlay.url_template_id)
+    }
+
+    /// Its inlays that make codes of the canonical form, with their keys.
     pub(crate) fn candidates(&self) -> Result<&[Candidate], KeyringError> {
         self.candidates.as_deref().map_err(Clone::clone)
     }
 
     /// The inlay behind the candidate at `index`, and the version of its keys.
     pub(crate) fn inlay(&self, index: usize) -> (InlayId, u32) {
-        let inlay = &self.tap.rolling[index];
+        let inlay = &self.tap.inlays.rolling[index];
         (inlay.id, inlay.key_version)
     }
 
-    /// Whether it has an inlay that makes no codes.
+    /// Whether it has an inlay whose codes prove nothing, or that makes none.
     pub(crate) fn has_static_inlay(&self) -> bool {
-        self.tap.has_static_inlay
+        let inlays = &self.tap.inlays;
+        inlays.has_static
+            || inlays
+                .of_templates
+                .iter()
+                .any(|inlay| !inlay.technology.rolls())
     }
 }
 
@@ -179,7 +238,7 @@ impl Candidate {
             uid: inlay.uid,
             mirror: inlay.mirror,
             mac_from: inlay.mac_from,
-            keys: keyring.inlay_keys(&inlay.keys, inlay.uid, inlay.mirror)?,
+            keys: keyring.canonical_keys(&inlay.keys, inlay.uid, inlay.mirror)?,
         })
     }
 }

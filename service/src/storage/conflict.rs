@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use crate::field_error::{FieldError, OfField};
-use crate::id::TagId;
+use crate::id::{TagId, UrlTemplateId};
 use crate::inlay::virtual_inlay::UsedUp;
+use crate::inventory::{InvalidInlay, InvalidUrlTemplate, URL_TEMPLATES_MAX};
 use crate::revision::Changed;
 use crate::settings::InvalidSetting;
 use crate::sheet::ROWS_MAX;
@@ -70,6 +71,21 @@ pub enum Conflict {
         /// Whether the inlay is simulated, and the tag is not.
         simulated: bool,
     },
+    /// One URL could be of two templates.
+    #[error(
+        "A URL could match this template and \"{name}\" (URL template {id}), so neither would say whose code it has. Change the host, the path, or a fixed parameter of one of them."
+    )]
+    TemplatesOverlap {
+        /// The other template's name.
+        name: String,
+        /// The other template.
+        id: UrlTemplateId,
+    },
+    /// There are as many templates as there may be.
+    #[error(
+        "There are {URL_TEMPLATES_MAX} URL templates, and there can be no more. Delete one first."
+    )]
+    TooManyTemplates,
     /// A virtual inlay's counter is at its end.
     #[error(transparent)]
     UsedUp(#[from] UsedUp),
@@ -93,6 +109,12 @@ pub enum Invalid {
     /// The tag would have such a property.
     #[error(transparent)]
     Property(#[from] InvalidProperty),
+    /// The inlay cannot be as it would be.
+    #[error(transparent)]
+    Inlay(#[from] InvalidInlay),
+    /// The URL template cannot be as it would be.
+    #[error(transparent)]
+    UrlTemplate(#[from] InvalidUrlTemplate),
     /// A list continues at a place in another order.
     #[error("after is a place in another order.")]
     OtherOrder,
@@ -120,6 +142,26 @@ pub enum InUse {
         if *.0 == 1 { "One inlay has its".to_owned() } else { format!("{} inlays have their", .0) }
     )]
     ByInlays(u64),
+    /// Templates open codes with the master key.
+    #[error(
+        "{} codes with this master key. Take it from {} first.",
+        if *.0 == 1 { "One URL template opens".to_owned() } else { format!("{} URL templates open", .0) },
+        if *.0 == 1 { "it" } else { "them" }
+    )]
+    ByTemplates(u64),
+    /// Inlays write their URLs by the template.
+    #[error(
+        "{} this URL template. What decides its codes stays as it is until they have another one, or are deleted.",
+        if *.0 == 1 { "One inlay uses".to_owned() } else { format!("{} inlays use", .0) }
+    )]
+    ByTemplateInlays(u64),
+    /// Inlays are found by the meta key alone.
+    #[error(
+        "{} found by this key alone. Give {} another URL template first.",
+        if *.0 == 1 { "One inlay is".to_owned() } else { format!("{} inlays are", .0) },
+        if *.0 == 1 { "it" } else { "them" }
+    )]
+    ByFoundInlays(u64),
     /// Rows of an import need it.
     #[error("An import that is not finished yet needs this {0}. Wait for it to end.")]
     ByImport(&'static str),

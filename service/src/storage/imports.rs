@@ -11,10 +11,11 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use super::{Conflict, ImportRow, Imported, Put, Storage, StorageError};
-use crate::id::{ExperienceId, ImportId, MasterKeyId, TagId};
+use crate::id::{ExperienceId, ImportId, MasterKeyId, TagId, UrlTemplateId};
 use crate::inlay::Uid;
 use crate::inlay::key::KeyFingerprint;
-use crate::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
+use crate::inlay::technology::Mode;
+use crate::inventory::{InlayFields, KeptKeys, NewInlay, SealedKey, SealedKeys};
 use crate::tag::{Slug, TagColumn, TagFields, TagRow, deleted};
 
 /// Rows written by one command of the database: taps that come meanwhile wait
@@ -141,6 +142,8 @@ pub(super) struct Aside {
     pub(super) experience_id: Option<i64>,
     /// What the inlay's keys come from.
     pub(super) master_key_id: Option<i64>,
+    /// How it writes its URL.
+    pub(super) url_template_id: Option<i64>,
     /// The row, as JSON.
     pub(super) row: String,
     /// The inlay, as JSON.
@@ -164,6 +167,9 @@ impl Aside {
             tag_id: changes.map(|id| id.0),
             experience_id: fields.experience_id.map(|id: ExperienceId| id.0),
             master_key_id: keys.and_then(SealedKeys::master_key_id).map(|id| id.0),
+            url_template_id: inlay
+                .and_then(|inlay| inlay.fields.url_template_id)
+                .map(|id| id.0),
             row: serde_json::to_string(&row.row).map_err(unwritable)?,
             inlay: stored.transpose().map_err(unwritable)?,
         })
@@ -200,8 +206,11 @@ fn unreadable() -> StorageError {
 struct StoredInlay {
     uid: String,
     technology: String,
+    mode: Mode,
+    url_template_id: Option<UrlTemplateId>,
     mirror: Option<String>,
     mac_from: String,
+    last_counter: u32,
     keys: Option<StoredKeys>,
 }
 
@@ -216,6 +225,8 @@ enum StoredKeys {
         meta: String,
         file: String,
         factory: bool,
+        /// Meta and file key, in Base64.
+        kept: Option<(String, String)>,
     },
 }
 
@@ -232,6 +243,9 @@ impl StoredInlay {
         Self {
             uid: inlay.uid.to_string(),
             technology: fields.technology.as_str().to_owned(),
+            mode: fields.mode,
+            url_template_id: fields.url_template_id,
+            last_counter: inlay.last_counter,
             mirror: fields.mirror.map(|mirror| mirror.as_str().to_owned()),
             mac_from: fields.mac_from.as_str().to_owned(),
             keys: fields.keys.as_ref().map(StoredKeys::of),
@@ -244,6 +258,8 @@ impl StoredInlay {
             uid: self.uid.parse::<Uid>().ok()?,
             fields: InlayFields {
                 technology: self.technology.parse().ok()?,
+                mode: self.mode,
+                url_template_id: self.url_template_id,
                 tag_id: None,
                 mirror: mirror.transpose().ok()?,
                 mac_from: self.mac_from.parse().ok()?,
@@ -253,6 +269,7 @@ impl StoredInlay {
                 },
             },
             simulated: false,
+            last_counter: self.last_counter,
         })
     }
 }
@@ -269,11 +286,15 @@ impl StoredKeys {
                 meta,
                 file,
                 factory,
+                kept,
             } => Self::Diversified {
                 master_key_id: *master_key_id,
                 meta: STANDARD.encode(meta.bytes()),
                 file: STANDARD.encode(file.bytes()),
                 factory: *factory,
+                kept: kept
+                    .as_ref()
+                    .map(|kept| (STANDARD.encode(&kept.meta), STANDARD.encode(&kept.file))),
             },
         }
     }
@@ -292,11 +313,19 @@ impl StoredKeys {
                 meta,
                 file,
                 factory,
+                kept,
             } => SealedKeys::Diversified {
                 master_key_id,
                 meta: fingerprint(&meta)?,
                 file: fingerprint(&file)?,
                 factory,
+                kept: match kept {
+                    Some((meta, file)) => Some(KeptKeys {
+                        meta: STANDARD.decode(meta).ok()?,
+                        file: STANDARD.decode(file).ok()?,
+                    }),
+                    None => None,
+                },
             },
         })
     }

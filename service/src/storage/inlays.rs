@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 
-use super::{BoundInlay, Conflict, StorageError};
-use crate::id::{InlayId, MasterKeyId, TagId, VirtualInlayId};
+use super::{BoundInlay, Conflict, StorageError, TemplateInlay};
+use crate::id::{InlayId, MasterKeyId, TagId, UrlTemplateId, VirtualInlayId};
 use crate::inlay::Uid;
-use crate::interaction::Verdict;
+use crate::interaction::{CounterRule, Verdict};
 use crate::inventory::{
     Inlay, InlayFields, MasterKeyFields, NewInlay, SealedMasterKey, SimulatedInlay,
 };
@@ -25,6 +25,8 @@ pub struct InlayFilter {
     pub uid: Option<Uid>,
     /// Those with this master key.
     pub master_key_id: Option<MasterKeyId>,
+    /// Those with this URL template.
+    pub url_template_id: Option<UrlTemplateId>,
     /// Those of no tag, or those of one.
     pub unbound: Option<bool>,
     /// Those of the simulated world, or those of the real one.
@@ -52,8 +54,9 @@ pub trait Inlays: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Conflict::Missing`] for the tag or the master key, [`Conflict::OtherWorld`],
-    /// [`Conflict::UidTaken`] and [`Conflict::UidInImport`].
+    /// [`Conflict::Missing`] for the tag, the master key or the URL template,
+    /// [`Invalid::Inlay`](super::Invalid::Inlay) for a template that is none for the inlay,
+    /// [`Conflict::OtherWorld`], [`Conflict::UidTaken`] and [`Conflict::UidInImport`].
     async fn insert_inlay(&self, inlay: NewInlay) -> Result<InlayId, StorageError>;
 
     /// An inlay.
@@ -75,8 +78,8 @@ pub trait Inlays: Send + Sync {
     ///
     /// # Errors
     ///
-    /// What `edit` refuses; [`Conflict::Missing`] for the tag or the master key,
-    /// [`Conflict::OtherWorld`].
+    /// What `edit` refuses; [`Conflict::Missing`] for the tag, the master key or the URL template,
+    /// [`Invalid::Inlay`](super::Invalid::Inlay), [`Conflict::OtherWorld`].
     async fn edit_inlay(&self, id: InlayId, edit: InlayEdit)
     -> Result<Option<Inlay>, StorageError>;
 
@@ -96,14 +99,19 @@ pub trait Inlays: Send + Sync {
         expected: Precondition,
     ) -> Result<Option<()>, StorageError>;
 
-    /// What [`record_tap`](super::Taps::record_tap) would decide of an
-    /// authentic code of `inlay` at this moment. Nothing moves.
+    /// What [`record_tap`](super::Taps::record_tap) would decide of a code of `inlay` by its
+    /// counter at this moment. Nothing moves.
     async fn foresee(
         &self,
         inlay: InlayId,
         key_version: u32,
         counter: u32,
+        rule: CounterRule,
     ) -> Result<Verdict, StorageError>;
+
+    /// The inlay with this UID, if it writes its URLs by a template: what a tap without a slug
+    /// needs to know of it.
+    async fn template_inlay(&self, uid: Uid) -> Result<Option<TemplateInlay>, StorageError>;
 
     /// Inlays that make codes and are not of the tag `except`.
     async fn other_inlays(

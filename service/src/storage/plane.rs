@@ -18,6 +18,7 @@ pub(super) mod inlays;
 mod master_keys;
 mod sheets;
 pub(super) mod tags;
+mod url_templates;
 mod virtual_inlays;
 
 use async_trait::async_trait;
@@ -27,7 +28,7 @@ use super::StorageError;
 use super::value::{Row, Value, values};
 use crate::clock::Timestamp;
 use crate::id::{InlayId, TagId};
-use crate::inlay::counter::CounterState;
+use crate::inlay::counter::{CounterState, MirrorState};
 use dialect::Dialect;
 
 /// A statement and its parameters.
@@ -78,7 +79,7 @@ pub(super) trait Query: Send {
     }
 
     /// The version of an inlay's keys and their counter, if they may be newer than its row is.
-    fn counter(&self, _inlay: InlayId) -> Option<(u32, CounterState)> {
+    fn counter(&self, _inlay: InlayId) -> Option<(u32, CounterState, MirrorState)> {
         None
     }
 

@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use super::StorageError;
 use crate::clock::Timestamp;
 use crate::experience::PublishedExperience;
-use crate::id::{InlayId, InteractionId, TagId};
-use crate::inlay::{MacFrom, Mirror, Uid};
+use crate::id::{InlayId, InteractionId, TagId, UrlTemplateId};
+use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::interaction::{Change, KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::keyring::WrappedKeys;
 use crate::rolling_key::{IssuedKey, KeyHash};
@@ -80,13 +80,43 @@ pub struct TagTap {
     pub tag: Tag,
     /// Its experience's published version.
     pub experience: Option<PublishedExperience>,
-    /// Its inlays that make codes.
-    pub rolling: Vec<BoundInlay>,
-    /// Whether it has an inlay that makes none.
-    pub has_static_inlay: bool,
+    /// Its inlays.
+    pub inlays: TagInlays,
 }
 
-/// A rolling-code inlay of a tag, its keys still wrapped.
+/// The inlays of a tag, as a tap needs them.
+#[derive(Clone, Debug, Default)]
+pub struct TagInlays {
+    /// Those that make codes of the canonical form.
+    pub rolling: Vec<BoundInlay>,
+    /// Those that write their URLs by a template.
+    pub of_templates: Vec<TemplateInlay>,
+    /// Whether there is one that makes no codes.
+    pub has_static: bool,
+}
+
+/// An inlay that writes its URLs by a template, its keys still wrapped.
+#[derive(Clone, Debug)]
+pub struct TemplateInlay {
+    /// The inlay.
+    pub id: InlayId,
+    /// Its UID.
+    pub uid: Uid,
+    /// Its chip.
+    pub technology: Technology,
+    /// The template.
+    pub url_template_id: UrlTemplateId,
+    /// The tag it is fixed to.
+    pub tag_id: Option<TagId>,
+    /// Whether it lives in the simulated world.
+    pub simulated: bool,
+    /// Counts the replacements of its keys, from 1.
+    pub key_version: u32,
+    /// Its keys; `None` where its chip has none.
+    pub keys: Option<WrappedKeys>,
+}
+
+/// A rolling-code inlay of the canonical form, its keys still wrapped.
 #[derive(Clone, Debug)]
 pub struct BoundInlay {
     /// The inlay.

@@ -6,7 +6,7 @@ use super::StorageError;
 use crate::clock::Timestamp;
 use crate::id::{
     ExperienceId, ImageId, ImportId, InlayId, InteractionId, MasterKeyId, SheetId, TagId, TokenId,
-    VirtualInlayId,
+    UrlTemplateId, VirtualInlayId,
 };
 use crate::inlay::Uid;
 use crate::inlay::key::KeyFingerprint;
@@ -242,7 +242,7 @@ macro_rules! ids {
 
 ids! {
     ExperienceId, ImageId, ImportId, InlayId, InteractionId, MasterKeyId, SheetId, TagId, TokenId,
-    VirtualInlayId,
+    UrlTemplateId, VirtualInlayId,
 }
 
 /// A row of an answer. Its columns are taken one after the other. A value that is

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::destination::Destination;
-use super::{Facts, MacroValues, TapError, stand_in};
+use super::{Facts, KeyCookie, MacroValues, TapError, stand_in};
 use crate::entropy::{self, Entropy};
 use crate::experience::{Block, PublishedExperience, Rule, Theme, When};
 use crate::interaction::KeyedInteraction;
@@ -21,6 +21,8 @@ use crate::visitor::{Visitor, negotiate};
 pub(crate) enum TapAnswer {
     /// No tag has this slug. Nothing was recorded.
     NoSuchTag,
+    /// An inlay of ours that is on no tag yet.
+    NoTag,
     /// The tag leads nowhere yet.
     NotSetUp(Arc<CachedTag>),
     /// The tag is no longer in use.
@@ -54,8 +56,8 @@ pub(crate) struct HeldKey {
     pub key: RollingKey,
     /// Seconds until it expires.
     pub max_age: i64,
-    /// The slug that was asked for, the tag's or a former one: the cookie is for this path alone.
-    pub slug: String,
+    /// The cookie that holds it: for the place that was asked for alone.
+    pub cookie: KeyCookie,
 }
 
 /// What an answer is made for, beside the tag and where it leads.
@@ -212,11 +214,11 @@ pub(super) async fn keyless(
     }
 }
 
-/// The answer to an interaction at `slug` once more, from the version of the experience it was made from.
+/// The answer to an interaction once more, from the version of the experience it was made from.
 pub(super) async fn repeat(
     service: &Service,
     tag: Arc<CachedTag>,
-    slug: &str,
+    cookie: KeyCookie,
     interaction: KeyedInteraction,
     key: RollingKey,
     mut given: Given<'_>,
@@ -230,7 +232,7 @@ pub(super) async fn repeat(
     given.held = Some(HeldKey {
         key,
         max_age: left.div_euclid(1000),
-        slug: slug.to_owned(),
+        cookie,
     });
     let destination = match &experience {
         Some(experience) => Destination::within(service, &tag, experience).await?,

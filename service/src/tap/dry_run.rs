@@ -2,6 +2,7 @@
 //! which setting is wrong. Nothing is consumed and nothing is recorded.
 
 mod chip;
+mod template;
 mod url;
 
 pub(crate) use chip::{Carrier, Chip, Comparison};
@@ -11,7 +12,9 @@ use super::{TapError, UrlCode, classify};
 use crate::id::{InlayId, TagId};
 use crate::inlay::Uid;
 use crate::inlay::code::{Code, Mirrored};
+use crate::inlay::derivation::Derivation;
 use crate::inlay::diagnose::{Diagnosis, Finding, Known, Maker, NamedMasterKey, diagnose};
+use crate::inlay::diversify::MasterKey;
 use crate::inlay::verify::{Candidate, CodeError, verify};
 use crate::interaction::{Claim, Refusal, Verdict};
 use crate::service::{CachedTag, Service};
@@ -38,10 +41,15 @@ pub(crate) struct DryRun {
     pub steps: Vec<Step>,
     /// What is wrong with the code or with the settings.
     pub findings: Vec<Finding>,
+    /// Whether the URL is at a URL template's address.
+    pub at_template: bool,
 }
 
 /// Decides a tap as [`crate::tap::tap`] would at this moment.
 pub(crate) async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRun, TapError> {
+    if let Some(run) = template::dry_run(service, url.text).await? {
+        return Ok(run);
+    }
     let code = UrlCode::in_query(url.query());
     let Some(tag) = service.tags.read(TagKey::Slug(&url.slug)).await? else {
         let explained = explain(service, None, &code, url).await?;
@@ -52,20 +60,10 @@ pub(crate) async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRu
             verdict: None,
             steps: without_tag(service, url).into(),
             findings: explained.findings,
+            at_template: false,
         });
     };
-    let (verdict, mut inlay_id) = match classify(&tag, &code)? {
-        Claim::Decided(verdict) => (verdict, None),
-        Claim::Counter {
-            inlay_id,
-            key_version,
-            counter,
-        } => {
-            let storage = &service.storage;
-            let verdict = storage.foresee(inlay_id, key_version, counter).await?;
-            (verdict, Some(inlay_id))
-        }
-    };
+    let (verdict, mut inlay_id) = foreseen(service, classify(&tag, &code)?).await?;
     let maker = inlay_id.and_then(|id| sketch(&tag, id));
     let mut uid = stated(&code).or(maker.map(|maker| maker.uid));
     let mut findings = Vec::new();
@@ -93,7 +91,31 @@ pub(crate) async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRu
         verdict: Some(verdict),
         steps: steps.into(),
         findings,
+        at_template: false,
     })
+}
+
+/// What a claim would be decided as, and the inlay behind it.
+async fn foreseen(
+    service: &Service,
+    claim: Claim,
+) -> Result<(Verdict, Option<InlayId>), StorageError> {
+    let inlay = claim.inlay_id();
+    let verdict = match claim {
+        Claim::Decided(verdict) | Claim::Known { verdict, .. } => verdict,
+        Claim::Counter {
+            inlay_id,
+            key_version,
+            counter,
+            rule,
+        } => {
+            let storage = &service.storage;
+            storage
+                .foresee(inlay_id, key_version, counter, rule)
+                .await?
+        }
+    };
+    Ok((verdict, inlay))
 }
 
 /// Compares the chip on which a URL was found with the one that made the URL's
@@ -220,13 +242,20 @@ async fn master_keys(service: &Service) -> Result<Vec<NamedMasterKey>, StorageEr
     let sealed = service.storage.master_keys(None, MASTER_KEYS_MAX).await?;
     let open = sealed.into_iter().filter_map(|sealed| {
         let fields = sealed.fields;
-        let key =
-            service
-                .keyring
-                .master_key(&fields.key.wrapped, fields.input, fields.diversify_meta);
+        let Derivation::An10922 {
+            input,
+            diversify_meta,
+        } = fields.derivation
+        else {
+            return None;
+        };
         Some(NamedMasterKey {
             name: fields.name,
-            key: key.ok()?,
+            key: MasterKey {
+                key: service.keyring.unwrap(&fields.key.wrapped).ok()?,
+                input,
+                diversify_meta,
+            },
         })
     });
     Ok(open.collect())
@@ -237,6 +266,7 @@ fn sketch(tag: &CachedTag, id: InlayId) -> Option<CodeInlay> {
     let candidates = tag.candidates().ok()?;
     let index = (0..candidates.len()).find(|index| tag.inlay(*index).0 == id)?;
     let Candidate { uid, mac_from, .. } = candidates[index];
+    let mac_from = Some(mac_from);
     Some(CodeInlay { uid, mac_from })
 }
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::answer::{Given, repeat};
-use super::{TapAnswer, TapError};
+use super::{Place, TapAnswer, TapError, linked};
 use crate::experience::Content;
 use crate::interaction::KeyedInteraction;
 use crate::rolling_key::{IssuedKey, RollingKey};
@@ -18,8 +18,10 @@ use crate::visitor::Visitor;
 /// What a page's form sends.
 #[derive(Debug)]
 pub(crate) struct Submission<'a> {
-    /// The last part of the tag's URL.
-    pub slug: &'a str,
+    /// Where it comes in.
+    pub place: Place,
+    /// The URL's query as it stands.
+    pub query: &'a str,
     /// The rolling key, Base64-encoded.
     pub rolling_key: &'a str,
     /// New values of variables; no key twice. Empty to see the page alone.
@@ -50,9 +52,9 @@ pub(crate) enum FormAnswer {
     },
 }
 
-/// Whether the tag at `slug` leads to a page, which is what forms are sent to.
-pub(crate) async fn takes_forms(service: &Service, slug: &str) -> Result<bool, StorageError> {
-    let tag = service.tags.get(TagKey::Slug(slug)).await?;
+/// Whether the tag at a place leads to a page, which is what forms are sent to.
+pub(crate) async fn takes_forms(service: &Service, place: &Place) -> Result<bool, TapError> {
+    let tag = linked(service, place).await?;
     Ok(tag.is_some_and(|tag| leads_to_a_page(&tag)))
 }
 
@@ -69,8 +71,7 @@ pub(crate) async fn submit(
     service: &Service,
     submission: Submission<'_>,
 ) -> Result<FormAnswer, TapError> {
-    let slug = TagKey::Slug(submission.slug);
-    let Some(tag) = service.tags.get(slug).await? else {
+    let Some(tag) = linked(service, &submission.place).await? else {
         return Ok(FormAnswer::NoSuchTag);
     };
     if !leads_to_a_page(&tag) {
@@ -99,7 +100,8 @@ pub(crate) async fn submit(
     if submission.saved && given.consumed && given.outcome.is_none() {
         given.outcome = Some(Outcome::Saved);
     }
-    let page = repeat(service, tag, submission.slug, interaction, key, given).await?;
+    let cookie = submission.place.cookie(submission.query);
+    let page = repeat(service, tag, cookie, interaction, key, given).await?;
     Ok(FormAnswer::Page { page, saved })
 }
 

@@ -94,6 +94,7 @@ pub(crate) async fn preview(
         at,
         verdict,
         tech,
+        tamper: None,
         country: country.unwrap_or_else(|| service.settings().default_country.clone()),
     });
     let visitor = Visitor {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::clock::Timestamp;
 use crate::experience::Context;
 use crate::id::InteractionId;
+use crate::inlay::assessment::Tamper;
 use crate::interaction::{KeyedInteraction, Tech, Verdict, VerificationState};
 use crate::macros::{self, Macro};
 use crate::service::{CachedTag, Service};
@@ -23,6 +24,8 @@ pub(super) struct Facts {
     pub(super) verdict: Verdict,
     /// How the visitor came.
     pub(super) tech: Tech,
+    /// The state of the inlay's tamper loop.
+    pub(super) tamper: Option<Tamper>,
     /// The visitor's country.
     pub(super) country: String,
 }
@@ -34,6 +37,7 @@ impl From<KeyedInteraction> for Facts {
             at,
             verdict,
             tech,
+            tamper,
             country,
             ..
         } = interaction;
@@ -42,6 +46,7 @@ impl From<KeyedInteraction> for Facts {
             at,
             verdict,
             tech,
+            tamper,
             country,
         }
     }
@@ -168,6 +173,14 @@ impl macros::Scope for MacroValues<'_> {
             Macro::VerificationResult => {
                 let verified = self.facts.as_ref()?.verdict.tag_verified()?;
                 Some(verified.to_string().into())
+            }
+            Macro::Tampered | Macro::TamperResult => {
+                let sealed = self.facts.as_ref()?.tamper?.is_sealed()?;
+                Some(sealed.to_string().into())
+            }
+            Macro::TamperSupported => {
+                let supported = self.facts.as_ref()?.tamper.is_some();
+                Some(supported.to_string().into())
             }
             Macro::TagId => Some(self.tag.id().to_string().into()),
             Macro::TagName => Some(fields.name.as_str().into()),

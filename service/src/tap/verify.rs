@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::Place;
+use crate::inlay::assessment::{Assessment, Authenticity, FailedStep, FileData, Tamper};
+use crate::inlay::template::{Addressed, Filled, Template};
 use crate::inlay::verify::{CodeError, verify};
-use crate::interaction::{Claim, Refusal, Tech, Unchecked, Verdict};
+use crate::interaction::{Claim, CounterRule, Refusal, Tech, Unchecked, Verdict};
 use crate::keyring::KeyringError;
-use crate::service::CachedTag;
+use crate::service::{CachedTag, OpenedInlay, Service, TapTemplate};
 
 /// What a tag URL's query says of `uid` and `token`.
 #[derive(Clone, Debug)]
@@ -82,6 +85,7 @@ pub(super) fn classify(tag: &CachedTag, code: &UrlCode<'_>) -> Result<Claim, Key
                 inlay_id,
                 key_version,
                 counter: authentic.counter,
+                rule: CounterRule::Proof,
             })
         }
         Err(CodeError::Malformed(_)) => decided(Verdict::NotVerified(Refusal::Malformed)),
@@ -89,8 +93,180 @@ pub(super) fn classify(tag: &CachedTag, code: &UrlCode<'_>) -> Result<Claim, Key
             decided(Verdict::NotVerified(Refusal::UnknownInlay { uid }))
         }
         Err(CodeError::WrongMac { counter, .. }) => {
+            let counter = Some(counter);
             decided(Verdict::NotVerified(Refusal::WrongMac { counter }))
         }
+    }
+}
+
+/// What is known of a tap's code before its counter is looked at.
+#[derive(Debug)]
+pub(super) struct Checked {
+    /// What it claims.
+    pub(super) claim: Claim,
+    /// How the visitor came.
+    pub(super) tech: Tech,
+    /// The state of the tamper loop.
+    pub(super) tamper: Option<Tamper>,
+    /// What the chip encrypted of its file.
+    pub(super) file_data: Option<FileData>,
+}
+
+impl Checked {
+    const fn plain(claim: Claim, tech: Tech) -> Self {
+        Self {
+            claim,
+            tech,
+            tamper: None,
+            file_data: None,
+        }
+    }
+}
+
+/// Checks the code at a tag's place.
+pub(super) fn check(
+    service: &Service,
+    place: &Place,
+    query: &str,
+    tag: &CachedTag,
+) -> Result<Checked, KeyringError> {
+    match place {
+        Place::Slug(_) => {
+            let code = UrlCode::in_query(query);
+            Ok(Checked::plain(classify(tag, &code)?, code.tech(tag)))
+        }
+        Place::Template {
+            template,
+            addressed,
+            ..
+        } => of_template(service, template, addressed, tag),
+    }
+}
+
+/// Checks the code at the place of a template that has a slug. In the order of the decisions,
+/// with "no placeholder of a code was filled" for "neither `uid` nor `token` was sent".
+fn of_template(
+    service: &Service,
+    template: &TapTemplate,
+    addressed: &Addressed,
+    tag: &CachedTag,
+) -> Result<Checked, KeyringError> {
+    let fields = &tag.tag().fields;
+    let tech = match addressed.code {
+        Ok(None) => UrlCode::Nothing.tech(tag),
+        _ => Tech::Nfc,
+    };
+    let decided = |verdict| Ok(Checked::plain(Claim::Decided(verdict), tech));
+    if !fields.verifier_enabled {
+        return decided(Verdict::NotChecked(Unchecked::VerifierOff));
+    }
+    let code = match &addressed.code {
+        Ok(None) if !tag.rolls() || fields.has_qr_code => {
+            return decided(Verdict::NotChecked(Unchecked::NoCode));
+        }
+        Ok(None) => return decided(Verdict::NotVerified(Refusal::NoCode)),
+        Err(_) => return decided(Verdict::NotVerified(Refusal::Malformed)),
+        Ok(Some(code)) => code,
+    };
+    let slug = addressed.slug.as_deref();
+    let of = &template.template;
+    let inlays = tag.of_templates()?;
+    let inlays = inlays
+        .iter()
+        .filter(|inlay| inlay.url_template_id == template.id);
+    let mut named = None;
+    for inlay in inlays {
+        let assessment = guarded(service, of, slug, code, inlay);
+        if assessment.is_authentic() {
+            return Ok(authentic(tag, inlay, assessment));
+        }
+        let is_named = assessment.uid.is_none_or(|uid| uid == inlay.uid);
+        if is_named && assessment.authenticity == Authenticity::NotCheckable {
+            return Ok(authentic(tag, inlay, assessment));
+        }
+        let failed = assessment.authenticity;
+        if failed == Authenticity::NotAuthentic(FailedStep::Guessed) {
+            return decided(Verdict::NotVerified(Refusal::Guessed));
+        }
+        if is_named && failed == Authenticity::NotAuthentic(FailedStep::Mac) {
+            named = Some(assessment);
+        }
+    }
+    let tamper = named.as_ref().and_then(|named| named.tamper);
+    let verdict = match named {
+        Some(named) => Verdict::NotVerified(Refusal::WrongMac {
+            counter: named.counter,
+        }),
+        None if !of.settings().technology.rolls() => Verdict::NotChecked(Unchecked::NoMac {
+            counter: code.counter(),
+            last: None,
+        }),
+        None => Verdict::NotVerified(Refusal::UnknownInlay { uid: code.uid() }),
+    };
+    Ok(Checked {
+        tamper,
+        ..Checked::plain(Claim::Decided(verdict), tech)
+    })
+}
+
+/// Checks a code, unless it may be one of many guesses.
+pub(super) fn guarded(
+    service: &Service,
+    template: &Template,
+    slug: Option<&str>,
+    code: &Filled,
+    inlay: &OpenedInlay,
+) -> Assessment {
+    let guessable = inlay.technology.is_guessable();
+    if guessable && service.guesses.are_too_many(inlay.uid, service.clock.now()) {
+        return Assessment {
+            authenticity: Authenticity::NotAuthentic(FailedStep::Guessed),
+            uid: code.uid(),
+            counter: code.counter(),
+            tamper: None,
+            file_data: None,
+        };
+    }
+    let assessment = template.check(slug, code, inlay.uid, &inlay.keys);
+    if guessable && assessment.authenticity == Authenticity::NotAuthentic(FailedStep::Mac) {
+        service.guesses.note(inlay.uid, service.clock.now());
+    }
+    assessment
+}
+
+/// What an inlay's own code comes to: an authentic one, or one that its chip cannot prove.
+pub(super) fn authentic(tag: &CachedTag, inlay: &OpenedInlay, code: Assessment) -> Checked {
+    let known = |verdict| Claim::Known {
+        inlay_id: inlay.id,
+        verdict,
+    };
+    let proves = code.authenticity == Authenticity::Authentic;
+    let claim = match code.counter {
+        _ if !tag.tag().fields.verifier_enabled => {
+            Claim::Decided(Verdict::NotChecked(Unchecked::VerifierOff))
+        }
+        None if proves => known(Verdict::NotChecked(Unchecked::SameCode)),
+        None => known(Verdict::NotChecked(Unchecked::NoMac {
+            counter: None,
+            last: None,
+        })),
+        Some(0) if proves => known(Verdict::NotVerified(Refusal::CounterOff)),
+        Some(counter) => Claim::Counter {
+            inlay_id: inlay.id,
+            key_version: inlay.key_version,
+            counter,
+            rule: if proves {
+                CounterRule::Proof
+            } else {
+                CounterRule::Mirror
+            },
+        },
+    };
+    Checked {
+        claim,
+        tech: Tech::Nfc,
+        tamper: code.tamper,
+        file_data: code.file_data,
     }
 }
 

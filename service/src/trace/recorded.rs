@@ -224,6 +224,8 @@ mod tests {
                 experience: Some(version),
                 country: String::new(),
                 returning: Returning::default(),
+                tamper: None,
+                file_data: None,
                 key_issued: true,
                 simulated: false,
                 previous: None,

@@ -81,8 +81,7 @@ async fn a_member_that_cannot_be_empty_refuses_null() {
     let sheet = service
         .admin_create("/sheets", json!({"name": "Delivery", "planned": 5}))
         .await;
-    let master =
-        json!({"name": "Cellar", "key": "0123456789abcdef0123456789abcdef", "input": "01{uid}"});
+    let master = json!({"name": "Cellar", "key": "0123456789abcdef0123456789abcdef", "derivation": {"scheme": "an10922", "input": "01{uid}"}});
     let master = service.admin_create("/master-keys", master).await;
     service
         .admin_patch(

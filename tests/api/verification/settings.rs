@@ -214,7 +214,7 @@ async fn a_chip_that_is_no_inlay_here_is_named() {
 async fn keys_of_another_source_are_named() {
     let service = TestService::start().await;
     let master = json!({
-        "name": "Cellar", "key": "00112233445566778899AABBCCDDEEFF", "input": "{uid}01", "diversify_meta": true,
+        "name": "Cellar", "key": "00112233445566778899AABBCCDDEEFF", "derivation": {"scheme": "an10922", "input": "{uid}01", "diversify_meta": true},
     });
     let master = service.admin_create("/master-keys", master).await["id"].clone();
     let key = tapdesk_service::inlay::diversify::MasterKey {
@@ -263,8 +263,7 @@ async fn no_answer_about_a_code_carries_a_key() {
     let service = TestService::start().await;
     let tag = tag(&service).await;
     let sentinel = "5E27173E15A5EC2E75E27173E15A5EC2";
-    let master =
-        json!({"name": "Cellar", "key": sentinel, "input": "{uid}", "diversify_meta": false});
+    let master = json!({"name": "Cellar", "key": sentinel, "derivation": {"scheme": "an10922", "input": "{uid}"}});
     service.admin_create("/master-keys", master).await;
     let mut configured = chip(Mirror::Encrypted, MacFrom::None);
     configured.keys = Keys {

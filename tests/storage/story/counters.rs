@@ -3,7 +3,7 @@
 use futures_util::future::{join, join_all};
 use serde_json::json;
 use tapdesk_service::id::InlayId;
-use tapdesk_service::interaction::{Refusal, Verdict};
+use tapdesk_service::interaction::{CounterRule, Refusal, Verdict};
 use tapdesk_service::inventory::InlayFields;
 use tapdesk_service::storage::Storage;
 
@@ -188,12 +188,23 @@ pub(crate) async fn what_is_foreseen_is_what_is_decided_and_moves_nothing<B: Bac
         (1, 0),
     ];
     for (version, counter) in cases {
-        let foreseen = db.foresee(inlay, version, counter).await.unwrap();
-        assert_eq!(db.foresee(inlay, version, counter).await.unwrap(), foreseen);
+        let foreseen = db
+            .foresee(inlay, version, counter, CounterRule::Proof)
+            .await
+            .unwrap();
+        assert_eq!(
+            db.foresee(inlay, version, counter, CounterRule::Proof)
+                .await
+                .unwrap(),
+            foreseen
+        );
         let tap = Tap::of(tag).with_code(inlay, version, counter);
         let decided = db.tap(tap).await.verdict();
         assert_eq!(decided, foreseen, "{counter} under keys {version}");
     }
-    let unknown = db.foresee(InlayId(99), 1, 1).await.unwrap();
+    let unknown = db
+        .foresee(InlayId(99), 1, 1, CounterRule::Proof)
+        .await
+        .unwrap();
     assert_eq!(unknown.tag_verified(), Some(false));
 }

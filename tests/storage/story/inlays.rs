@@ -3,6 +3,7 @@
 use serde_json::json;
 use tapdesk_service::id::{InlayId, TagId};
 use tapdesk_service::inlay::Technology;
+use tapdesk_service::inlay::derivation::Derivation;
 use tapdesk_service::inventory::{InlayFields, MasterKeyFields, SealedKeys};
 use tapdesk_service::keyring::WrappedKeys;
 use tapdesk_service::storage::{
@@ -40,8 +41,8 @@ pub(crate) async fn an_inlay_is_found_on_its_tag_and_in_lists<B: Backend>(db: Da
     let loose = db.insert_inlay(inlay(3, None)).await.unwrap();
 
     let of_tag = db.tag_tap(TagKey::Id(tag)).await.unwrap().unwrap();
-    assert!(of_tag.has_static_inlay);
-    let [bound] = &of_tag.rolling[..] else {
+    assert!(of_tag.inlays.has_static);
+    let [bound] = &of_tag.inlays.rolling[..] else {
         panic!("{of_tag:?}");
     };
     assert_eq!(
@@ -104,7 +105,7 @@ pub(crate) async fn an_inlay_is_found_on_its_tag_and_in_lists<B: Backend>(db: Da
         .unwrap();
     db.delete_inlay(fixed).await.unwrap().unwrap();
     let of_tag = db.tag_tap(TagKey::Id(tag)).await.unwrap().unwrap();
-    assert!(of_tag.rolling.is_empty() && !of_tag.has_static_inlay);
+    assert!(of_tag.inlays.rolling.is_empty() && !of_tag.inlays.has_static);
     assert!(db.inlay(fixed).await.unwrap().is_none());
     assert!(db.delete_inlay(fixed).await.unwrap().is_none());
 }
@@ -126,6 +127,7 @@ pub(crate) async fn an_edit_that_is_refused_changes_nothing<B: Backend>(db: Data
         let keys = fields.keys.expect("it has keys");
         fields.tag_id = None;
         fields.keys = Some(SealedKeys::Diversified {
+            kept: None,
             master_key_id: tapdesk_service::id::MasterKeyId(99),
             meta: keys.file(),
             file: keys.file(),
@@ -174,8 +176,10 @@ pub(crate) async fn a_master_key_goes_when_no_inlay_uses_it<B: Backend>(db: Data
     let key = MasterKeyFields {
         name: "Vineyard".to_owned(),
         key: sealed(9, 1),
-        input: "00112233{uid}".parse().unwrap(),
-        diversify_meta: true,
+        derivation: Derivation::An10922 {
+            input: "00112233{uid}".parse().unwrap(),
+            diversify_meta: true,
+        },
     };
     assert!(db.any_wrapped_key().await.unwrap().is_none());
     let id = db.insert_master_key(key.clone()).await.unwrap();
@@ -183,10 +187,11 @@ pub(crate) async fn a_master_key_goes_when_no_inlay_uses_it<B: Backend>(db: Data
     let stored = db.master_key(id).await.unwrap().unwrap();
     assert_eq!(stored.fields.name, key.name);
     assert_eq!(stored.fields.key, key.key);
-    assert_eq!(stored.fields.input.to_string(), key.input.to_string());
+    assert_eq!(stored.fields.derivation, key.derivation);
     let mut user = inlay(1, None);
     user.fields.keys = Some(SealedKeys::Diversified {
         master_key_id: id,
+        kept: None,
         meta: sealed(1, 1).fingerprint,
         file: sealed(1, 2).fingerprint,
         factory: false,

@@ -25,7 +25,7 @@ pub(crate) async fn what_a_key_was_issued_for_is_found_by_its_id<B: Backend>(db:
         refused(Refusal::Malformed),
         refused(Refusal::UnknownInlay { uid: Some(uid) }),
         refused(Refusal::UnknownInlay { uid: None }),
-        refused(Refusal::WrongMac { counter: 77 }),
+        refused(Refusal::WrongMac { counter: Some(77) }),
     ] {
         let tapped = db.tap(tap).await;
         let (key, interaction) = db.issued_key(tapped.id).await.unwrap().expect("a key");

@@ -9,8 +9,13 @@ const words: Record<Reason, string | null> = {
   malformed: "malformed code",
   no_code: "no code",
   keys_replaced: "keys replaced",
+  counter_off: "counter switched off",
+  guessed: "too many wrong codes",
   verifier_off: "verifier off",
   static: "static URL",
+  same_code: "always the same code",
+  no_mac: "no MAC",
+  jumped: "counter jumped",
 };
 
 /** The reason for the state of a tap; `null` if the state implies it. */

@@ -7,27 +7,30 @@
 -- properties locks them first.
 
 -- Records taps, all or none. A NULL reason is to be decided by the counter, as
--- CounterState::accept does in Rust: the same cases drive both in a test. A
+-- CounterState::accept does in Rust, or, of a chip without a MAC (`mirrors`), as
+-- MirrorState::show does: the same cases drive both in a test. A
 -- batch whose answer was lost is sent again with `again`: what was recorded then
 -- is answered once more. The lock on its first id lets a batch that is still on
 -- its way end before.
 CREATE FUNCTION record_taps(
     again BOOLEAN, writer SMALLINT,
-    ids BIGINT[], tags BIGINT[], inlays BIGINT[], key_versions INTEGER[], read_counters INTEGER[],
-    reasons TEXT[], lasts INTEGER[], uids BYTEA[], techs TEXT[], experiences BIGINT[], versions INTEGER[],
-    clients BYTEA[], countries TEXT[], hashes BYTEA[], url_digests BYTEA[], simulations BOOLEAN[], offsets BIGINT[]
+    ids BIGINT[], tags BIGINT[], inlays BIGINT[], key_versions INTEGER[], read_counters BIGINT[], mirrors BOOLEAN[],
+    reasons TEXT[], lasts BIGINT[], uids BYTEA[], techs TEXT[], experiences BIGINT[], versions INTEGER[],
+    clients BYTEA[], countries TEXT[], hashes BYTEA[], url_digests BYTEA[], simulations BOOLEAN[], offsets BIGINT[],
+    tampers TEXT[], file_datas BYTEA[]
 ) RETURNS TABLE (
-    interaction BIGINT, recorded_at BIGINT, why TEXT, code_counter INTEGER, accepted INTEGER,
+    interaction BIGINT, recorded_at BIGINT, why TEXT, code_counter BIGINT, accepted BIGINT,
     came_this_month BOOLEAN, came_today BOOLEAN
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    counter_max CONSTANT INTEGER := x'FFFFFF'::INTEGER;
     day CONSTANT BIGINT := 86400000;
+    daily_rise_max CONSTANT BIGINT := 1000;
+    today BIGINT;
     moment BIGINT;
     tap RECORD;
     state counters%ROWTYPE;
-    behind INTEGER;
+    behind BIGINT;
 BEGIN
     PERFORM pg_advisory_xact_lock(ids[1]);
     IF again AND EXISTS (SELECT FROM interactions WHERE id = ids[1]) THEN
@@ -36,17 +39,37 @@ BEGIN
         RETURN;
     END IF;
 
+    today := present() / day;
     FOR tap IN
-        SELECT place, inlay, key_version, counter
-        FROM unnest(inlays, key_versions, read_counters)
-            WITH ORDINALITY AS code (inlay, key_version, counter, place)
-        WHERE inlay IS NOT NULL ORDER BY inlay, place
+        SELECT place, inlay, key_version, counter, mirrored
+        FROM unnest(inlays, key_versions, read_counters, mirrors, reasons)
+            WITH ORDINALITY AS code (inlay, key_version, counter, mirrored, decided, place)
+        WHERE inlay IS NOT NULL AND decided IS NULL ORDER BY inlay, place
     LOOP
+        IF tap.mirrored THEN
+            SELECT * INTO state FROM counters
+                WHERE inlay_id = tap.inlay AND key_version = tap.key_version FOR UPDATE;
+            IF NOT FOUND THEN
+                reasons[tap.place] := 'keys_replaced';
+                CONTINUE;
+            END IF;
+            IF state.risen_on <> today THEN
+                state.risen := 0;
+            END IF;
+            lasts[tap.place] := state.last;
+            reasons[tap.place] := 'no_mac';
+            IF tap.counter > state.last AND state.risen + tap.counter - state.last > daily_rise_max THEN
+                reasons[tap.place] := 'jumped';
+            ELSIF tap.counter > state.last THEN
+                UPDATE counters SET last = tap.counter, risen_on = today, risen = state.risen + tap.counter - state.last
+                    WHERE inlay_id = tap.inlay;
+            END IF;
+            CONTINUE;
+        END IF;
         UPDATE counters SET
             before = last, last = tap.counter,
-            seen = 1 | CASE WHEN tap.counter - last < 64 THEN seen << (tap.counter - last) ELSE 0 END
-        WHERE inlay_id = tap.inlay AND key_version = tap.key_version
-            AND last < tap.counter AND tap.counter <= counter_max
+            seen = 1 | CASE WHEN tap.counter - last < 64 THEN seen << (tap.counter - last)::INTEGER ELSE 0 END
+        WHERE inlay_id = tap.inlay AND key_version = tap.key_version AND last < tap.counter
         RETURNING * INTO state;
         IF FOUND THEN
             reasons[tap.place] := 'verified';
@@ -63,7 +86,8 @@ BEGIN
         -- Below the window every bit counts as set.
         reasons[tap.place] := CASE
             WHEN tap.counter = 0 OR behind < 0 THEN 'out_of_order'
-            WHEN behind = 0 OR behind >= 64 OR state.seen >> behind & 1 = 1 THEN 'replayed'
+            WHEN behind = 0 OR behind >= 64 THEN 'replayed'
+            WHEN state.seen >> behind::INTEGER & 1 = 1 THEN 'replayed'
             ELSE 'out_of_order'
         END;
     END LOOP;
@@ -73,9 +97,9 @@ BEGIN
     WITH tap AS MATERIALIZED (
         SELECT *, moment + ahead AS at
         FROM unnest(ids, tags, inlays, read_counters, reasons, lasts, uids, techs, experiences, versions,
-                clients, countries, hashes, url_digests, simulations, offsets)
+                clients, countries, hashes, url_digests, simulations, offsets, tampers, file_datas)
             WITH ORDINALITY AS t (id, tag_id, inlay_id, counter, reason, last_counter, uid, tech, experience_id,
-                experience_version, client, country, hash, url_digest, simulated, ahead, place)
+                experience_version, client, country, hash, url_digest, simulated, ahead, tamper, file_data, place)
     ), everyone AS (
         INSERT INTO visits AS v (tag_id, client, scans, last_at, last_interaction)
         SELECT tag_id, '', count(*), max(at), max(id) FROM tap GROUP BY tag_id ORDER BY tag_id
@@ -99,10 +123,11 @@ BEGIN
         FROM tap JOIN everyone USING (tag_id) JOIN visitor USING (tag_id, client)
     ), recorded AS (
         INSERT INTO interactions (id, at, tag_id, previous, inlay_id, experience_id, experience_version, counter,
-            last_counter, returning_month, returning_day, key_issued, simulated, reason, tech, country, uid, client)
+            last_counter, returning_month, returning_day, key_issued, simulated, reason, tech, country, uid, client,
+            tamper, file_data)
         SELECT id, at, tag_id, previous, inlay_id, experience_id, experience_version, counter, last_counter,
             coalesce(away < 30 * day, false), coalesce(away < day, false), hash IS NOT NULL, simulated, reason,
-            tech, country, uid, client
+            tech, country, uid, client, tamper, file_data
         FROM known
     ), issued AS (
         INSERT INTO rolling_keys (interaction_id, tag_id, issued_at, simulated, verified, hash, url_digest)

@@ -11,7 +11,7 @@ mod view;
 pub(super) use create::*;
 pub(super) use delete::*;
 pub(super) use get::*;
-pub(super) use keys::{KeyRequest, open_keys};
+pub(super) use keys::{KeyRequest, master_key, open_keys};
 pub(super) use list::*;
 pub(super) use update::*;
 

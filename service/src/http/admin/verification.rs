@@ -45,7 +45,8 @@ pub(crate) struct Verification {
     /// The UID of the chip that made the code; null if there is no code, or one that hides its
     /// UID and opens with no key known here.
     uid: Option<Uid>,
-    /// Whether the URL is one of a tag at the expected base: same scheme, host, port and path.
+    /// Whether the URL is one of a tag at the expected base: same scheme, host, port and path; or
+    /// at the address of a URL template.
     at_tag_url: bool,
     /// Whether the chip that was sent is the one that made the code; null without a chip or a code.
     chip: Option<Carrier>,
@@ -134,7 +135,7 @@ impl Verification {
             tag_id: run.tag_id,
             inlay_id: run.inlay_id,
             uid: run.uid,
-            at_tag_url,
+            at_tag_url: at_tag_url || run.at_template,
             chip: None,
             counter: run.verdict.and_then(|verdict| verdict.counters().0),
             tag_verified: run.verdict.and_then(Verdict::tag_verified),

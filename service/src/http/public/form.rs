@@ -17,7 +17,7 @@ use crate::http::rate_limiter::{Operation, refused};
 use crate::service::Service;
 use crate::storage::StorageError;
 use crate::tag::{PropertyClass, PropertyKey};
-use crate::tap::{self, FormAnswer, Submission, TapAnswer, TapError};
+use crate::tap::{self, FormAnswer, Place, Submission, TapAnswer, TapError};
 
 /// Whether a form comes with the request.
 pub(super) fn is_form(headers: &HeaderMap) -> bool {
@@ -70,9 +70,8 @@ impl ToSchema for FormFields {}
         (status = SERVICE_UNAVAILABLE, body = String, content_type = "text/html", description = "The database is not available")
     )
 )]
-pub(in crate::http) async fn form(service: &Service, request: Request) -> Response {
+pub(in crate::http) async fn form(service: &Service, place: Place, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let slug = parts.uri.path().strip_prefix("/t/").unwrap_or_default();
     let visitor = visitor(&parts.headers, user_agent(&parts.headers));
     let body = match body::read(body, BODY_MAX, BODY_TIME).await {
         Ok(body) => body,
@@ -84,7 +83,8 @@ pub(in crate::http) async fn form(service: &Service, request: Request) -> Respon
         saved,
     } = fields(&body);
     let submission = Submission {
-        slug,
+        place,
+        query: parts.uri.query().unwrap_or_default(),
         rolling_key: &rolling_key,
         data,
         saved,

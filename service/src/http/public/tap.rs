@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::form;
+use crate::http::error;
 use crate::http::origin::{Origin, user_agent, visitor};
 use crate::http::pages;
+use crate::inlay::template;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
-use crate::tap::{self, HeldKey, Tap, TapAnswer, TapError};
+use crate::tap::{self, HeldKey, KeyCookie, Place, Tap, TapAnswer, TapError};
 use crate::visitor::Visitor;
-
-/// Holds the key of a tap's answer, for a reload of the same URL.
-const COOKIE: &str = "tapdesk_tap";
 
 /// Tap a tag
 ///
@@ -45,32 +45,68 @@ pub(in crate::http) async fn tap(
     origin: Origin,
     request: Request,
 ) -> Response {
-    if *request.method() == Method::POST && form::is_form(request.headers()) {
-        return form::form(&service, request).await;
-    }
     // A slug has no characters that a path escapes: an escaped one is no tag's.
     let slug = request.uri().path().strip_prefix("/t/").unwrap_or_default();
+    let place = Place::Slug(slug.to_owned());
+    at(&service, place, origin, request).await
+}
+
+/// A request that no route takes: a tap, if it is at the address of a URL template.
+pub(in crate::http) async fn tap_by_template(
+    State(service): State<Arc<Service>>,
+    origin: Origin,
+    request: Request,
+) -> Response {
+    let templates = match service.templates.current().await {
+        Ok(templates) => templates,
+        Err(error) => return TapError::from(error).into_response(),
+    };
+    let uri = request.uri();
+    let host = request.headers().get(header::HOST);
+    let host = host.and_then(|host| host.to_str().ok());
+    let host = uri.authority().map(Authority::as_str).or(host);
+    let found = templates.find(&template::Request {
+        host: host.unwrap_or_default(),
+        path: uri.path(),
+        query: uri.query().unwrap_or_default(),
+    });
+    let Some((template, addressed)) = found else {
+        return error::no_such_route(request).await;
+    };
+    let place = Place::Template {
+        template,
+        addressed: Box::new(addressed),
+        path: uri.path().to_owned(),
+    };
+    at(&service, place, origin, request).await
+}
+
+/// A request at the place of a tag.
+async fn at(service: &Service, place: Place, origin: Origin, request: Request) -> Response {
+    if *request.method() == Method::POST && form::is_form(request.headers()) {
+        return form::form(service, place, request).await;
+    }
     let headers = request.headers();
     let agent = user_agent(headers);
     let visitor = visitor(headers, agent);
     let answer = match *request.method() {
         Method::GET if is_prefetch(headers) => return not_now(),
         Method::GET if agent.previews_links => {
-            return match tap::linked(&service, slug).await {
+            return match tap::linked(service, &place).await {
                 Ok(Some(tag)) => pages::preview(tag.tag()),
-                Ok(None) => respond(&service, TapAnswer::NoSuchTag, &visitor),
-                Err(error) => TapError::from(error).into_response(),
+                Ok(None) => respond(service, TapAnswer::NoSuchTag, &visitor),
+                Err(error) => error.into_response(),
             };
         }
-        Method::HEAD => tap::look(&service, slug, &visitor).await,
+        Method::HEAD => tap::look(service, &place, &visitor).await,
         Method::GET => {
             let query = request.uri().query().unwrap_or_default();
-            let cookie = held_key(headers);
+            let cookie = held_key(headers, &place.cookie(query).name);
             let country = origin.country;
             tap::tap(
-                &service,
+                service,
                 Tap {
-                    slug,
+                    place,
                     query,
                     cookie,
                     reload: is_reload(headers),
@@ -82,10 +118,10 @@ pub(in crate::http) async fn tap(
             .await
             .map(|tapped| tapped.answer)
         }
-        _ => return wrong_method(&service, slug, request.method()).await,
+        _ => return wrong_method(service, &place, request.method()).await,
     };
     match answer {
-        Ok(answer) => respond(&service, answer, &visitor),
+        Ok(answer) => respond(service, answer, &visitor),
         Err(error) => error.into_response(),
     }
 }
@@ -101,6 +137,11 @@ pub(in crate::http) fn respond(
             StatusCode::NOT_FOUND,
             "Unknown tag",
             "No tag has this address. If you typed it, please check it once more.",
+        ),
+        TapAnswer::NoTag => pages::message(
+            StatusCode::OK,
+            "Not set up yet",
+            "This inlay is on no tag yet. Please try again later.",
         ),
         TapAnswer::NotSetUp(tag) => pages::tag(service, StatusCode::OK, &tag, visitor, |words| {
             &words.not_set_up
@@ -132,15 +173,17 @@ fn redirect(location: &str) -> Response {
 }
 
 fn with_key(service: &Service, mut response: Response, key: Option<HeldKey>) -> Response {
-    if let Some(HeldKey { key, max_age, slug }) = key {
-        // If the tag URL is https, no browser sends the key over http.
-        let secure = if service.settings().is_https() {
-            "; Secure"
-        } else {
-            ""
-        };
+    if let Some(HeldKey {
+        key,
+        max_age,
+        cookie: KeyCookie { name, path, secure },
+    }) = key
+    {
+        // If the tag's address is https, no browser sends the key over http.
+        let secure = secure.unwrap_or_else(|| service.settings().is_https());
+        let secure = if secure { "; Secure" } else { "" };
         let cookie = format!(
-            "{COOKIE}={}; Path=/t/{slug}; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}",
+            "{name}={}; Path={path}; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}",
             key.expose()
         );
         if let Ok(cookie) = HeaderValue::from_str(&cookie) {
@@ -150,14 +193,14 @@ fn with_key(service: &Service, mut response: Response, key: Option<HeldKey>) -> 
     response
 }
 
-fn held_key(headers: &HeaderMap) -> Option<RollingKey> {
+fn held_key(headers: &HeaderMap, cookie: &str) -> Option<RollingKey> {
     headers
         .get_all(header::COOKIE)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(name, _)| *name == COOKIE)
+        .find(|(name, _)| *name == cookie)
         .and_then(|(_, value)| RollingKey::parse(value))
 }
 
@@ -204,9 +247,9 @@ fn not_now() -> Response {
     response
 }
 
-/// The answer to a method that the tag at `slug` does not take, and to a POST that is no form.
-async fn wrong_method(service: &Service, slug: &str, method: &Method) -> Response {
-    match tap::takes_forms(service, slug).await {
+/// The answer to a method that the tag at a place does not take, and to a POST that is no form.
+async fn wrong_method(service: &Service, place: &Place, method: &Method) -> Response {
+    match tap::takes_forms(service, place).await {
         Ok(true) if *method == Method::POST => pages::message(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "Not like this",
@@ -214,7 +257,7 @@ async fn wrong_method(service: &Service, slug: &str, method: &Method) -> Respons
         ),
         Ok(true) => not_allowed("GET, HEAD, POST"),
         Ok(false) => not_allowed("GET, HEAD"),
-        Err(error) => TapError::from(error).into_response(),
+        Err(error) => error.into_response(),
     }
 }
 

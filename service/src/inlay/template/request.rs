@@ -41,7 +41,7 @@ pub struct Addressed {
 }
 
 /// The values of one segment or parameter.
-type Values<'t> = Vec<(Field, &'t str)>;
+pub(super) type Values<'t> = Vec<(Field, &'t str)>;
 
 impl Template {
     /// What the request contains; `None` if it is not at this template's address. Percent-encoded
@@ -115,7 +115,7 @@ impl Template {
 
     /// The values in a text that has the pattern's literal text and lengths. At most one piece has
     /// no fixed length, so there is one way to read it, found without trying.
-    fn values<'t>(&self, pattern: &Pattern, text: &'t str) -> Option<Values<'t>> {
+    pub(super) fn values<'t>(&self, pattern: &Pattern, text: &'t str) -> Option<Values<'t>> {
         let length = |piece: &Piece| match piece {
             Piece::Text(text) => Some(text.len()),
             Piece::Field(field) => self.length(*field),
@@ -176,7 +176,7 @@ pub(super) fn is_slug_byte(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
 }
 
-fn host_without_port(host: &str) -> &str {
+pub(super) fn host_without_port(host: &str) -> &str {
     let port = |port: &str| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
     match host.rsplit_once(':') {
         Some((name, digits)) if port(digits) => name,

@@ -76,8 +76,9 @@ impl<D: Database> Administration for D {
     }
 }
 
-/// Any inlay's or master key in its stored form.
+/// Any inlay's, template's or master key in its stored form.
 pub(in crate::storage) const ANY_WRAPPED_KEY: &str = "SELECT key FROM master_keys \
+    UNION ALL SELECT key FROM url_template_keys WHERE key IS NOT NULL \
     UNION ALL SELECT file_key FROM inlays WHERE file_key IS NOT NULL LIMIT 1";
 
 /// The row that holds what the operator decided.

@@ -3,11 +3,12 @@
 //! back find it as they left it, so that no spent code is accepted again.
 
 use super::{Query, Transaction};
+use crate::clock::Timestamp;
 use crate::id::InlayId;
 use crate::inlay::Mirror;
-use crate::inlay::counter::{Acceptance, CounterState};
+use crate::inlay::counter::{Acceptance, CounterState, MirrorState};
 use crate::inlay::key::KeyFingerprint;
-use crate::interaction::{Refusal, Verdict};
+use crate::interaction::{CounterRule, Refusal, Unchecked, Verdict};
 use crate::inventory::{InlayFields, SealedKeys};
 use crate::storage::StorageError;
 use crate::storage::value::{Row, values};
@@ -33,26 +34,97 @@ pub(in crate::storage) fn judge(
     }
 }
 
-/// What [`judge`] says of a code now. Nothing moves.
+/// What becomes of a code that proves nothing, and of the counter if it moves.
+///
+/// `record_taps` in `migrations/postgres/V1/taps.sql` decides the same in SQL.
+pub(in crate::storage) fn show(
+    state: Option<MirrorState>,
+    counter: u32,
+    day: i64,
+) -> (Verdict, Option<MirrorState>) {
+    let Some(state) = state else {
+        return (
+            Verdict::NotVerified(Refusal::KeysReplaced { counter }),
+            None,
+        );
+    };
+    let last = state.last;
+    let verdict = if state.jumps(counter, day) {
+        Unchecked::Jumped { counter, last }
+    } else {
+        Unchecked::NoMac {
+            counter: Some(counter),
+            last: Some(last),
+        }
+    };
+    (Verdict::NotChecked(verdict), state.show(counter, day))
+}
+
+/// The day of a moment, since the Unix epoch.
+pub(in crate::storage) const fn day(at: Timestamp) -> i64 {
+    at.millis().div_euclid(24 * 60 * 60 * 1000)
+}
+
+/// What [`judge`] or [`show`] says of a code on `day`. Nothing moves.
 pub(super) async fn foresee(
     db: &mut dyn Query,
     id: InlayId,
     key_version: u32,
     counter: u32,
+    rule: CounterRule,
+    day: i64,
 ) -> Result<Verdict, StorageError> {
-    let sql = "SELECT last, seen FROM counters WHERE inlay_id = ?1 AND key_version = ?2";
-    let found = db.row(sql, &values![id, key_version]).await?;
-    let present = match db.counter(id) {
-        Some((version, state)) => (version == key_version).then_some(state),
-        None => found.map(state).transpose()?,
-    };
-    Ok(judge(present, counter).0)
+    let sql = "SELECT last, seen, risen_on, risen FROM counters
+         WHERE inlay_id = ?1 AND key_version = ?2";
+    let mut found = db.row(sql, &values![id, key_version]).await?;
+    let newer = db.counter(id);
+    Ok(match rule {
+        CounterRule::Proof => {
+            let present = match newer {
+                Some((version, state, _)) => (version == key_version).then_some(state),
+                None => found.map(state).transpose()?,
+            };
+            judge(present, counter).0
+        }
+        CounterRule::Mirror => {
+            let present = match newer {
+                Some((version, _, state)) => (version == key_version).then_some(state),
+                None => found.as_mut().map(mirror_state).transpose()?,
+            };
+            show(present, counter, day).0
+        }
+    })
 }
 
-/// A new inlay's counter.
-pub(super) async fn start(tx: &mut dyn Transaction, id: InlayId) -> Result<(), StorageError> {
-    let sql = "INSERT INTO counters (inlay_id, key_version, last, seen) VALUES (?1, 1, 0, 0)";
-    tx.execute(sql, &values![id]).await.map(drop)
+fn mirror_state(row: &mut Row) -> Result<MirrorState, StorageError> {
+    let last = row.take()?;
+    row.take::<i64>()?;
+    Ok(MirrorState {
+        last,
+        day: row.take()?,
+        risen: row.take()?,
+    })
+}
+
+/// A new inlay's counter, after the one that is spent already.
+pub(super) async fn start(
+    tx: &mut dyn Transaction,
+    id: InlayId,
+    last: u32,
+) -> Result<(), StorageError> {
+    let sql = "INSERT INTO counters (inlay_id, key_version, last, seen, risen_on, risen)
+         VALUES (?1, 1, ?2, 0, 0, 0)";
+    tx.execute(sql, &values![id, last]).await.map(drop)
+}
+
+/// Counts what is up to `last` as spent.
+pub(super) async fn spend(
+    tx: &mut dyn Transaction,
+    id: InlayId,
+    last: u32,
+) -> Result<(), StorageError> {
+    let sql = "UPDATE counters SET last = ?2, seen = 0 WHERE inlay_id = ?1 AND last < ?2";
+    tx.execute(sql, &values![id, last]).await.map(drop)
 }
 
 /// Moves from the counter of an inlay as it was to that of the inlay as it is.
@@ -63,7 +135,9 @@ pub(super) async fn follow(
     after: &InlayFields,
 ) -> Result<(), StorageError> {
     let same_keys = before.same_keys(after);
-    if same_keys && before.mirror == after.mirror {
+    let same_form =
+        (before.mirror, before.url_template_id) == (after.mirror, after.url_template_id);
+    if same_keys && same_form {
         return Ok(());
     }
     tx.lock_counter(id).await?;

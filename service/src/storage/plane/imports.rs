@@ -136,7 +136,7 @@ async fn touch(
 }
 
 /// What is kept of a row that is set aside.
-const COLUMNS: [&str; 9] = [
+const COLUMNS: [&str; 10] = [
     "import_id",
     "position",
     "slug",
@@ -144,6 +144,7 @@ const COLUMNS: [&str; 9] = [
     "tag_id",
     "experience_id",
     "master_key_id",
+    "url_template_id",
     "row",
     "inlay",
 ];
@@ -172,6 +173,7 @@ async fn stage(
             aside.tag_id,
             aside.experience_id,
             aside.master_key_id,
+            aside.url_template_id,
             aside.row,
             aside.inlay,
         ];
@@ -235,6 +237,7 @@ fn aside(mut row: Row) -> Result<(u64, Aside), StorageError> {
         tag_id: row.take()?,
         experience_id: row.take()?,
         master_key_id: row.take()?,
+        url_template_id: row.take()?,
         row: row.take()?,
         inlay: row.take()?,
     };

@@ -4,17 +4,18 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 
-use super::{Database, Query, Transaction, counters};
-use crate::id::{InlayId, MasterKeyId, TagId};
-use crate::inlay::Mirror;
+use super::{Database, Query, Transaction, counters, url_templates};
+use crate::id::{InlayId, MasterKeyId, TagId, UrlTemplateId};
 use crate::inlay::key::KeyFingerprint;
-use crate::interaction::Verdict;
-use crate::inventory::{Inlay, InlayFields, NewInlay, SealedKey, SealedKeys};
+use crate::inlay::{Mirror, Uid};
+use crate::interaction::{CounterRule, Verdict};
+use crate::inventory::{Inlay, InlayFields, KeptKeys, NewInlay, SealedKey, SealedKeys};
 use crate::keyring::WrappedKeys;
 use crate::revision::Precondition;
 use crate::storage::value::{Row, Value, unreadable, values};
 use crate::storage::{
-    BoundInlay, Conflict, InlayEdit, InlayFilter, Inlays, OtherInlays, StorageError,
+    BoundInlay, Conflict, InlayEdit, InlayFilter, Inlays, Invalid, OtherInlays, StorageError,
+    TagInlays, TemplateInlay,
 };
 
 #[async_trait]
@@ -78,10 +79,30 @@ impl<D: Database> Inlays for D {
         inlay: InlayId,
         key_version: u32,
         counter: u32,
+        rule: CounterRule,
     ) -> Result<Verdict, StorageError> {
-        let arguments = (inlay, key_version, counter);
-        self.read("foresee", arguments, |db, (inlay, key_version, counter)| {
-            Box::pin(counters::foresee(db, *inlay, *key_version, *counter))
+        let day = counters::day(self.present().await?);
+        let arguments = (inlay, key_version, counter, rule, day);
+        self.read(
+            "foresee",
+            arguments,
+            |db, (inlay, key_version, counter, rule, day)| {
+                Box::pin(counters::foresee(
+                    db,
+                    *inlay,
+                    *key_version,
+                    *counter,
+                    *rule,
+                    *day,
+                ))
+            },
+        )
+        .await
+    }
+
+    async fn template_inlay(&self, uid: Uid) -> Result<Option<TemplateInlay>, StorageError> {
+        self.read("template_inlay", uid, |db, uid| {
+            Box::pin(of_template(db, *uid))
         })
         .await
     }
@@ -99,8 +120,8 @@ impl<D: Database> Inlays for D {
 }
 
 /// Columns of an inlay, for a query over [`FROM`].
-pub(super) const COLUMNS: &str = "i.id, i.uid, i.technology, i.tag_id, i.mirror, i.mac_from, \
-    i.master_key_id, i.meta_key, i.file_key, i.meta_key_print, i.file_key_print, i.factory_keys, \
+pub(super) const COLUMNS: &str = "i.id, i.uid, i.technology, i.mode, i.url_template_id, i.tag_id, i.mirror, \
+    i.mac_from, i.master_key_id, i.meta_key, i.file_key, i.meta_key_print, i.file_key_print, i.factory_keys, \
     i.simulated, c.last";
 
 /// Inlays with their counters.
@@ -128,6 +149,8 @@ fn stored(row: &mut Row) -> Result<Inlay, StorageError> {
         uid: row.take()?,
         fields: InlayFields {
             technology: row.text("technology", |name| name.parse().ok())?,
+            mode: row.text("mode", |name| name.parse().ok())?,
+            url_template_id: row.take()?,
             tag_id: row.take()?,
             mirror: row.optional_text("mirror", |name| name.parse().ok())?,
             mac_from: row.text("mac_from", |name| name.parse().ok())?,
@@ -156,6 +179,9 @@ fn keys(row: &mut Row) -> Result<Option<SealedKeys>, StorageError> {
             meta: meta.ok_or_else(|| unreadable("key"))?,
             file,
             factory,
+            kept: meta_key
+                .zip(file_key)
+                .map(|(meta, file)| KeptKeys { meta, file }),
         },
         None => SealedKeys::Own {
             meta: meta_key.zip(meta).map(sealed),
@@ -164,43 +190,88 @@ fn keys(row: &mut Row) -> Result<Option<SealedKeys>, StorageError> {
     }))
 }
 
+/// What a trace says of an inlay: its UID, and where its MAC begins in the canonical form.
+pub(in crate::storage) const CODE_INLAY: &str =
+    "SELECT uid, CASE WHEN url_template_id IS NULL THEN mac_from END FROM inlays WHERE id = ?1";
+
 /// Columns of [`bound`], for a query over [`BOUND_FROM`].
-pub(in crate::storage) const BOUND_COLUMNS: &str = "i.id, i.uid, i.mirror, i.mac_from, \
-    c.key_version, i.meta_key, i.file_key, m.id, m.key, m.input, m.diversify_meta";
+pub(in crate::storage) const BOUND_COLUMNS: &str = "i.id, i.uid, i.technology, \
+    i.url_template_id, i.tag_id, i.simulated, i.mirror, i.mac_from, c.key_version, i.meta_key, \
+    i.file_key, m.id, m.key, m.derivation";
 
 /// Inlays with their counters and master keys.
 pub(in crate::storage) const BOUND_FROM: &str = "inlays i JOIN counters c ON c.inlay_id = i.id \
     LEFT JOIN master_keys m ON m.id = i.master_key_id";
 
-/// An inlay with its keys, from its [`BOUND_COLUMNS`]; `None` for one that makes no codes.
-pub(in crate::storage) fn bound(mut row: Row) -> Result<Option<BoundInlay>, StorageError> {
+impl TagInlays {
+    /// Adds an inlay from its [`BOUND_COLUMNS`].
+    pub(in crate::storage) fn add(&mut self, row: Row) -> Result<(), StorageError> {
+        match bound(row)? {
+            Bound::Canonical(inlay) => self.rolling.push(inlay),
+            Bound::OfTemplate(inlay) => self.of_templates.push(inlay),
+            Bound::Static => self.has_static = true,
+        }
+        Ok(())
+    }
+}
+
+/// An inlay with its keys.
+enum Bound {
+    /// It makes codes of the canonical form.
+    Canonical(BoundInlay),
+    /// It writes its URL by a template.
+    OfTemplate(TemplateInlay),
+    /// It makes no codes.
+    Static,
+}
+
+/// An inlay with its keys, from its [`BOUND_COLUMNS`].
+fn bound(mut row: Row) -> Result<Bound, StorageError> {
     let (id, uid) = (row.take()?, row.take()?);
-    let Some(mirror) = row.optional_text("mirror", |name| name.parse().ok())? else {
-        return Ok(None);
-    };
+    let technology = row.text("technology", |name| name.parse().ok())?;
+    let url_template_id: Option<UrlTemplateId> = row.take()?;
+    let (tag_id, simulated) = (row.take()?, row.take()?);
+    let mirror = row.optional_text("mirror", |name| name.parse().ok())?;
     let mac_from = row.text("mac_from", |name| name.parse().ok())?;
     let key_version = row.take()?;
+    let keys = wrapped(&mut row)?;
+    Ok(match (url_template_id, mirror, keys) {
+        (Some(url_template_id), _, keys) => Bound::OfTemplate(TemplateInlay {
+            id,
+            uid,
+            technology,
+            url_template_id,
+            tag_id,
+            simulated,
+            key_version,
+            keys,
+        }),
+        (None, Some(mirror), keys) => Bound::Canonical(BoundInlay {
+            id,
+            uid,
+            mirror,
+            mac_from,
+            key_version,
+            keys: keys.ok_or_else(|| unreadable("key"))?,
+        }),
+        (None, None, _) => Bound::Static,
+    })
+}
+
+/// An inlay's keys, the last of its [`BOUND_COLUMNS`]. What is stored of derived ones goes before
+/// the master key: deriving it takes long.
+fn wrapped(row: &mut Row) -> Result<Option<WrappedKeys>, StorageError> {
     let (meta, file): (Option<Vec<u8>>, Option<Vec<u8>>) = (row.take()?, row.take()?);
-    let keys = match row.take()? {
-        Some(id) => WrappedKeys::Master {
+    let master: Option<MasterKeyId> = row.take()?;
+    Ok(match (file, master) {
+        (Some(file), _) => Some(WrappedKeys::Own { meta, file }),
+        (None, Some(id)) => Some(WrappedKeys::Master {
             id,
             key: row.take()?,
-            input: row.text("master key", |input| input.parse().ok())?,
-            diversify_meta: row.take()?,
-        },
-        None => WrappedKeys::Own {
-            meta,
-            file: file.ok_or_else(|| unreadable("key"))?,
-        },
-    };
-    Ok(Some(BoundInlay {
-        id,
-        uid,
-        mirror,
-        mac_from,
-        key_version,
-        keys,
-    }))
+            derivation: row.json("master key")?,
+        }),
+        (None, None) => None,
+    })
 }
 
 /// What a filter lets through, of an alias `i`, and its values.
@@ -211,6 +282,7 @@ fn conditions(filter: InlayFilter) -> (String, Vec<Value<'static>>) {
         ("i.tag_id", filter.tag_id.into()),
         ("i.uid", filter.uid.into()),
         ("i.master_key_id", filter.master_key_id.into()),
+        ("i.url_template_id", filter.url_template_id.into()),
         ("(i.tag_id IS NULL)", filter.unbound.into()),
         ("i.simulated", filter.simulated.into()),
     ];
@@ -262,12 +334,27 @@ async fn others(
              {condition}"
     );
     let found = db.query(&sql, &[except.into(), value]).await?;
-    found
-        .into_iter()
-        .map(bound)
-        .filter_map(Result::transpose)
-        .collect()
+    let mut others = TagInlays::default();
+    for row in found {
+        others.add(row)?;
+    }
+    Ok(others.rolling)
 }
+
+async fn of_template(db: &mut dyn Query, uid: Uid) -> Result<Option<TemplateInlay>, StorageError> {
+    let found = db.row(&OF_TEMPLATE, &values![uid]).await?;
+    Ok(match found.map(bound).transpose()? {
+        Some(Bound::OfTemplate(inlay)) => Some(inlay),
+        _ => None,
+    })
+}
+
+static OF_TEMPLATE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {BOUND_COLUMNS} FROM {BOUND_FROM}
+         WHERE i.uid = ?1 AND i.url_template_id IS NOT NULL AND i.deleted_at IS NULL"
+    )
+});
 
 /// Stores a new inlay, or one that comes back after it was deleted.
 pub(in crate::storage) async fn insert(
@@ -285,6 +372,7 @@ pub(in crate::storage) async fn check_new(
     new: &NewInlay,
 ) -> Result<(), StorageError> {
     check_master_key(db, new.fields.keys.as_ref()).await?;
+    check_template(db, &new.fields).await?;
     let mut taken = db
         .one(
             "SELECT EXISTS (SELECT 1 FROM inlays WHERE uid = ?1 AND deleted_at IS NULL),
@@ -309,12 +397,13 @@ pub(in crate::storage) async fn put_new(
     let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE i.uid = ?1");
     let Some(mut former) = tx.row(&sql, &values![new.uid]).await? else {
         let id = store(tx, &INSERT, new).await?;
-        counters::start(tx, id).await?;
+        counters::start(tx, id, new.last_counter).await?;
         return Ok(id);
     };
     let former = read(tx, &mut former)?;
     store(tx, &UPDATE, new).await?;
     counters::follow(tx, former.id, &former.fields, &new.fields).await?;
+    counters::spend(tx, former.id, new.last_counter).await?;
     Ok(former.id)
 }
 
@@ -330,11 +419,13 @@ async fn edit(
         uid: before.uid,
         fields: edit(before.fields.clone())?,
         simulated: before.simulated,
+        last_counter: 0,
     };
     if after.fields.tag_id != before.fields.tag_id {
         check_tag(tx, after.fields.tag_id, after.simulated).await?;
     }
     check_master_key(tx, after.fields.keys.as_ref()).await?;
+    check_template(tx, &after.fields).await?;
     store(tx, &UPDATE, &after).await?;
     counters::follow(tx, id, &before.fields, &after.fields).await?;
     inlay(tx, id).await
@@ -364,12 +455,12 @@ async fn delete(
     Ok(Some(()))
 }
 
-const STORED: &str = "uid, technology, tag_id, mirror, mac_from, master_key_id, meta_key, file_key, \
-    meta_key_print, file_key_print, factory_keys, simulated, updated_at";
-const VALUES: &str = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13";
+const STORED: &str = "uid, technology, mode, url_template_id, tag_id, mirror, mac_from, \
+    master_key_id, meta_key, file_key, meta_key_print, file_key_print, factory_keys, simulated, updated_at";
+const VALUES: &str = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15";
 
 static INSERT: LazyLock<String> = LazyLock::new(|| {
-    format!("INSERT INTO inlays ({STORED}, created_at) VALUES ({VALUES}, ?13) RETURNING id")
+    format!("INSERT INTO inlays ({STORED}, created_at) VALUES ({VALUES}, ?15) RETURNING id")
 });
 static UPDATE: LazyLock<String> = LazyLock::new(|| {
     format!(
@@ -386,22 +477,30 @@ async fn store(
     let fields = &inlay.fields;
     let keys = fields.keys.as_ref();
     let (meta_key, file_key) = match keys {
-        Some(SealedKeys::Own { meta, file }) => (meta.as_ref(), Some(file)),
+        Some(SealedKeys::Own { meta, file }) => {
+            (meta.as_ref().map(|key| &key.wrapped), Some(&file.wrapped))
+        }
+        Some(SealedKeys::Diversified {
+            kept: Some(kept), ..
+        }) => (Some(&kept.meta), Some(&kept.file)),
         _ => (None, None),
     };
+    let factory = keys.is_some_and(|keys| keys.factory(fields.technology, inlay.uid));
     let now = tx.now();
     let values = values![
         inlay.uid,
         fields.technology.as_str(),
+        fields.mode.as_str(),
+        fields.url_template_id,
         fields.tag_id,
         fields.mirror.map(Mirror::as_str),
         fields.mac_from.as_str(),
         keys.and_then(SealedKeys::master_key_id),
-        meta_key.map(|key| &key.wrapped),
-        file_key.map(|key| &key.wrapped),
+        meta_key,
+        file_key,
         keys.and_then(SealedKeys::meta),
         keys.map(SealedKeys::file),
-        keys.is_some_and(SealedKeys::factory),
+        factory,
         inlay.simulated,
         now,
     ];
@@ -427,6 +526,21 @@ async fn check_tag(
     if found.take::<bool>()? != simulated {
         return Err(Conflict::OtherWorld { tag, simulated }.into());
     }
+    Ok(())
+}
+
+/// An inlay's URL template exists, and is one for it.
+async fn check_template(db: &mut dyn Query, fields: &InlayFields) -> Result<(), StorageError> {
+    let Some(id) = fields.url_template_id else {
+        return Ok(());
+    };
+    let Some(template) = url_templates::find(db, id).await? else {
+        let (noun, id) = ("URL template", id.0);
+        return Err(Conflict::Missing { noun, id }.into());
+    };
+    fields
+        .validate_on(&template.fields)
+        .map_err(Invalid::from)?;
     Ok(())
 }
 

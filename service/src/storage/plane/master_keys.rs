@@ -6,7 +6,7 @@ use super::{Database, Query, Transaction};
 use crate::id::MasterKeyId;
 use crate::inventory::{MasterKeyFields, SealedKey, SealedMasterKey};
 use crate::revision::Precondition;
-use crate::storage::value::{Row, Value, values};
+use crate::storage::value::{Row, Value, unreadable, values};
 use crate::storage::{InUse, MasterKeys, StorageError};
 
 #[async_trait]
@@ -68,8 +68,7 @@ impl<D: Database> MasterKeys for D {
     }
 }
 
-const SELECT: &str =
-    "SELECT id, name, key, key_print, input, diversify_meta, created_at FROM master_keys";
+const SELECT: &str = "SELECT id, name, key, key_print, derivation, created_at FROM master_keys";
 
 fn read(mut row: Row) -> Result<SealedMasterKey, StorageError> {
     Ok(SealedMasterKey {
@@ -80,8 +79,7 @@ fn read(mut row: Row) -> Result<SealedMasterKey, StorageError> {
                 wrapped: row.take()?,
                 fingerprint: row.take()?,
             },
-            input: row.text("master key", |input| input.parse().ok())?,
-            diversify_meta: row.take()?,
+            derivation: row.json("master key")?,
         },
         created_at: row.take()?,
     })
@@ -92,16 +90,17 @@ async fn insert(
     key: &MasterKeyFields,
 ) -> Result<MasterKeyId, StorageError> {
     let now = tx.now();
+    let derivation = serde_json::to_string(&key.derivation);
+    let derivation = derivation.map_err(|_| unreadable("master key"))?;
     let mut inserted = tx
         .one(
-            "INSERT INTO master_keys (name, key, key_print, input, diversify_meta, created_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
+            "INSERT INTO master_keys (name, key, key_print, derivation, created_at)
+             VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id",
             &values![
                 &key.name,
                 &key.key.wrapped,
                 key.key.fingerprint,
-                key.input.to_string(),
-                key.diversify_meta,
+                derivation,
                 now,
             ],
         )
@@ -159,6 +158,11 @@ async fn delete(
     match tx.count(users, &values![id]).await? {
         0 => {}
         users => return Err(InUse::ByInlays(users).into()),
+    }
+    let templates = "SELECT count(*) FROM url_template_keys WHERE master_key_id = ?1";
+    match tx.count(templates, &values![id]).await? {
+        0 => {}
+        templates => return Err(InUse::ByTemplates(templates).into()),
     }
     let reserved = "SELECT 1 FROM import_rows WHERE master_key_id = ?1 LIMIT 1";
     if tx.exists(reserved, &values![id]).await? {

@@ -19,6 +19,8 @@ use crate::interaction::{
     RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, UpdateFault, Verdict,
 };
 use crate::storage::payload_reads::PayloadRead;
+use crate::storage::plane::dialect::Dialect;
+use crate::storage::plane::inlays::CODE_INLAY;
 use crate::storage::{InteractionFilter, Interactions, Overview, StorageError, Stretch};
 use crate::trace::{CodeInlay, NamedInlay, TracedInteraction};
 use crate::world::World;
@@ -149,13 +151,14 @@ async fn traced(
 
 async fn code_inlay(session: &Session, id: InlayId) -> Result<Option<CodeInlay>, StorageError> {
     let inlay = session
-        .row("SELECT uid, mac_from FROM inlays WHERE id = $1", &[&id.0])
+        .row(&Dialect::Postgres.say(CODE_INLAY), &[&id.0])
         .await?;
     let inlay = inlay.map(|found| {
         Ok(CodeInlay {
             uid: Uid::from_bytes(row::bytes(&found, 0)?),
-            mac_from: column::<&str>(&found, 1)?
-                .parse()
+            mac_from: column::<Option<&str>>(&found, 1)?
+                .map(str::parse)
+                .transpose()
                 .map_err(|_| row::unreadable("mac_from"))?,
         })
     });

@@ -189,6 +189,7 @@ pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError
     let seen = client
         .query_one(
             "SELECT (SELECT key FROM master_keys UNION ALL
+                     SELECT key FROM url_template_keys WHERE key IS NOT NULL UNION ALL
                      SELECT file_key FROM inlays WHERE file_key IS NOT NULL LIMIT 1),
                     (SELECT at FROM interactions WHERE NOT simulated ORDER BY id DESC LIMIT 1),
                     ARRAY (SELECT relname::TEXT FROM pg_class

@@ -8,6 +8,7 @@ use crate::clock::Timestamp;
 use crate::experience::Content;
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
+use crate::inlay::assessment::Tamper;
 use crate::interaction::{Interaction, Reason, Returning, Tech, Verdict, VersionRef};
 use crate::storage::StorageError;
 pub(super) use crate::storage::value::unreadable;
@@ -69,20 +70,33 @@ pub(super) fn reason(name: &str) -> Result<Reason, StorageError> {
     Reason::from_name(name).ok_or_else(|| unreadable("reason"))
 }
 
+/// The state of a tamper loop.
+fn tamper(name: Option<&str>) -> Result<Option<Tamper>, StorageError> {
+    let tamper = name.map(str::parse);
+    tamper.transpose().map_err(|_| unreadable("tamper state"))
+}
+
+/// An inlay's counter, up to 32 bits.
+pub(super) fn counter(row: &Row, index: usize) -> Result<Option<u32>, StorageError> {
+    let counter = column::<Option<i64>>(row, index)?.map(u32::try_from);
+    counter.transpose().map_err(|_| unreadable("counter"))
+}
+
 /// Columns of [`interaction`], of a table or alias `i`.
 pub(super) const INTERACTION_COLUMNS: &str = "i.id, i.at, i.tag_id, i.inlay_id, i.uid, i.reason, \
     i.counter, i.last_counter, i.tech, i.experience_id, i.experience_version, i.country, \
-    i.returning_month, i.returning_day, i.key_issued, i.simulated, i.previous";
+    i.returning_month, i.returning_day, i.key_issued, i.simulated, i.previous, \
+    i.tamper, i.file_data";
 
 /// The column that follows [`INTERACTION_COLUMNS`].
-pub(super) const AFTER_INTERACTION: usize = 17;
+pub(super) const AFTER_INTERACTION: usize = 19;
 
 /// An interaction from its [`INTERACTION_COLUMNS`].
 pub(super) fn interaction(row: &Row) -> Result<Interaction, StorageError> {
     let verdict = Verdict::from_parts(
         reason(column(row, 5)?)?,
-        optional_number(row, 6)?,
-        optional_number(row, 7)?,
+        counter(row, 6)?,
+        counter(row, 7)?,
         optional_bytes(row, 4)?.map(Uid::from_bytes),
     )
     .ok_or_else(|| unreadable("verdict"))?;
@@ -106,5 +120,7 @@ pub(super) fn interaction(row: &Row) -> Result<Interaction, StorageError> {
         key_issued: column(row, 14)?,
         simulated: column(row, 15)?,
         previous: column::<Option<i64>>(row, 16)?.map(InteractionId),
+        tamper: tamper(column(row, 17)?)?,
+        file_data: column(row, 18)?,
     })
 }

@@ -18,7 +18,9 @@ use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef}
 use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::{experiences, inlays as inlay_rows, tags};
-use crate::storage::{StorageError, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate};
+use crate::storage::{
+    StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
+};
 use crate::tag::{Properties, PropertyClass, PropertyKey};
 
 #[async_trait]
@@ -126,7 +128,7 @@ static INLAYS_BY_ID: LazyLock<String> = LazyLock::new(|| inlays_of("$1"));
 
 async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
     // Both questions are asked at once.
-    let (tags, inlays) = match key {
+    let (tags, found_inlays) = match key {
         TagKey::Slug(slug) => {
             let tag = [&slug as &(dyn tokio_postgres::types::ToSql + Sync)];
             try_join(
@@ -167,19 +169,14 @@ async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, S
         }),
         None => None,
     };
-    let mut rolling = Vec::new();
-    let mut has_static_inlay = false;
-    for inlay in plane::rows(&inlays)? {
-        match inlay_rows::bound(inlay)? {
-            Some(inlay) => rolling.push(inlay),
-            None => has_static_inlay = true,
-        }
+    let mut inlays = TagInlays::default();
+    for row in plane::rows(&found_inlays)? {
+        inlays.add(row)?;
     }
     Ok(Some(TagTap {
         tag,
         experience,
-        rolling,
-        has_static_inlay,
+        inlays,
     }))
 }
 
@@ -268,6 +265,7 @@ async fn issued_key(
         experience: interaction.experience,
         country: interaction.country,
         returning: interaction.returning,
+        tamper: interaction.tamper,
         simulated: interaction.simulated,
         url_digest: row::bytes(&found, KEY + 4)?,
         read_at: if interaction.simulated {

@@ -196,7 +196,8 @@ impl End for PostgresEnd {
 
     async fn has_wrapped_key(&mut self) -> Result<bool, StorageError> {
         self.number(
-            "SELECT EXISTS (SELECT FROM master_keys) OR EXISTS (SELECT FROM inlays WHERE file_key IS NOT NULL)",
+            "SELECT EXISTS (SELECT FROM master_keys) OR EXISTS (SELECT FROM inlays WHERE file_key IS NOT NULL)
+                 OR EXISTS (SELECT FROM url_template_keys WHERE key IS NOT NULL)",
         )
         .await
     }

@@ -18,6 +18,7 @@ use crate::interaction::{
     Verdict,
 };
 use crate::storage::payload_reads::PayloadRead;
+use crate::storage::plane::inlays::CODE_INLAY;
 use crate::storage::{
     InteractionFilter, Interactions, LOOKED_AT_MAX, Overview, StorageError, Stretch,
 };
@@ -242,14 +243,17 @@ fn traced(
 }
 
 fn code_inlay(connection: &Connection, id: InlayId) -> Result<Option<CodeInlay>, StorageError> {
-    let inlay: Option<([u8; 7], String)> = connection
-        .prepare_cached("SELECT uid, mac_from FROM inlays WHERE id = ?1")?
+    let inlay: Option<([u8; 7], Option<String>)> = connection
+        .prepare_cached(CODE_INLAY)?
         .query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let inlay = inlay.map(|(uid, mac_from)| {
         Ok(CodeInlay {
             uid: Uid::from_bytes(uid),
-            mac_from: mac_from.parse().map_err(|_| row::unreadable("mac_from"))?,
+            mac_from: mac_from
+                .map(|mac_from| mac_from.parse())
+                .transpose()
+                .map_err(|_| row::unreadable("mac_from"))?,
         })
     });
     inlay.transpose()

@@ -14,7 +14,7 @@ use super::fold::{Counter, Folded, Visit, Visitor};
 use super::writer::Write;
 use crate::clock::Timestamp;
 use crate::id::{InlayId, TagId};
-use crate::inlay::counter::CounterState;
+use crate::inlay::counter::{CounterState, MirrorState};
 use crate::storage::StorageError;
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::{Change, Database, Query, Read, TagCounts, Transaction};
@@ -44,7 +44,7 @@ impl Query for Reader<'_> {
         self.folded.get(Visitor::everyone(tag)).map(counts)
     }
 
-    fn counter(&self, inlay: InlayId) -> Option<(u32, CounterState)> {
+    fn counter(&self, inlay: InlayId) -> Option<(u32, CounterState, MirrorState)> {
         self.folded.get(inlay).map(versioned)
     }
 }
@@ -77,7 +77,7 @@ impl Query for Command<'_, '_> {
         self.0.fold.peek(Visitor::everyone(tag)).map(counts)
     }
 
-    fn counter(&self, inlay: InlayId) -> Option<(u32, CounterState)> {
+    fn counter(&self, inlay: InlayId) -> Option<(u32, CounterState, MirrorState)> {
         self.0.fold.peek(inlay).map(versioned)
     }
 }

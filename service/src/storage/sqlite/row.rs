@@ -8,6 +8,7 @@ use crate::clock::Timestamp;
 use crate::experience::Content;
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
+use crate::inlay::assessment::Tamper;
 use crate::interaction::{Interaction, Reason, Returning, Tech, Verdict, VersionRef};
 use crate::storage::StorageError;
 pub(super) use crate::storage::value::unreadable;
@@ -28,10 +29,17 @@ pub(super) fn reason(name: ValueRef<'_>) -> Result<Reason, StorageError> {
     Reason::from_name(name).ok_or_else(|| unreadable("reason"))
 }
 
+/// The state of a tamper loop.
+fn tamper(name: Option<String>) -> Result<Option<Tamper>, StorageError> {
+    let tamper = name.map(|name| name.parse());
+    tamper.transpose().map_err(|_| unreadable("tamper state"))
+}
+
 /// Columns of [`interaction`], of a table or alias `i`.
 pub(super) const INTERACTION_COLUMNS: &str = "i.id, i.at, i.tag_id, i.inlay_id, i.uid, i.reason, \
     i.counter, i.last_counter, i.tech, i.experience_id, i.experience_version, i.country, \
-    i.returning_month, i.returning_day, i.key_issued, i.simulated, i.previous";
+    i.returning_month, i.returning_day, i.key_issued, i.simulated, i.previous, \
+    i.tamper, i.file_data";
 
 /// An interaction from its [`INTERACTION_COLUMNS`].
 pub(super) fn interaction(row: &Row<'_>) -> Result<Interaction, StorageError> {
@@ -69,5 +77,7 @@ pub(super) fn interaction(row: &Row<'_>) -> Result<Interaction, StorageError> {
         key_issued: row.get(14)?,
         simulated: row.get(15)?,
         previous: row.get::<_, Option<i64>>(16)?.map(InteractionId),
+        tamper: tamper(row.get(17)?)?,
+        file_data: row.get(18)?,
     })
 }

@@ -15,9 +15,11 @@ use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
-use crate::storage::plane::inlays::{self, BOUND_COLUMNS, BOUND_FROM};
+use crate::storage::plane::inlays::{BOUND_COLUMNS, BOUND_FROM};
 use crate::storage::plane::tags;
-use crate::storage::{StorageError, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate};
+use crate::storage::{
+    StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
+};
 use crate::tag::{Properties, PropertyClass, PropertyKey};
 
 #[async_trait]
@@ -134,21 +136,16 @@ fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, S
         Some(id) => current_version(connection, id)?,
         None => None,
     };
-    let mut inlays = connection.prepare_cached(&INLAYS_OF_TAG)?;
-    let mut rows = inlays.query([tag.id.0])?;
-    let mut rolling = Vec::new();
-    let mut has_static_inlay = false;
+    let mut found = connection.prepare_cached(&INLAYS_OF_TAG)?;
+    let mut rows = found.query([tag.id.0])?;
+    let mut inlays = TagInlays::default();
     while let Some(row) = rows.next()? {
-        match inlays::bound(plane::row(row)?)? {
-            Some(inlay) => rolling.push(inlay),
-            None => has_static_inlay = true,
-        }
+        inlays.add(plane::row(row)?)?;
     }
     Ok(Some(TagTap {
         tag,
         experience,
-        rolling,
-        has_static_inlay,
+        inlays,
     }))
 }
 
@@ -268,7 +265,7 @@ fn keyed(
     now: Timestamp,
     simulated_offset: i64,
 ) -> Result<(IssuedKey, KeyedInteraction), StorageError> {
-    const AFTER_INTERACTION: usize = 17;
+    const AFTER_INTERACTION: usize = 19;
     let interaction = row::interaction(r)?;
     let issued = key_row(r, AFTER_INTERACTION)?;
     let keyed = KeyedInteraction {
@@ -281,6 +278,7 @@ fn keyed(
         experience: interaction.experience,
         country: interaction.country,
         returning: interaction.returning,
+        tamper: interaction.tamper,
         simulated: interaction.simulated,
         url_digest: r.get(AFTER_INTERACTION + 4)?,
         read_at: if interaction.simulated {

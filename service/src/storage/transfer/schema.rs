@@ -201,12 +201,32 @@ pub static TABLES: &[Table] = &[
             column("name", Text),
             column("key", Bytes),
             column("key_print", Bytes),
-            column("input", Text),
-            column("diversify_meta", Flag),
+            column("derivation", Text),
             column("created_at", Integer),
         ],
     )
     .numbered(),
+    Table::new(
+        "url_templates",
+        1,
+        &[
+            column("id", Integer),
+            column("name", Text),
+            column("settings", Text),
+        ],
+    )
+    .numbered(),
+    Table::new(
+        "url_template_keys",
+        2,
+        &[
+            column("url_template_id", Integer),
+            column("key_print", Bytes),
+            column("key", Bytes),
+            column("master_key_id", Integer),
+            column("position", Integer),
+        ],
+    ),
     Table::new(
         "inlays",
         1,
@@ -214,6 +234,8 @@ pub static TABLES: &[Table] = &[
             column("id", Integer),
             column("uid", Bytes),
             column("technology", Text),
+            column("mode", Text),
+            column("url_template_id", Integer),
             column("tag_id", Integer),
             column("mirror", Text),
             column("mac_from", Text),
@@ -242,6 +264,8 @@ pub static TABLES: &[Table] = &[
                 column("key_version", Integer),
                 column("last", Integer),
                 column("seen", Integer),
+                column("risen_on", Integer),
+                column("risen", Integer),
             ],
         )
     },
@@ -338,6 +362,8 @@ pub static TABLES: &[Table] = &[
                 column("returning_day", Flag),
                 column("key_issued", Flag),
                 column("simulated", Flag),
+                column("tamper", Text),
+                column("file_data", Bytes),
             ],
         )
     },
@@ -485,6 +511,7 @@ pub static TABLES: &[Table] = &[
             column("tag_id", Integer),
             column("experience_id", Integer),
             column("master_key_id", Integer),
+            column("url_template_id", Integer),
             column("row", Text),
             column("inlay", Text),
         ],

@@ -1136,6 +1136,103 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/url-templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List URL templates
+         * @description In the order in which they were created.
+         */
+        get: operations["get_url_templates"];
+        put?: never;
+        /**
+         * Create a URL template
+         * @description Refused if one URL could match it and another template, or a route of the
+         *     service, or if its host is one by which the admin API is reached.
+         */
+        post: operations["post_url_templates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/url-templates/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a URL template */
+        get: operations["get_url_templates_id"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a URL template
+         * @description Refused while inlays use it.
+         */
+        delete: operations["delete_url_templates_id"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a URL template
+         * @description Its keys are changed at `/url-templates/{id}/meta-keys`.
+         */
+        patch: operations["patch_url_templates_id"];
+        trace?: never;
+    };
+    "/admin/v1/url-templates/{id}/meta-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add meta keys to a URL template
+         * @description A tap whose URL has neither slug nor UID is found by them: each is one
+         *     decryption more. Keys that it has stay as they are.
+         */
+        post: operations["post_url_templates_id_meta_keys"];
+        /**
+         * Take a meta key from a URL template
+         * @description Refused while inlays are found by it alone.
+         */
+        delete: operations["delete_url_templates_id_meta_keys"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/url-templates/solve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find the template of one-time URLs
+         * @description Nothing is a guess that is told as a fact. It opens no URL, and uses the
+         *     keys of the request alone: they are not stored. It takes 2 seconds at most,
+         *     one search at a time.
+         */
+        post: operations["post_url_templates_solve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/verification": {
         parameters: {
             query?: never;
@@ -1408,6 +1505,18 @@ export interface components {
             /** @description In the order of the experiences. */
             items: components["schemas"]["MissingVariables"][];
         };
+        /** @description NXP AN10922 over an input of the owner's. */
+        An10922Derivation: {
+            /** @description Whether the meta key is diversified too; otherwise it is the master key itself. */
+            diversify_meta?: boolean;
+            /** @description What is diversified with. */
+            input: components["schemas"]["DiversificationInput"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            scheme: "an10922";
+        };
         /** @description Assign to an experience, or with `null` to none. */
         AssignTagBulkChange: {
             /**
@@ -1467,6 +1576,19 @@ export interface components {
         };
         /** @description A block of a studio page. Macros may stand in every text but keys, and in a button's URL. */
         Block: components["schemas"]["HeadingBlock"] | components["schemas"]["TextBlock"] | components["schemas"]["ButtonBlock"] | components["schemas"]["VideoBlock"] | components["schemas"]["NoticeBlock"] | components["schemas"]["ProgressBlock"] | components["schemas"]["ImageBlock"] | components["schemas"]["DividerBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["FormBlock"] | components["schemas"]["VariableButtonBlock"] | components["schemas"]["ConditionBlock"];
+        /** @description Boltcard's deterministic scheme: K1 is the shared meta key, K2 the file key. */
+        BoltcardDerivation: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            scheme: "boltcard";
+            /**
+             * Format: int32
+             * @description The card's version, which rises with each time it is written.
+             */
+            version: number;
+        };
         /**
          * @description The length of a bucket.
          * @enum {string}
@@ -1658,6 +1780,8 @@ export interface components {
             /** @description The last part of its URL. */
             slug: string;
         };
+        /** @description How the keys of an inlay follow from a master key. */
+        Derivation: components["schemas"]["An10922Derivation"] | components["schemas"]["BoltcardDerivation"] | components["schemas"]["SdmBackendDerivation"] | components["schemas"]["Ntag424CrateDerivation"] | components["schemas"]["PlainCmacDerivation"];
         Device: {
             country: string;
             r: boolean;
@@ -1824,6 +1948,13 @@ export interface components {
          * @enum {string}
          */
         FieldKind: "text" | "multiline" | "email" | "number" | "choice" | "checkbox";
+        /** @description What a chip encrypted of its file. */
+        FileData: {
+            /** @description All of it, in hex digits. */
+            hex: string;
+            /** @description The same as text, up to the first zero byte; null if it is none. */
+            text?: string | null;
+        };
         /** @description An image in a file. */
         FileImage: {
             /** @description The image itself, Base64-encoded. */
@@ -1972,7 +2103,7 @@ export interface components {
         };
         /** @description An inlay. */
         Inlay: {
-            /** @description Whether it has the all-zero factory key: its codes prove nothing. */
+            /** @description Whether it has a factory key, which everyone knows: its codes prove nothing. */
             factory_keys: boolean;
             file_key_check?: components["schemas"]["KeyCheck"] | null;
             /** @description Its identifier; the payload's `device_id`. */
@@ -1988,6 +2119,8 @@ export interface components {
             master_key_id?: components["schemas"]["MasterKeyId"] | null;
             meta_key_check?: components["schemas"]["KeyCheck"] | null;
             mirror?: components["schemas"]["Mirror"] | null;
+            /** @description The cipher of an NTAG 424 DNA. */
+            mode: components["schemas"]["Mode"];
             /** @description Whether it lives in the simulated world. */
             simulated: boolean;
             tag_id?: components["schemas"]["TagId"] | null;
@@ -1995,6 +2128,7 @@ export interface components {
             technology: components["schemas"]["Technology"];
             /** @description The chip's UID. */
             uid: components["schemas"]["Uid"];
+            url_template_id?: components["schemas"]["UrlTemplateId"] | null;
             /** @description Whether its counter has reached its end: the chip makes no further codes. */
             used_up: boolean;
         };
@@ -2007,13 +2141,14 @@ export interface components {
         InlayPatch: {
             /** @description Takes the all-zero factory key, too: its codes prove nothing. */
             allow_factory_keys?: boolean;
-            file_key?: components["schemas"]["AesKey"] | null;
+            file_key?: components["schemas"]["SomeKey"] | null;
             /** @description Where the part of the URL that its MAC covers begins. It cannot be null: `none` is the empty input. */
             mac_from?: components["schemas"]["MacFrom"];
             master_key_id?: components["schemas"]["MasterKeyId"] | null;
             meta_key?: components["schemas"]["AesKey"] | null;
             mirror?: components["schemas"]["Mirror"] | null;
             tag_id?: components["schemas"]["TagId"] | null;
+            url_template_id?: components["schemas"]["UrlTemplateId"] | null;
         };
         /** @description A tap, and what came of it. */
         Interaction: components["schemas"]["TagName"] & {
@@ -2032,6 +2167,7 @@ export interface components {
              * @description The version of that experience.
              */
             experience_version?: number | null;
+            file_data?: components["schemas"]["FileData"] | null;
             /** @description Its identifier. */
             id: components["schemas"]["InteractionId"];
             inlay_id?: components["schemas"]["InlayId"] | null;
@@ -2057,6 +2193,7 @@ export interface components {
             simulated: boolean;
             /** @description Whether the code proved a tap; `null` where it was not checked. */
             tag_verified?: boolean | null;
+            tamper?: components["schemas"]["Tamper"] | null;
             /** @description How the visitor came: `n` NFC, `q` QR code, `u` bare URL. */
             tech: components["schemas"]["Tech"];
             uid?: components["schemas"]["Uid"] | null;
@@ -2249,18 +2386,24 @@ export interface components {
          * @enum {string}
          */
         MacFrom: "none" | "uid";
-        /** @description A key from which the keys of many inlays are diversified (NXP AN10922). */
+        /** @description Where the MAC's input begins; it ends before `{mac}`. */
+        MacStart: "none" | "slug" | "uid" | "counter" | "picc" | "enc" | "tamper" | {
+            /**
+             * Format: int32
+             * @description At this byte of the NDEF file: the chip's `SDMMACInputOffset`.
+             */
+            offset: number;
+        };
+        /** @description A key from which the keys of many inlays are derived. */
         MasterKey: {
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description Whether the meta key is diversified, too. Where not, it is the master key itself. */
-            diversify_meta: boolean;
+            /** @description How an inlay's keys follow from it. */
+            derivation: components["schemas"]["Derivation"];
             /** @description Whether it is the all-zero factory key: codes of its inlays prove nothing. */
             factory_key: boolean;
             /** @description Its identifier. */
             id: components["schemas"]["MasterKeyId"];
-            /** @description What it is diversified with: hex digits around `{uid}`. */
-            input: components["schemas"]["DiversificationInput"];
             /** @description The first 3 bytes of the AES-CMAC of 16 zero bytes under it, to compare by eye. */
             key_check: components["schemas"]["KeyCheck"];
             /** @description What it is called. */
@@ -2276,6 +2419,7 @@ export interface components {
             /** @description Another name. */
             name: string;
         };
+        MasterSecret: string;
         /** @description Specification 2.3. */
         Metadata: {
             description: string;
@@ -2314,6 +2458,11 @@ export interface components {
             /** @description The variables that are missing. */
             variables: components["schemas"]["PropertyKey"][];
         };
+        /**
+         * @description Which cipher an NTAG 424 DNA uses. Nothing in a URL in clear tells which: it is configured.
+         * @enum {string}
+         */
+        Mode: "aes" | "lrp";
         Network: string;
         /** @description What the backup is to carry. */
         NewBackup: {
@@ -2330,32 +2479,34 @@ export interface components {
         };
         /** @description An inlay to be created. */
         NewInlay: {
-            /** @description Takes the all-zero factory key, too: its codes prove nothing. */
+            /** @description Takes a factory key, too: its codes prove nothing. */
             allow_factory_keys?: boolean;
-            file_key?: components["schemas"]["AesKey"] | null;
+            file_key?: components["schemas"]["SomeKey"] | null;
+            /**
+             * Format: int32
+             * @description The highest counter that was accepted where it moves here from: codes up to it are spent.
+             */
+            last_counter?: number;
             mac_from?: components["schemas"]["MacFrom"] | null;
             master_key_id?: components["schemas"]["MasterKeyId"] | null;
             meta_key?: components["schemas"]["AesKey"] | null;
             mirror?: components["schemas"]["Mirror"] | null;
+            mode?: components["schemas"]["Mode"] | null;
             tag_id?: components["schemas"]["TagId"] | null;
             /** @description The chip's make. */
             technology: components["schemas"]["Technology"];
             /** @description The chip's UID. */
             uid: components["schemas"]["Uid"];
+            url_template_id?: components["schemas"]["UrlTemplateId"] | null;
         };
         /** @description A master key to be created. */
         NewMasterKey: {
             /** @description Takes the all-zero factory key, too: codes of its inlays prove nothing. */
             allow_factory_keys?: boolean;
-            /** @description Whether the meta key is diversified, too. Where not, it is the master key itself. */
-            diversify_meta?: boolean;
-            /**
-             * @description What it is diversified with (AN10922): hex digits around one `{uid}`, at
-             *     most 31 bytes in all.
-             */
-            input: components["schemas"]["DiversificationInput"];
-            /** @description The key. */
-            key: components["schemas"]["AesKey"];
+            /** @description How an inlay's keys follow from it. */
+            derivation: components["schemas"]["Derivation"];
+            /** @description The key: 32 hex digits; of `sdm_backend` 2 to 128. */
+            key: components["schemas"]["MasterSecret"];
             /** @description What it is called. */
             name: string;
         };
@@ -2378,6 +2529,37 @@ export interface components {
         NewToken: {
             /** @description What it is for. */
             name: string;
+        };
+        /** @description A URL template to be created. */
+        NewUrlTemplate: {
+            /** @description Takes the all-zero factory key, too: its codes prove nothing. */
+            allow_factory_keys?: boolean;
+            /** @description Characters of `{enc}`, a multiple of 32. */
+            enc_length?: number | null;
+            /** @description Where the MAC's input begins: `none`, the name of a placeholder, or the chip's own offset. */
+            mac_from?: components["schemas"]["MacStart"];
+            /** @description Master keys whose shared meta keys do the same. */
+            master_key_ids?: components["schemas"]["MasterKeyId"][];
+            /** @description Meta keys by which a tag is found without slug and UID. */
+            meta_keys?: components["schemas"]["AesKey"][];
+            /** @description The cipher of an NTAG 424 DNA. */
+            mode?: components["schemas"]["Mode"];
+            /** @description What it is called. */
+            name: string;
+            /**
+             * Format: int32
+             * @description The NDEF prefix code the chip is written with; by default the longest that fits.
+             */
+            ndef_prefix?: number | null;
+            /** @description Byte of the tamper pair in the decrypted file data. */
+            tamper_at?: number | null;
+            /** @description The chip. */
+            technology: components["schemas"]["Technology"];
+            /**
+             * @description The URL with `{slug}`, `{uid}`, `{counter}`, `{picc}`, `{enc}`, `{mac}`, `{tamper}` or
+             *     `{*}` (anything) in their places; a literal brace is doubled.
+             */
+            template: string;
         };
         /** @description A virtual inlay to be created. One of `tag_id`, `tag` and `name` says on which tag. */
         NewVirtualInlay: {
@@ -2414,6 +2596,21 @@ export interface components {
              * @enum {string}
              */
             type: "notice";
+        };
+        /** @description The layout of the `ntag424` crate: a shared meta key, and file keys by UID and slot. */
+        Ntag424CrateDerivation: {
+            /**
+             * Format: int32
+             * @description The slot of the file key.
+             */
+            file_slot?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            scheme: "ntag424_crate";
+            /** @description The application's own name. */
+            system_id: components["schemas"]["SystemId"];
         };
         /**
          * @description The system of a visitor's device, as far as its browser tells.
@@ -2564,6 +2761,18 @@ export interface components {
             next?: string | null;
         };
         /** @description A page of a list. */
+        Page_UrlTemplate: {
+            /**
+             * Format: int64
+             * @description How many items there are on all pages; only with `count=true`.
+             */
+            count?: number | null;
+            /** @description The items, in the list's order. */
+            items: components["schemas"]["UrlTemplate"][];
+            /** @description To be sent as `after` for the next page; `null` on the last one. */
+            next?: string | null;
+        };
+        /** @description A page of a list. */
         Page_Version: {
             /**
              * Format: int64
@@ -2639,6 +2848,16 @@ export interface components {
              * @description 1 where things of the kind stay where they are, else 0.
              */
             stationary?: number | null;
+        };
+        /** @description A CMAC over an input, without AN10922's padding. Not AN10922, and seen in the field. */
+        PlainCmacDerivation: {
+            /** @description What it is over; 01h before the UID as a rule. */
+            input: components["schemas"]["DiversificationInput"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            scheme: "plain_cmac";
         };
         /** @description What a tap would lead to. */
         Preview: components["schemas"]["RedirectPreview"] | components["schemas"]["StudioPreview"];
@@ -2721,7 +2940,7 @@ export interface components {
          * @description Why a tap has its verdict: a stable name in the API and in storage.
          * @enum {string}
          */
-        Reason: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "verifier_off" | "static";
+        Reason: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "counter_off" | "guessed" | "verifier_off" | "static" | "same_code" | "no_mac" | "jumped";
         /** @description The taps of one reason. */
         ReasonTaps: {
             reason: components["schemas"]["Reason"];
@@ -2932,6 +3151,29 @@ export interface components {
          * @enum {string}
          */
         Scheme: "auto" | "light" | "dark";
+        /** @description The schemes of sdm-backend. */
+        SdmBackendDerivation: {
+            /**
+             * Format: int32
+             * @description The slot of the file key.
+             */
+            file_slot?: number;
+            /**
+             * Format: int32
+             * @description The slot of the meta key.
+             */
+            meta_slot?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            scheme: "sdm_backend";
+            /**
+             * Format: int32
+             * @description 1 of the older scheme, 2 of the one since 2023.
+             */
+            version: number;
+        };
         /** @description A setting in force. */
         Setting_i64: {
             /** @description Fixed by an argument or the environment: it cannot be changed here. */
@@ -3003,6 +3245,15 @@ export interface components {
             tag_url: components["schemas"]["Setting_String"];
             /** @description Address blocks of proxies whose forwarding headers count. */
             trusted_proxies: components["schemas"]["Setting_Vec_String"];
+        };
+        /** @description Shared meta keys for a URL template. */
+        SharedKeys: {
+            /** @description Takes the all-zero factory key, too: its codes prove nothing. */
+            allow_factory_keys?: boolean;
+            /** @description Master keys that give all their inlays one meta key. */
+            master_key_ids?: components["schemas"]["MasterKeyId"][];
+            /** @description Meta keys of its own. */
+            meta_keys?: components["schemas"]["AesKey"][];
         };
         /** @description A sheet. */
         Sheet: components["schemas"]["SheetFields"] & {
@@ -3083,6 +3334,61 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description A format that the URLs could have. */
+        SolveCandidate: {
+            /**
+             * Format: int32
+             * @description The counter of the first URL; null if it cannot be read.
+             */
+            counter?: number | null;
+            derivation?: components["schemas"]["Derivation"] | null;
+            /** @description Characters of `{enc}`; null without it. */
+            enc_length?: number | null;
+            /** @description Where the MAC's input begins; not known unless a MAC proved it. */
+            mac_from: components["schemas"]["MacStart"];
+            /** @description Its cipher. */
+            mode: components["schemas"]["Mode"];
+            /** @description By how many URLs' MACs it is proved. */
+            proved_by: number;
+            slots?: components["schemas"]["SolveSlots"] | null;
+            /** @description Byte of the tamper pair in the decrypted file data; null if it is not there. */
+            tamper_at?: number | null;
+            /** @description The chip. */
+            technology: components["schemas"]["Technology"];
+            /** @description The URL with placeholders. */
+            template: string;
+            uid?: components["schemas"]["Uid"] | null;
+        };
+        /** @description What the URLs could be. */
+        Solved: {
+            /** @description The formats they could have. */
+            candidates: components["schemas"]["SolveCandidate"][];
+            certainty: ("proved" | "narrowed" | "unknown") & Record<string, never>;
+            /**
+             * Format: int64
+             * @description How many MACs were made.
+             */
+            tried: number;
+        };
+        /** @description One-time URLs as inlays make them, and keys that might be theirs. */
+        SolveRequest: {
+            /** @description Keys of inlays. */
+            keys?: components["schemas"]["SomeKey"][];
+            /** @description Master keys, from which keys are derived by every scheme. */
+            master_keys?: components["schemas"]["MasterSecret"][];
+            /** @description URLs of one batch; two prove more than one. */
+            urls: string[];
+        };
+        /** @description Which of the keys that were sent fit, counted from 0. */
+        SolveSlots: {
+            /** @description The file key, in `keys`; null if it is derived. */
+            file?: number | null;
+            /** @description The master key, in `master_keys`; null for keys of the inlay's own. */
+            master?: number | null;
+            /** @description The meta key, in `keys`; null without one. */
+            meta?: number | null;
+        };
+        SomeKey: string;
         /**
          * @description Where a setting in force comes from.
          * @enum {string}
@@ -3246,6 +3552,7 @@ export interface components {
             /** @description Always `true`. */
             success: boolean;
         };
+        SystemId: string;
         /** @description Keys and values. */
         TableBlock: {
             /** @description From top to bottom. A row whose value comes out empty is left out. */
@@ -3461,6 +3768,11 @@ export interface components {
             /** Format: int64 */
             taps: number;
         };
+        /**
+         * @description The state of a tamper loop. What cannot be proved is [`Tamper::Unknown`], never sealed.
+         * @enum {string}
+         */
+        Tamper: "sealed" | "reclosed" | "open" | "off" | "unknown";
         /** @description Taps by what verification came to. */
         Taps: {
             /** Format: int64 */
@@ -3477,12 +3789,9 @@ export interface components {
         Tech: "n" | "q" | "u";
         /**
          * @description The chip of an inlay.
-         *
-         *     `serde(skip)` marks those that only a URL template can describe: they can be verified and
-         *     stored, and the admin API takes them as soon as it takes templates.
          * @enum {string}
          */
-        Technology: "ntag424dna" | "ntag213" | "ntag215" | "ntag216" | "ultralight";
+        Technology: "ntag424dna" | "ntag213" | "ntag215" | "ntag216" | "ultralight" | "ntag424dna_tt" | "ntag223dna" | "ntag224dna" | "sic43nt" | "sic43s1" | "ntag210" | "ntag212" | "ntag213tt";
         /** @description All templates. */
         Templates: {
             /** @description In the order of a gallery. */
@@ -3612,6 +3921,69 @@ export interface components {
          * @enum {string}
          */
         UpdateFault: "unknown_variable" | "not_assigned" | "not_verified";
+        /** @description How a batch of inlays writes its URLs. */
+        UrlTemplate: {
+            /** @description Characters of `{enc}`; null without it. */
+            enc_length?: number | null;
+            /** @description Its identifier. */
+            id: components["schemas"]["UrlTemplateId"];
+            /**
+             * Format: int64
+             * @description How many inlays use it.
+             */
+            inlays: number;
+            /** @description Where the MAC's input begins. */
+            mac_from: components["schemas"]["MacStart"];
+            /** @description The master keys whose shared meta keys open its codes, too. */
+            master_key_ids: components["schemas"]["MasterKeyId"][];
+            /** @description The first 3 bytes of the AES-CMAC of 16 zero bytes under each of its own meta keys. */
+            meta_key_checks: components["schemas"]["KeyCheck"][];
+            /** @description Its cipher. */
+            mode: components["schemas"]["Mode"];
+            /** @description What it is called. */
+            name: string;
+            /**
+             * Format: int32
+             * @description The NDEF prefix code the chip is written with.
+             */
+            ndef_prefix: number;
+            /** @description Byte of the tamper pair in the decrypted file data; null if it is not there. */
+            tamper_at?: number | null;
+            /** @description The chip. */
+            technology: components["schemas"]["Technology"];
+            /** @description The URL with its placeholders. */
+            template: string;
+        };
+        /**
+         * Format: int64
+         * @description A URL template.
+         */
+        UrlTemplateId: number;
+        /**
+         * @description What of a URL template can be changed. What is not sent stays as it is; what decides a MAC
+         *     changes only while no inlay uses the template.
+         */
+        UrlTemplatePatch: {
+            /** @description Another length of `{enc}`; null without it. */
+            enc_length?: number | null;
+            /** @description Another beginning of the MAC's input. */
+            mac_from?: components["schemas"]["MacStart"];
+            /** @description Another cipher. */
+            mode?: components["schemas"]["Mode"];
+            /** @description Another name. */
+            name?: string;
+            /**
+             * Format: int32
+             * @description Another NDEF prefix code; null for the longest that fits.
+             */
+            ndef_prefix?: number | null;
+            /** @description Another place of the tamper pair; null without one. */
+            tamper_at?: number | null;
+            /** @description Another chip. */
+            technology?: components["schemas"]["Technology"];
+            /** @description Another URL. */
+            template?: string;
+        };
         /** @description It can read the payload and update variables. */
         ValidKeyState: {
             /**
@@ -3735,7 +4107,10 @@ export interface components {
         };
         /** @description What a tap of a URL would be decided as at this moment. */
         Verification: {
-            /** @description Whether the URL is one of a tag at the expected base: same scheme, host, port and path. */
+            /**
+             * @description Whether the URL is one of a tag at the expected base: same scheme, host, port and path; or
+             *     at the address of a URL template.
+             */
             at_tag_url: boolean;
             chip?: components["schemas"]["Carrier"] | null;
             /**
@@ -3882,10 +4257,12 @@ export type Advance = components['schemas']['Advance'];
 export type AdvanceSimulated = components['schemas']['AdvanceSimulated'];
 export type AesKey = components['schemas']['AesKey'];
 export type AllMissingVariables = components['schemas']['AllMissingVariables'];
+export type An10922Derivation = components['schemas']['An10922Derivation'];
 export type AssignTagBulkChange = components['schemas']['AssignTagBulkChange'];
 export type AssignTagBulkRequest = components['schemas']['AssignTagBulkRequest'];
 export type Attention = components['schemas']['Attention'];
 export type Block = components['schemas']['Block'];
+export type BoltcardDerivation = components['schemas']['BoltcardDerivation'];
 export type Bucket = components['schemas']['Bucket'];
 export type BucketTaps = components['schemas']['BucketTaps'];
 export type ButtonBlock = components['schemas']['ButtonBlock'];
@@ -3909,6 +4286,7 @@ export type DeleteTagBulkRequest = components['schemas']['DeleteTagBulkRequest']
 export type Demo = components['schemas']['Demo'];
 export type DemoRemoved = components['schemas']['DemoRemoved'];
 export type DemoTag = components['schemas']['DemoTag'];
+export type Derivation = components['schemas']['Derivation'];
 export type Device = components['schemas']['Device'];
 export type Difference = components['schemas']['Difference'];
 export type DifferenceLine = components['schemas']['DifferenceLine'];
@@ -3927,6 +4305,7 @@ export type ExperienceMembersPatch = components['schemas']['ExperienceMembersPat
 export type ExperienceTemplate = components['schemas']['ExperienceTemplate'];
 export type ExpiredKeyState = components['schemas']['ExpiredKeyState'];
 export type FieldKind = components['schemas']['FieldKind'];
+export type FileData = components['schemas']['FileData'];
 export type FileImage = components['schemas']['FileImage'];
 export type FilterTagSelection = components['schemas']['FilterTagSelection'];
 export type Finding = components['schemas']['Finding'];
@@ -3960,12 +4339,15 @@ export type LineChange = components['schemas']['LineChange'];
 export type Location = components['schemas']['Location'];
 export type LocationPatch = components['schemas']['LocationPatch'];
 export type MacFrom = components['schemas']['MacFrom'];
+export type MacStart = components['schemas']['MacStart'];
 export type MasterKey = components['schemas']['MasterKey'];
 export type MasterKeyId = components['schemas']['MasterKeyId'];
 export type MasterKeyPatch = components['schemas']['MasterKeyPatch'];
+export type MasterSecret = components['schemas']['MasterSecret'];
 export type Metadata = components['schemas']['Metadata'];
 export type Mirror = components['schemas']['Mirror'];
 export type MissingVariables = components['schemas']['MissingVariables'];
+export type Mode = components['schemas']['Mode'];
 export type Network = components['schemas']['Network'];
 export type NewBackup = components['schemas']['NewBackup'];
 export type NewExperience = components['schemas']['NewExperience'];
@@ -3973,9 +4355,11 @@ export type NewInlay = components['schemas']['NewInlay'];
 export type NewMasterKey = components['schemas']['NewMasterKey'];
 export type NewSheet = components['schemas']['NewSheet'];
 export type NewToken = components['schemas']['NewToken'];
+export type NewUrlTemplate = components['schemas']['NewUrlTemplate'];
 export type NewVirtualInlay = components['schemas']['NewVirtualInlay'];
 export type NoneKeyState = components['schemas']['NoneKeyState'];
 export type NoticeBlock = components['schemas']['NoticeBlock'];
+export type Ntag424CrateDerivation = components['schemas']['Ntag424CrateDerivation'];
 export type OperatingSystem = components['schemas']['OperatingSystem'];
 export type OperatingSystemWhen = components['schemas']['OperatingSystemWhen'];
 export type Overrides = components['schemas']['Overrides'];
@@ -3988,12 +4372,14 @@ export type PageSheet = components['schemas']['Page_Sheet'];
 export type PageStoredToken = components['schemas']['Page_StoredToken'];
 export type PageTag = components['schemas']['Page_Tag'];
 export type PageTagProperty = components['schemas']['Page_TagProperty'];
+export type PageUrlTemplate = components['schemas']['Page_UrlTemplate'];
 export type PageVersion = components['schemas']['Page_Version'];
 export type PageVirtualInlay = components['schemas']['Page_VirtualInlay'];
 export type Payload = components['schemas']['Payload'];
 export type PayloadOrNone = components['schemas']['PayloadOrNone'];
 export type PlaceType = components['schemas']['PlaceType'];
 export type PlaceTypePatch = components['schemas']['PlaceTypePatch'];
+export type PlainCmacDerivation = components['schemas']['PlainCmacDerivation'];
 export type Preview = components['schemas']['Preview'];
 export type PreviewedTap = components['schemas']['PreviewedTap'];
 export type Problem = components['schemas']['Problem'];
@@ -4023,6 +4409,7 @@ export type RowFields = components['schemas']['RowFields'];
 export type Rule = components['schemas']['Rule'];
 export type ScanCountWhen = components['schemas']['ScanCountWhen'];
 export type Scheme = components['schemas']['Scheme'];
+export type SdmBackendDerivation = components['schemas']['SdmBackendDerivation'];
 export type SettingI64 = components['schemas']['Setting_i64'];
 export type SettingOptionString = components['schemas']['Setting_Option_String'];
 export type SettingRateLimit = components['schemas']['Setting_RateLimit'];
@@ -4031,6 +4418,7 @@ export type SettingString = components['schemas']['Setting_String'];
 export type SettingU32 = components['schemas']['Setting_u32'];
 export type SettingVecString = components['schemas']['Setting_Vec_String'];
 export type SettingsView = components['schemas']['SettingsView'];
+export type SharedKeys = components['schemas']['SharedKeys'];
 export type Sheet = components['schemas']['Sheet'];
 export type SheetFields = components['schemas']['SheetFields'];
 export type SheetFieldsPatch = components['schemas']['SheetFieldsPatch'];
@@ -4040,6 +4428,11 @@ export type SimulatedClock = components['schemas']['SimulatedClock'];
 export type SimulatedTargets = components['schemas']['SimulatedTargets'];
 export type Slug = components['schemas']['Slug'];
 export type Social = components['schemas']['Social'];
+export type SolveCandidate = components['schemas']['SolveCandidate'];
+export type Solved = components['schemas']['Solved'];
+export type SolveRequest = components['schemas']['SolveRequest'];
+export type SolveSlots = components['schemas']['SolveSlots'];
+export type SomeKey = components['schemas']['SomeKey'];
 export type Source = components['schemas']['Source'];
 export type Stats = components['schemas']['Stats'];
 export type Status = components['schemas']['Status'];
@@ -4054,6 +4447,7 @@ export type StudioExperience = components['schemas']['StudioExperience'];
 export type StudioPreview = components['schemas']['StudioPreview'];
 export type StudioVersion = components['schemas']['StudioVersion'];
 export type SuccessEnvelope = components['schemas']['SuccessEnvelope'];
+export type SystemId = components['schemas']['SystemId'];
 export type TableBlock = components['schemas']['TableBlock'];
 export type TableRow = components['schemas']['TableRow'];
 export type Tag = components['schemas']['Tag'];
@@ -4072,6 +4466,7 @@ export type TagProperty = components['schemas']['TagProperty'];
 export type TagPropertyValue = components['schemas']['TagPropertyValue'];
 export type TagSelection = components['schemas']['TagSelection'];
 export type TagTaps = components['schemas']['TagTaps'];
+export type Tamper = components['schemas']['Tamper'];
 export type Taps = components['schemas']['Taps'];
 export type Tech = components['schemas']['Tech'];
 export type Technology = components['schemas']['Technology'];
@@ -4089,6 +4484,9 @@ export type UpdatedTagImportOutcome = components['schemas']['UpdatedTagImportOut
 export type UpdatedTagImportRow = components['schemas']['UpdatedTagImportRow'];
 export type UpdateEvent = components['schemas']['UpdateEvent'];
 export type UpdateFault = components['schemas']['UpdateFault'];
+export type UrlTemplate = components['schemas']['UrlTemplate'];
+export type UrlTemplateId = components['schemas']['UrlTemplateId'];
+export type UrlTemplatePatch = components['schemas']['UrlTemplatePatch'];
 export type ValidKeyState = components['schemas']['ValidKeyState'];
 export type VariableButtonBlock = components['schemas']['VariableButtonBlock'];
 export type VariableDiffersWhen = components['schemas']['VariableDiffersWhen'];
@@ -7035,6 +7433,8 @@ export interface operations {
                 uid?: components["schemas"]["Uid"];
                 /** @description Those of no tag, or those of one. */
                 unbound?: boolean;
+                /** @description Those with this URL template. */
+                url_template_id?: components["schemas"]["UrlTemplateId"];
             };
             header?: never;
             path?: never;
@@ -7645,7 +8045,7 @@ export interface operations {
                 /** @description Those before which reads of their inlay never reached the service, or the others. */
                 missed_reads?: boolean;
                 /** @description Those with this reason. */
-                reason?: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "verifier_off" | "static";
+                reason?: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "counter_off" | "guessed" | "verifier_off" | "static" | "same_code" | "no_mac" | "jumped";
                 /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
                 simulated?: "false" | "true" | "all";
                 /** @description Those at this time or later. */
@@ -7937,7 +8337,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A key from which the keys of many inlays are diversified (NXP AN10922). */
+            /** @description A key from which the keys of many inlays are derived. */
             201: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -8073,7 +8473,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A key from which the keys of many inlays are diversified (NXP AN10922). */
+            /** @description A key from which the keys of many inlays are derived. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -8299,7 +8699,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A key from which the keys of many inlays are diversified (NXP AN10922). */
+            /** @description A key from which the keys of many inlays are derived. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -13211,6 +13611,1031 @@ export interface operations {
             /** @description The disk is full, and nothing was written */
             507: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_url_templates: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before. */
+                after?: string;
+                /** @description Whether to count what is on all pages. */
+                count?: boolean;
+                /** @description How many items on a page at the most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of a list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_UrlTemplate"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_url_templates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewUrlTemplate"];
+            };
+        };
+        responses: {
+            /** @description How a batch of inlays writes its URLs. */
+            201: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UrlTemplate"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The present state of the data does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is of another type than it must be */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_url_templates_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["UrlTemplateId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How a batch of inlays writes its URLs. */
+            200: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UrlTemplate"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_url_templates_id: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
+            path: {
+                id: components["schemas"]["UrlTemplateId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is done; there is nothing to say */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The present state of the data does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    patch_url_templates_id: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
+            path: {
+                id: components["schemas"]["UrlTemplateId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["UrlTemplatePatch"];
+            };
+        };
+        responses: {
+            /** @description How a batch of inlays writes its URLs. */
+            200: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UrlTemplate"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The present state of the data does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is of another type than it must be */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_url_templates_id_meta_keys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["UrlTemplateId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SharedKeys"];
+            };
+        };
+        responses: {
+            /** @description How a batch of inlays writes its URLs. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UrlTemplate"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The present state of the data does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is of another type than it must be */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_url_templates_id_meta_keys: {
+        parameters: {
+            query?: {
+                /** @description The one of this master key. */
+                master_key_id?: components["schemas"]["MasterKeyId"];
+                /** @description The one of its own with this check value, as `meta_key_checks` shows it. */
+                meta_key_check?: components["schemas"]["KeyCheck"];
+            };
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
+            path: {
+                id: components["schemas"]["UrlTemplateId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How a batch of inlays writes its URLs. */
+            200: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UrlTemplate"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is addressed does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The present state of the data does not allow it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_url_templates_solve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SolveRequest"];
+            };
+        };
+        responses: {
+            /** @description What the URLs could be. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Solved"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is of another type than it must be */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Addressed by a host name that is not ours */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests of this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A failure of the service; its log says what */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {

@@ -13,10 +13,11 @@ use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::admin::edited::Edited;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
-use crate::id::{MasterKeyId, TagId};
-use crate::inlay::key::AesKey;
+use crate::id::{MasterKeyId, TagId, UrlTemplateId};
+use crate::inlay::key::{AesKey, SomeKey};
+use crate::inlay::technology::{Family, Mode};
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
-use crate::inventory::{InlayFields, MemberPatch, NewInlay};
+use crate::inventory::{InlayFields, InvalidInlay, MemberPatch, NewInlay};
 use crate::service::Service;
 
 /// An inlay to be created.
@@ -28,8 +29,14 @@ pub(crate) struct NewInlayBody {
     uid: Uid,
     /// The chip's make.
     technology: Technology,
-    /// How it shows UID and counter; null where it makes no codes. Required
-    /// where the chip can make them.
+    /// The cipher of an NTAG 424 DNA; by default that of its URL template, or `aes`.
+    #[serde(default)]
+    mode: Option<Mode>,
+    /// How it writes its URL; null for the canonical form.
+    #[serde(default)]
+    url_template_id: Option<UrlTemplateId>,
+    /// How it shows UID and counter in the canonical form; null where it makes no such codes.
+    /// Required of an NTAG 424 DNA without a URL template.
     #[serde(default)]
     #[schema(value_type = Option<Mirror>)]
     mirror: MemberPatch<Mirror>,
@@ -40,11 +47,14 @@ pub(crate) struct NewInlayBody {
     tag_id: Option<TagId>,
     /// The chip's `SDMMetaReadKey`, for the encrypted mirror.
     meta_key: Option<AesKey>,
-    /// The chip's `SDMFileReadKey`.
-    file_key: Option<AesKey>,
-    /// The master key its keys are diversified from, instead of keys of its own.
+    /// The chip's `SDMFileReadKey`, or the one key that it has: 32 hex digits, 20 of a SIC43NT.
+    file_key: Option<SomeKey>,
+    /// The master key its keys are derived from, instead of keys of its own.
     master_key_id: Option<MasterKeyId>,
-    /// Takes the all-zero factory key, too: its codes prove nothing.
+    /// The highest counter that was accepted where it moves here from: codes up to it are spent.
+    #[serde(default)]
+    last_counter: u32,
+    /// Takes a factory key, too: its codes prove nothing.
     #[serde(default)]
     allow_factory_keys: bool,
 }
@@ -55,10 +65,11 @@ impl NewInlayBody {
         self,
         service: &Service,
     ) -> Result<NewInlay, ApiError> {
-        if self.technology.rolls() && self.mirror == MemberPatch::Keep {
+        let of_424 = self.technology.family() == Family::Ntag424;
+        if of_424 && self.url_template_id.is_none() && self.mirror == MemberPatch::Keep {
             return Err(ApiError::Invalid(FieldError::of(
                 "mirror",
-                "An ntag424dna needs a mirror: \"plain\" or \"encrypted\" as it is encoded, or null where it makes no codes.",
+                "An ntag424dna needs a mirror: \"plain\" or \"encrypted\" as it is encoded, or null where it makes no codes; or a url_template_id.",
             )));
         }
         let request = KeyRequest {
@@ -67,9 +78,15 @@ impl NewInlayBody {
             master_key_id: self.master_key_id.into(),
             allow_factory_keys: self.allow_factory_keys,
         };
-        let keys = request.seal(service, self.uid).await?;
+        if self.last_counter > self.technology.counter_max() {
+            return Err(invalid(InvalidInlay::LastCounter(self.technology)));
+        }
+        let keys = request.seal(service, self.uid, self.technology).await?;
+        let mode = mode(service, self.mode, self.url_template_id).await?;
         let fields = InlayFields {
             technology: self.technology,
+            mode,
+            url_template_id: self.url_template_id,
             tag_id: self.tag_id,
             mirror: self.mirror.apply(None),
             mac_from: self.mac_from.unwrap_or(MacFrom::None),
@@ -80,8 +97,26 @@ impl NewInlayBody {
             uid: self.uid,
             fields,
             simulated: false,
+            last_counter: self.last_counter,
         })
     }
+}
+
+/// The mode of an inlay: what was sent, or else that of its template.
+pub(super) async fn mode(
+    service: &Service,
+    sent: Option<Mode>,
+    template: Option<UrlTemplateId>,
+) -> Result<Mode, ApiError> {
+    if let Some(mode) = sent {
+        return Ok(mode);
+    }
+    let Some(id) = template else {
+        return Ok(Mode::Aes);
+    };
+    // One that is missing is refused by the operation that stores the inlay.
+    let template = service.storage.url_template(id).await?;
+    Ok(template.map_or(Mode::Aes, |template| template.fields.settings().mode))
 }
 
 /// Create an inlay

@@ -2,8 +2,9 @@
 
 use crate::http::error::ApiError;
 use crate::id::MasterKeyId;
-use crate::inlay::key::{AesKey, Keys};
-use crate::inlay::{Mirror, Uid};
+use crate::inlay::key::{AesKey, InlayKeys, KeyFingerprint, SomeKey};
+use crate::inlay::technology::Family;
+use crate::inlay::{Technology, Uid};
 use crate::inventory::{
     Inlay, InvalidInlay, KeyChange, MemberPatch, SealedKey, SealedKeys, SealedMasterKey,
 };
@@ -15,60 +16,104 @@ use crate::storage::{Conflict, StorageError};
 #[derive(Default)]
 pub(in crate::http::admin) struct KeyRequest {
     pub(in crate::http::admin) meta_key: MemberPatch<AesKey>,
-    pub(in crate::http::admin) file_key: MemberPatch<AesKey>,
+    pub(in crate::http::admin) file_key: MemberPatch<SomeKey>,
     pub(in crate::http::admin) master_key_id: MemberPatch<MasterKeyId>,
     pub(in crate::http::admin) allow_factory_keys: bool,
 }
 
 impl KeyRequest {
-    /// The request with its keys sealed for the chip `uid`.
+    /// The request with its keys sealed for the chip `uid` of a technology.
     pub(in crate::http::admin) async fn seal(
         self,
         service: &Service,
         uid: Uid,
+        technology: Technology,
     ) -> Result<KeyChange, ApiError> {
-        let seal = |key: AesKey| SealedKey::seal(&key, &service.keyring, &*service.entropy);
+        self.check_shape(technology)?;
+        let (keyring, entropy) = (&*service.keyring, &*service.entropy);
         let change = KeyChange {
-            meta: self.meta_key.try_map(seal)?,
-            file: self.file_key.try_map(seal)?,
+            meta: self
+                .meta_key
+                .try_map(|key| SealedKey::seal(&key, keyring, entropy))?,
+            file: self
+                .file_key
+                .try_map(|key| SealedKey::seal_some(&key, keyring, entropy))?,
             master: match self.master_key_id {
                 MemberPatch::Keep => MemberPatch::Keep,
                 MemberPatch::Remove => MemberPatch::Remove,
                 MemberPatch::Set(id) => {
                     let master = master_key(service, id).await?;
-                    MemberPatch::Set(SealedKeys::diversified(&master, uid, &service.keyring)?)
+                    MemberPatch::Set(SealedKeys::diversified(&master, uid, keyring, entropy)?)
                 }
             },
         };
-        if change.brings_factory_key() && !self.allow_factory_keys {
+        if brings_factory_key(&change, technology, uid) && !self.allow_factory_keys {
             return Err(ApiError::invalid(InvalidInlay::FactoryKey));
         }
         Ok(change)
     }
+
+    /// Whether the keys are of the kind that the technology has.
+    fn check_shape(&self, technology: Technology) -> Result<(), ApiError> {
+        let rolling = technology.family() == Family::Sic43Nt;
+        if let MemberPatch::Set(key) = &self.file_key
+            && matches!(key, SomeKey::Rolling(_)) != rolling
+        {
+            return Err(invalid(InvalidInlay::KeyLength(technology)));
+        }
+        let one_key = technology.rolls() && technology.family() != Family::Ntag424;
+        let from_master = rolling && matches!(self.master_key_id, MemberPatch::Set(_));
+        if from_master || (one_key && matches!(self.meta_key, MemberPatch::Set(_))) {
+            return Err(invalid(InvalidInlay::OneKey(technology)));
+        }
+        Ok(())
+    }
 }
 
-/// The keys of a simulated inlay, for its chip. `None` where it makes no codes.
+/// Whether a change brings a key that everyone knows.
+fn brings_factory_key(change: &KeyChange, technology: Technology, uid: Uid) -> bool {
+    let own = [&change.meta, &change.file]
+        .into_iter()
+        .filter_map(MemberPatch::set);
+    let known = |key: KeyFingerprint| technology.is_factory_key(uid, key);
+    own.into_iter().any(|key| known(key.fingerprint))
+        || change
+            .master
+            .set()
+            .is_some_and(|keys| keys.factory(technology, uid))
+}
+
+/// The keys of a simulated inlay, for its chip.
 pub(in crate::http::admin) async fn open_keys(
     service: &Service,
     inlay: &Inlay,
-) -> Result<Option<(Mirror, Keys)>, ApiError> {
-    let (Some(mirror), Some(keys)) = (inlay.fields.mirror, &inlay.fields.keys) else {
-        return Ok(None);
-    };
-    let wrapped = match keys {
-        SealedKeys::Own { meta, file } => WrappedKeys::Own {
+) -> Result<InlayKeys, ApiError> {
+    let wrapped = match &inlay.fields.keys {
+        None => None,
+        Some(SealedKeys::Own { meta, file }) => Some(WrappedKeys::Own {
             meta: meta.as_ref().map(|key| key.wrapped.clone()),
             file: file.wrapped.clone(),
-        },
-        SealedKeys::Diversified { master_key_id, .. } => {
-            master_key(service, *master_key_id).await?.wrapped_keys()
+        }),
+        Some(SealedKeys::Diversified {
+            kept: Some(kept), ..
+        }) => Some(WrappedKeys::Own {
+            meta: Some(kept.meta.clone()),
+            file: kept.file.clone(),
+        }),
+        Some(SealedKeys::Diversified { master_key_id, .. }) => {
+            Some(master_key(service, *master_key_id).await?.wrapped_keys())
         }
     };
-    let keys = service.keyring.inlay_keys(&wrapped, inlay.uid, mirror)?;
-    Ok(Some((mirror, keys)))
+    let technology = inlay.fields.technology;
+    Ok(service
+        .keyring
+        .inlay_keys(wrapped.as_ref(), inlay.uid, technology)?)
 }
 
-async fn master_key(service: &Service, id: MasterKeyId) -> Result<SealedMasterKey, ApiError> {
+pub(in crate::http::admin) async fn master_key(
+    service: &Service,
+    id: MasterKeyId,
+) -> Result<SealedMasterKey, ApiError> {
     let found = service.storage.master_key(id).await?;
     found.ok_or_else(|| {
         let noun = "master key";

@@ -10,7 +10,7 @@ use utoipa::IntoParams;
 use super::view::InlayView;
 use crate::http::admin::page::{List, Page, PageParams, counted};
 use crate::http::error::{ApiError, Common, Invalid};
-use crate::id::{InlayId, MasterKeyId, TagId};
+use crate::id::{InlayId, MasterKeyId, TagId, UrlTemplateId};
 use crate::inlay::Uid;
 use crate::service::Service;
 use crate::storage::InlayFilter;
@@ -26,6 +26,8 @@ pub(crate) struct InlayQuery {
     uid: Option<Uid>,
     /// Those with keys from this master key.
     master_key_id: Option<MasterKeyId>,
+    /// Those with this URL template.
+    url_template_id: Option<UrlTemplateId>,
     /// Those of no tag, or those of one.
     unbound: Option<bool>,
     /// Those of the simulated world, or those of the real one.
@@ -52,6 +54,7 @@ pub(crate) async fn list(
         tag_id: query.tag_id,
         uid: query.uid,
         master_key_id: query.master_key_id,
+        url_template_id: query.url_template_id,
         unbound: query.unbound,
         simulated: query.simulated,
     };

@@ -6,6 +6,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use super::create::mode;
 use super::keys::KeyRequest;
 use super::view::InlayView;
 use crate::field_error::FieldError;
@@ -15,8 +16,9 @@ use crate::http::admin::path::Id;
 use crate::http::error::{
     ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written,
 };
-use crate::id::{InlayId, MasterKeyId, TagId};
-use crate::inlay::key::AesKey;
+use crate::id::{InlayId, MasterKeyId, TagId, UrlTemplateId};
+use crate::inlay::key::{AesKey, SomeKey};
+use crate::inlay::technology::Mode;
 use crate::inlay::{MacFrom, Mirror};
 use crate::inventory::{InlayFields, MemberPatch};
 use crate::service::Service;
@@ -29,6 +31,10 @@ pub(crate) struct InlayPatch {
     #[serde(default)]
     #[schema(value_type = Option<TagId>)]
     tag_id: MemberPatch<TagId>,
+    /// Another URL template; null for the canonical form. Its mode becomes the inlay's.
+    #[serde(default)]
+    #[schema(value_type = Option<UrlTemplateId>)]
+    url_template_id: MemberPatch<UrlTemplateId>,
     /// How it shows UID and counter; null where it makes no codes any more.
     #[serde(default)]
     #[schema(value_type = Option<Mirror>)]
@@ -41,10 +47,10 @@ pub(crate) struct InlayPatch {
     #[serde(default)]
     #[schema(value_type = Option<AesKey>)]
     meta_key: MemberPatch<AesKey>,
-    /// Another `SDMFileReadKey`.
+    /// Another `SDMFileReadKey`, or another of the one key that the chip has.
     #[serde(default)]
-    #[schema(value_type = Option<AesKey>)]
-    file_key: MemberPatch<AesKey>,
+    #[schema(value_type = Option<SomeKey>)]
+    file_key: MemberPatch<SomeKey>,
     /// A master key from which its keys are diversified from now on.
     #[serde(default)]
     #[schema(value_type = Option<MasterKeyId>)]
@@ -76,24 +82,36 @@ pub(crate) async fn update(
         return Err(ApiError::Invalid(FieldError::of("mac_from", why)));
     }
     let inlay = service.storage.inlay(id).await?;
-    let uid = inlay.ok_or(ApiError::NotFound("inlay"))?.uid;
+    let inlay = inlay.ok_or(ApiError::NotFound("inlay"))?;
+    let (uid, technology) = (inlay.uid, inlay.fields.technology);
     let request = KeyRequest {
         meta_key: patch.meta_key,
         file_key: patch.file_key,
         master_key_id: patch.master_key_id,
         allow_factory_keys: patch.allow_factory_keys,
     };
-    let keys = request.seal(&service, uid).await?;
+    let keys = request.seal(&service, uid, technology).await?;
+    let url_template_id = patch.url_template_id;
+    let mode = match url_template_id {
+        MemberPatch::Keep => None,
+        MemberPatch::Remove => Some(Mode::Aes),
+        MemberPatch::Set(id) => Some(mode(&service, None, Some(id)).await?),
+    };
     let (tag_id, mirror, mac_from) = (patch.tag_id, patch.mirror, patch.mac_from);
     let edit = move |before: InlayFields| {
         expected.check(Some(&before))?;
+        // A template says itself what these two say of the canonical form.
+        let form = match url_template_id {
+            MemberPatch::Set(_) => (None, MacFrom::None),
+            _ => (before.mirror, before.mac_from),
+        };
         let fields = InlayFields {
             technology: before.technology,
+            mode: mode.unwrap_or(before.mode),
+            url_template_id: url_template_id.apply(before.url_template_id),
             tag_id: tag_id.apply(before.tag_id),
-            mirror: mirror.apply(before.mirror),
-            mac_from: mac_from
-                .apply(Some(before.mac_from))
-                .unwrap_or(MacFrom::None),
+            mirror: mirror.apply(form.0),
+            mac_from: mac_from.apply(Some(form.1)).unwrap_or(MacFrom::None),
             keys: keys.clone().apply(before.keys).map_err(FieldError::from)?,
         };
         fields.validate().map_err(FieldError::from)?;

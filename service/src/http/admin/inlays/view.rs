@@ -3,9 +3,9 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::id::{InlayId, MasterKeyId, TagId};
-use crate::inlay::code::COUNTER_MAX;
+use crate::id::{InlayId, MasterKeyId, TagId, UrlTemplateId};
 use crate::inlay::key::{KeyCheck, KeyFingerprint};
+use crate::inlay::technology::Mode;
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::inventory::{Inlay, SealedKeys};
 
@@ -19,7 +19,11 @@ pub(crate) struct InlayView {
     uid: Uid,
     /// The chip's make.
     technology: Technology,
-    /// How it shows UID and counter; null where it makes no codes.
+    /// The cipher of an NTAG 424 DNA.
+    mode: Mode,
+    /// How it writes its URL; null for the canonical form.
+    url_template_id: Option<UrlTemplateId>,
+    /// How it shows UID and counter in the canonical form; null where it makes no such codes.
     mirror: Option<Mirror>,
     /// Where the part of the URL that its MAC covers begins.
     mac_from: MacFrom,
@@ -35,7 +39,7 @@ pub(crate) struct InlayView {
     meta_key_check: Option<KeyCheck>,
     /// The same under its file key.
     file_key_check: Option<KeyCheck>,
-    /// Whether it has the all-zero factory key: its codes prove nothing.
+    /// Whether it has a factory key, which everyone knows: its codes prove nothing.
     factory_keys: bool,
     /// Whether its counter has reached its end: the chip makes no further codes.
     used_up: bool,
@@ -68,6 +72,8 @@ impl From<Inlay> for InlayView {
             id: inlay.id,
             uid: inlay.uid,
             technology: fields.technology,
+            mode: fields.mode,
+            url_template_id: fields.url_template_id,
             mirror: fields.mirror,
             mac_from: fields.mac_from,
             tag_id: fields.tag_id,
@@ -79,8 +85,8 @@ impl From<Inlay> for InlayView {
             master_key_id: keys.and_then(SealedKeys::master_key_id),
             meta_key_check: keys.and_then(SealedKeys::meta).map(KeyFingerprint::check),
             file_key_check: keys.map(|keys| keys.file().check()),
-            factory_keys: keys.is_some_and(SealedKeys::factory),
-            used_up: inlay.last_counter >= COUNTER_MAX,
+            factory_keys: keys.is_some_and(|keys| keys.factory(fields.technology, inlay.uid)),
+            used_up: inlay.last_counter >= fields.technology.counter_max(),
             simulated: inlay.simulated,
         }
     }

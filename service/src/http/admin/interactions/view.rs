@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InlayId, InteractionId};
 use crate::inlay::Uid;
+use crate::inlay::assessment::Tamper;
 use crate::interaction::{Interaction, Reason, Refusal, TagName, Tech, Verdict};
 
 /// A tap, and what came of it.
@@ -50,8 +51,36 @@ pub(crate) struct InteractionView {
     returning_day: bool,
     /// Whether the answer carried a rolling key.
     key_issued: bool,
+    /// The state of the inlay's tamper loop: null where it has none, `unknown` where it is not
+    /// authenticated.
+    tamper: Option<Tamper>,
+    /// The decrypted file data of its code; null where it has none.
+    file_data: Option<FileDataView>,
     /// Whether it is simulated.
     simulated: bool,
+}
+
+/// What a chip encrypted of its file.
+#[derive(Serialize, ToSchema)]
+#[schema(as = FileData)]
+struct FileDataView {
+    /// All of it, in hex digits.
+    #[schema(pattern = "^([0-9A-F]{2})*$")]
+    hex: String,
+    /// The same as text, up to the first zero byte; null if it is none.
+    text: Option<String>,
+}
+
+impl FileDataView {
+    fn of(data: &[u8]) -> Self {
+        let text = data.split(|byte| *byte == 0).next().unwrap_or_default();
+        let text = std::str::from_utf8(text).ok();
+        let text = text.filter(|text| !text.chars().any(char::is_control));
+        Self {
+            hex: format!("{:X}", base16ct::HexDisplay(data)),
+            text: text.map(str::to_owned),
+        }
+    }
 }
 
 impl InteractionView {
@@ -80,6 +109,8 @@ impl InteractionView {
             returning_month: interaction.returning.month,
             returning_day: interaction.returning.day,
             key_issued: interaction.key_issued,
+            tamper: interaction.tamper,
+            file_data: interaction.file_data.as_deref().map(FileDataView::of),
             simulated: interaction.simulated,
         }
     }

@@ -11,8 +11,7 @@ use super::view::{MasterKeyView, name};
 use crate::http::admin::body::Body;
 use crate::http::admin::edited::Edited;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
-use crate::inlay::diversify::DiversificationInput;
-use crate::inlay::key::AesKey;
+use crate::inlay::derivation::{Derivation, MasterSecret};
 use crate::inventory::{InvalidInlay, MasterKeyFields, SealedKey};
 use crate::service::Service;
 
@@ -23,14 +22,11 @@ pub(crate) struct NewMasterKey {
     /// What it is called.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
-    /// The key.
-    key: AesKey,
-    /// What it is diversified with (AN10922): hex digits around one `{uid}`, at
-    /// most 31 bytes in all.
-    input: DiversificationInput,
-    /// Whether the meta key is diversified, too. Where not, it is the master key itself.
-    #[serde(default)]
-    diversify_meta: bool,
+    /// The key: 32 hex digits; of `sdm_backend` 2 to 128.
+    key: MasterSecret,
+    /// How an inlay's keys follow from it.
+    #[serde(deserialize_with = "crate::object::one")]
+    derivation: Derivation,
     /// Takes the all-zero factory key, too: codes of its inlays prove nothing.
     #[serde(default)]
     allow_factory_keys: bool,
@@ -47,14 +43,17 @@ pub(crate) async fn create(
     State(service): State<Arc<Service>>,
     Body(new): Body<NewMasterKey>,
 ) -> Result<(StatusCode, Edited<MasterKeyView>), ApiError> {
-    if new.key.is_factory() && !new.allow_factory_keys {
+    new.derivation
+        .check(&new.key)
+        .map_err(|why| ApiError::Invalid(FieldError::of("key", why.to_string())))?;
+    let sealed = SealedKey::seal_master(&new.key, &service.keyring, &*service.entropy)?;
+    if sealed.fingerprint.is_factory() && !new.allow_factory_keys {
         return Err(ApiError::invalid(InvalidInlay::FactoryKey));
     }
     let key = MasterKeyFields {
         name: name(new.name)?,
-        key: SealedKey::seal(&new.key, &service.keyring, &*service.entropy)?,
-        input: new.input,
-        diversify_meta: new.diversify_meta,
+        key: sealed,
+        derivation: new.derivation,
     };
     let id = service.storage.insert_master_key(key).await?;
     let key = service.storage.master_key(id).await?;

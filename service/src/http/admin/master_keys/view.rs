@@ -7,12 +7,12 @@ use crate::clock::Timestamp;
 use crate::field_error::FieldError;
 use crate::http::error::ApiError;
 use crate::id::MasterKeyId;
-use crate::inlay::diversify::DiversificationInput;
+use crate::inlay::derivation::Derivation;
 use crate::inlay::key::KeyCheck;
 use crate::inventory::SealedMasterKey;
 use crate::tag::{NAME_MAX, text_fits};
 
-/// A key from which the keys of many inlays are diversified (NXP AN10922).
+/// A key from which the keys of many inlays are derived.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = MasterKey)]
 pub(crate) struct MasterKeyView {
@@ -22,10 +22,8 @@ pub(crate) struct MasterKeyView {
     name: String,
     /// The first 3 bytes of the AES-CMAC of 16 zero bytes under it, to compare by eye.
     key_check: KeyCheck,
-    /// What it is diversified with: hex digits around `{uid}`.
-    input: DiversificationInput,
-    /// Whether the meta key is diversified, too. Where not, it is the master key itself.
-    diversify_meta: bool,
+    /// How an inlay's keys follow from it.
+    derivation: Derivation,
     /// Whether it is the all-zero factory key: codes of its inlays prove nothing.
     factory_key: bool,
     /// When it was created.
@@ -39,8 +37,7 @@ impl From<SealedMasterKey> for MasterKeyView {
             key_check: key.fields.key.fingerprint.check(),
             factory_key: key.factory(),
             name: key.fields.name,
-            input: key.fields.input,
-            diversify_meta: key.fields.diversify_meta,
+            derivation: key.fields.derivation,
             created_at: key.created_at,
         }
     }

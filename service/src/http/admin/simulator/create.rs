@@ -15,7 +15,8 @@ use crate::http::admin::body::Body;
 use crate::http::admin::inlays::KeyRequest;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::id::{MasterKeyId, TagId};
-use crate::inlay::key::AesKey;
+use crate::inlay::key::{AesKey, SomeKey};
+use crate::inlay::technology::Mode;
 use crate::inlay::{MacFrom, Mirror, Technology};
 use crate::inventory::{InlayFields, MemberPatch, NewInlay, virtual_uid};
 use crate::service::Service;
@@ -63,8 +64,14 @@ pub(crate) async fn create(
 ) -> Result<(StatusCode, Json<VirtualInlayView>), ApiError> {
     let uid = virtual_uid(&*service.entropy);
     let (meta_key, file_key) = match (new.meta_key, new.file_key, new.master_key_id) {
-        (None, None, None) => (random_key(&service), random_key(&service)),
-        (meta, file, _) => (meta.into(), file.into()),
+        (None, None, None) => {
+            let file = SomeKey::Aes(random_key(&service));
+            (
+                MemberPatch::Set(random_key(&service)),
+                MemberPatch::Set(file),
+            )
+        }
+        (meta, file, _) => (meta.into(), file.map(SomeKey::Aes).into()),
     };
     let keys = KeyRequest {
         meta_key,
@@ -72,9 +79,11 @@ pub(crate) async fn create(
         master_key_id: new.master_key_id.into(),
         allow_factory_keys: new.allow_factory_keys,
     };
-    let keys = keys.seal(&service, uid).await?;
+    let keys = keys.seal(&service, uid, Technology::Ntag424Dna).await?;
     let fields = InlayFields {
         technology: Technology::Ntag424Dna,
+        mode: Mode::Aes,
+        url_template_id: None,
         tag_id: None,
         mirror: Some(new.mirror.unwrap_or(Mirror::Encrypted)),
         mac_from: new.mac_from.unwrap_or(MacFrom::None),
@@ -85,6 +94,7 @@ pub(crate) async fn create(
         uid,
         fields,
         simulated: true,
+        last_counter: 0,
     };
     let tag = tag(&service, new.tag_id, new.tag, new.name).await?;
     let id = service.storage.insert_virtual_inlay(tag, inlay).await?;
@@ -93,8 +103,8 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, Json(chip.into())))
 }
 
-fn random_key(service: &Service) -> MemberPatch<AesKey> {
-    MemberPatch::Set(AesKey::from_bytes(entropy::bytes(&*service.entropy)))
+fn random_key(service: &Service) -> AesKey {
+    AesKey::from_bytes(entropy::bytes(&*service.entropy))
 }
 
 async fn tag(

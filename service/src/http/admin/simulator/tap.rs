@@ -20,14 +20,15 @@ use crate::http::public;
 use crate::id::{InteractionId, TagId, VirtualInlayId};
 use crate::inlay::Uid;
 use crate::inlay::code::COUNTER_MAX;
+use crate::inlay::key::InlayKeys;
 use crate::inlay::virtual_inlay::{OneTimeCode, VirtualInlay};
 use crate::interaction::Reason;
 use crate::inventory::SimulatedInlay;
 use crate::payload;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
-use crate::storage::Conflict;
-use crate::tap::{self, Tap, TapAnswer};
+use crate::storage::{Conflict, StorageError};
+use crate::tap::{self, Place, Tap, TapAnswer};
 use crate::visitor::Visitor;
 
 /// How to tap.
@@ -163,7 +164,8 @@ async fn code(
     chip: &SimulatedInlay,
     counter: u32,
 ) -> Result<OneTimeCode, ApiError> {
-    let Some((mirror, keys)) = open_keys(service, &chip.inlay).await? else {
+    let keys = open_keys(service, &chip.inlay).await?;
+    let (Some(mirror), InlayKeys::Aes(keys)) = (chip.inlay.fields.mirror, keys) else {
         return Err(ApiError::conflict(
             Code::NoMirror,
             "This virtual inlay no longer makes codes. Set its inlay's mirror first.",
@@ -181,7 +183,8 @@ async fn code(
 
 /// Opens a tag's URL as a messenger does, for the preview of a link.
 async fn preview(service: &Service, slug: &str) -> Result<Followed, ApiError> {
-    let status = match tap::linked(service, slug).await? {
+    let place = Place::Slug(slug.to_owned());
+    let status = match tap::linked(service, &place).await? {
         Some(_) => StatusCode::OK,
         None => StatusCode::NOT_FOUND,
     };
@@ -205,7 +208,7 @@ async fn follow(
     origin: Origin,
 ) -> Result<Followed, ApiError> {
     let tap = Tap {
-        slug,
+        place: Place::Slug(slug.to_owned()),
         query,
         cookie: None,
         reload: false,

@@ -3,5 +3,5 @@
 mod column;
 mod table;
 
-pub(super) use column::{Column, EXPERIENCE};
+pub(super) use column::{Column, EXPERIENCE, TEMPLATE};
 pub(super) use table::{Row, Table};

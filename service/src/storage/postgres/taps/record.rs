@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use tokio_postgres::Row;
 
 use crate::inlay::Uid;
-use crate::interaction::{Claim, NewInteraction, Recorded, Refusal, Returning, Verdict};
+use crate::inlay::assessment::Tamper;
+use crate::interaction::{
+    Claim, CounterRule, NewInteraction, Recorded, Refusal, Returning, Verdict,
+};
 use crate::storage::Event;
 use crate::storage::StorageError;
 use crate::storage::postgres::node::{Attempts, Node};
@@ -53,8 +56,8 @@ pub(in crate::storage::postgres) async fn taps(
 fn recorded(row: &Row, tap: &NewInteraction) -> Result<Recorded, StorageError> {
     let verdict = Verdict::from_parts(
         row::reason(column(row, 2)?)?,
-        row::optional_number(row, 3)?,
-        row::optional_number(row, 4)?,
+        row::counter(row, 3)?,
+        row::counter(row, 4)?,
         unknown_uid(tap),
     );
     Ok(Recorded {
@@ -81,9 +84,10 @@ struct Columns<'a> {
     tags: Vec<i64>,
     inlays: Vec<Option<i64>>,
     key_versions: Vec<Option<i32>>,
-    counters: Vec<Option<i32>>,
+    counters: Vec<Option<i64>>,
+    mirrors: Vec<bool>,
     reasons: Vec<Option<&'static str>>,
-    lasts: Vec<Option<i32>>,
+    lasts: Vec<Option<i64>>,
     uids: Vec<Option<Vec<u8>>>,
     techs: Vec<&'static str>,
     experiences: Vec<Option<i64>>,
@@ -94,6 +98,8 @@ struct Columns<'a> {
     url_digests: Vec<Option<&'a [u8]>>,
     simulations: Vec<bool>,
     offsets: Vec<i64>,
+    tampers: Vec<Option<&'static str>>,
+    file_data: Vec<Option<&'a [u8]>>,
 }
 
 impl<'a> Columns<'a> {
@@ -105,32 +111,34 @@ impl<'a> Columns<'a> {
             taps.iter().map(value).collect()
         }
         let code = |tap: &NewInteraction| match tap.claim {
-            Claim::Decided(_) => None,
+            Claim::Decided(_) | Claim::Known { .. } => None,
             Claim::Counter {
-                inlay_id,
                 key_version,
                 counter,
-            } => Some((inlay_id.0, key_version.cast_signed(), counter.cast_signed())),
+                rule,
+                ..
+            } => Some((key_version.cast_signed(), i64::from(counter), rule)),
         };
-        let decided = |tap: &NewInteraction| match tap.claim {
-            Claim::Decided(verdict) => Some(verdict),
-            Claim::Counter { .. } => None,
-        };
+        let decided = |tap: &NewInteraction| tap.claim.decided();
         let signed = |number: Option<u32>| number.map(u32::cast_signed);
+        let wide = |number: Option<u32>| number.map(i64::from);
         Self {
             ids: column(taps, |tap| tap.id.0),
             tags: column(taps, |tap| tap.tag_id.0),
-            inlays: column(taps, |tap| code(tap).map(|(inlay, ..)| inlay)),
-            key_versions: column(taps, |tap| code(tap).map(|(_, version, _)| version)),
+            inlays: column(taps, |tap| tap.claim.inlay_id().map(|id| id.0)),
+            key_versions: column(taps, |tap| code(tap).map(|(version, ..)| version)),
             counters: column(taps, |tap| match code(tap) {
-                Some((.., counter)) => Some(counter),
-                None => signed(decided(tap).and_then(|verdict| verdict.counters().0)),
+                Some((_, counter, _)) => Some(counter),
+                None => wide(decided(tap).and_then(|verdict| verdict.counters().0)),
+            }),
+            mirrors: column(taps, |tap| {
+                matches!(code(tap), Some((.., CounterRule::Mirror)))
             }),
             reasons: column(taps, |tap| {
                 decided(tap).map(|verdict| verdict.reason().as_str())
             }),
             lasts: column(taps, |tap| {
-                signed(decided(tap).and_then(|verdict| verdict.counters().1))
+                wide(decided(tap).and_then(|verdict| verdict.counters().1))
             }),
             uids: column(taps, |tap| unknown_uid(tap).map(|uid| uid.bytes().to_vec())),
             techs: column(taps, |tap| tap.tech.value()),
@@ -146,6 +154,8 @@ impl<'a> Columns<'a> {
             }),
             simulations: column(taps, |tap| tap.simulated),
             offsets: column(taps, |tap| tap.time_offset),
+            tampers: column(taps, |tap| tap.tamper.map(Tamper::as_str)),
+            file_data: column(taps, |tap| tap.file_data.as_deref()),
         }
     }
 
@@ -163,6 +173,7 @@ impl<'a> Columns<'a> {
             &self.inlays,
             &self.key_versions,
             &self.counters,
+            &self.mirrors,
             &self.reasons,
             &self.lasts,
             &self.uids,
@@ -175,10 +186,12 @@ impl<'a> Columns<'a> {
             &self.url_digests,
             &self.simulations,
             &self.offsets,
+            &self.tampers,
+            &self.file_data,
         ];
         session.rows(RECORD, parameters).await
     }
 }
 
 const RECORD: &str = "SELECT * FROM record_taps($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-    $14, $15, $16, $17, $18, $19)";
+    $14, $15, $16, $17, $18, $19, $20, $21, $22)";

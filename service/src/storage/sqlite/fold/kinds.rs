@@ -9,7 +9,7 @@ use super::layer::Layer;
 use super::state::State;
 use crate::clock::Timestamp;
 use crate::id::{InlayId, InteractionId, TagId};
-use crate::inlay::counter::CounterState;
+use crate::inlay::counter::{CounterState, MirrorState};
 use crate::interaction::{ClientId, Reason};
 
 /// What is folded into one row.
@@ -35,6 +35,42 @@ pub(in crate::storage::sqlite) trait Entry: Copy + 'static {
 pub(in crate::storage::sqlite) struct Counter {
     pub(in crate::storage::sqlite) key_version: u32,
     pub(in crate::storage::sqlite) state: CounterState,
+    /// Without a MAC: the day of the last rise, and by how much it rose on that day.
+    day: i64,
+    risen: u32,
+}
+
+impl Counter {
+    /// After an authentic code.
+    pub(in crate::storage::sqlite) fn accepted(
+        before: Option<Self>,
+        key_version: u32,
+        state: CounterState,
+    ) -> Self {
+        Self {
+            key_version,
+            state,
+            day: before.map_or(0, |counter| counter.day),
+            risen: before.map_or(0, |counter| counter.risen),
+        }
+    }
+
+    /// As that of a chip whose codes prove nothing.
+    pub(in crate::storage::sqlite) const fn mirror(self) -> MirrorState {
+        MirrorState {
+            last: self.state.last,
+            day: self.day,
+            risen: self.risen,
+        }
+    }
+
+    /// After a code that proves nothing.
+    pub(in crate::storage::sqlite) const fn shown(mut self, shown: MirrorState) -> Self {
+        self.state.last = shown.last;
+        self.day = shown.day;
+        self.risen = shown.risen;
+        self
+    }
 }
 
 impl Entry for Counter {
@@ -43,15 +79,21 @@ impl Entry for Counter {
     fn load(connection: &Connection, inlay: InlayId) -> rusqlite::Result<Option<(Self, i64)>> {
         connection
             .prepare_cached(
-                "SELECT key_version, last, seen, folded_to FROM counters WHERE inlay_id = ?1",
+                "SELECT key_version, last, seen, risen_on, risen, folded_to FROM counters
+                 WHERE inlay_id = ?1",
             )?
             .query_row([inlay.0], |row| {
                 let state = CounterState {
                     last: row.get(1)?,
                     seen: row.get::<_, i64>(2)?.cast_unsigned(),
                 };
-                let key_version = row.get(0)?;
-                Ok((Self { key_version, state }, row.get(3)?))
+                let counter = Self {
+                    key_version: row.get(0)?,
+                    state,
+                    day: row.get(3)?,
+                    risen: row.get(4)?,
+                };
+                Ok((counter, row.get(5)?))
             })
             .optional()
     }
@@ -62,14 +104,27 @@ impl Entry for Counter {
         inlay: InlayId,
         folded_to: i64,
     ) -> rusqlite::Result<()> {
-        let Self { key_version, state } = self;
+        let Self {
+            key_version,
+            state,
+            day,
+            risen,
+        } = self;
         let seen = state.seen.cast_signed();
         connection
             .prepare_cached(
-                "UPDATE counters SET last = ?3, seen = ?4, folded_to = ?5
+                "UPDATE counters SET last = ?3, seen = ?4, risen_on = ?5, risen = ?6, folded_to = ?7
                  WHERE inlay_id = ?1 AND key_version = ?2",
             )?
-            .execute((inlay.0, key_version, state.last, seen, folded_to))?;
+            .execute((
+                inlay.0,
+                key_version,
+                state.last,
+                seen,
+                day,
+                risen,
+                folded_to,
+            ))?;
         Ok(())
     }
 

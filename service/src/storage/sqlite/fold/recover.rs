@@ -14,6 +14,7 @@ use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::counter::Acceptance;
 use crate::interaction::{ClientId, Reason};
 use crate::storage::StorageError;
+use crate::storage::plane::counters::day;
 use crate::storage::sqlite::{connection, row};
 
 /// An interaction after the mark, as far as something follows from it.
@@ -22,8 +23,8 @@ struct Appended {
     seq: i64,
     at: Timestamp,
     tag: TagId,
-    /// The inlay and the counter of an accepted code.
-    accepted: Option<(InlayId, u32)>,
+    /// The inlay and the counter of a code that was accepted, or that proves nothing.
+    code: Option<(InlayId, u32)>,
     reason: Reason,
     /// `None` for one that was erased.
     client: Option<ClientId>,
@@ -40,10 +41,14 @@ pub(in crate::storage::sqlite) fn recover(connection: &Connection) -> Result<Fol
     let counters = replay::<Counter>(
         connection,
         &appended,
-        |tap| tap.accepted.map(|(inlay, _)| inlay),
+        |tap| tap.code.map(|(inlay, _)| inlay),
         |before, tap| {
-            let (counter, (_, accepted)) = before.zip(tap.accepted)?;
-            match counter.state.accept(accepted) {
+            let (counter, (_, shown)) = before.zip(tap.code)?;
+            if tap.reason == Reason::NoMac {
+                let moved = counter.mirror().show(shown, day(tap.at));
+                return Some(moved.map_or(counter, |moved| counter.shown(moved)));
+            }
+            match counter.state.accept(shown) {
                 Acceptance::Accepted { state, .. } => Some(Counter { state, ..counter }),
                 Acceptance::Replayed { .. } | Acceptance::OutOfOrder { .. } => Some(counter),
             }
@@ -97,8 +102,8 @@ fn appended(connection: &Connection, mark: i64) -> Result<Vec<Appended>, Storage
             seq: found.get(1)?,
             at: Timestamp::from_millis(found.get(2)?),
             tag: TagId(found.get(3)?),
-            accepted: code
-                .filter(|_| reason == Reason::Verified)
+            code: code
+                .filter(|_| matches!(reason, Reason::Verified | Reason::NoMac))
                 .map(|(inlay, counter)| (InlayId(inlay), counter)),
             reason,
             client: found.get::<_, Option<_>>(7)?.map(ClientId),

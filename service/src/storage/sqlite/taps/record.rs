@@ -6,10 +6,13 @@ use rusqlite::Connection;
 use crate::clock::Timestamp;
 use crate::id::InlayId;
 use crate::inlay::Uid;
-use crate::interaction::{Claim, NewInteraction, Recorded, Refusal, Returning, Verdict};
+use crate::inlay::assessment::Tamper;
+use crate::interaction::{
+    Claim, CounterRule, NewInteraction, Recorded, Refusal, Returning, Verdict,
+};
 use crate::storage::Event;
 use crate::storage::StorageError;
-use crate::storage::plane::counters::judge;
+use crate::storage::plane::counters::{day, judge, show};
 use crate::storage::sqlite::fold::{Counter, Folding, Hour, Taps, Visit, Visitor};
 use crate::storage::sqlite::writer::Write;
 
@@ -19,16 +22,21 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
     let at = write.now.plus_millis(tap.time_offset);
     let fold = &mut write.fold;
     let seq = fold.next(tap.id)?;
-    let (verdict, inlay_id) = match tap.claim {
-        Claim::Decided(verdict) => (verdict, None),
+    let inlay_id = tap.claim.inlay_id();
+    let verdict = match tap.claim {
+        Claim::Decided(verdict) | Claim::Known { verdict, .. } => verdict,
         Claim::Counter {
             inlay_id,
             key_version,
             counter,
-        } => (
-            accept(fold, inlay_id, key_version, counter)?,
-            Some(inlay_id),
-        ),
+            rule: CounterRule::Proof,
+        } => accept(fold, inlay_id, key_version, counter)?,
+        Claim::Counter {
+            inlay_id,
+            key_version,
+            counter,
+            rule: CounterRule::Mirror,
+        } => shown(fold, inlay_id, key_version, counter, day(at))?,
     };
     let visit = visit(fold, tap, at)?;
     let hour = Hour::of(at, verdict.reason(), tap.simulated);
@@ -78,13 +86,30 @@ fn accept(
     let present = present.filter(|present| present.key_version == key_version);
     let (verdict, moved) = judge(present.map(|present| present.state), counter);
     if let Some(state) = moved {
-        let counter = Counter { key_version, state };
+        let counter = Counter::accepted(present, key_version, state);
         if state.used_up() {
             // Once in an inlay's life. The overview counts these rows.
             fold.put(inlay, counter)?;
         } else {
             fold.set(inlay, counter);
         }
+    }
+    Ok(verdict)
+}
+
+/// The same of a code that proves nothing.
+fn shown(
+    fold: &mut Folding<'_>,
+    inlay: InlayId,
+    key_version: u32,
+    counter: u32,
+    day: i64,
+) -> Result<Verdict, StorageError> {
+    let present: Option<Counter> = fold.get(inlay)?;
+    let present = present.filter(|present| present.key_version == key_version);
+    let (verdict, moved) = show(present.map(Counter::mirror), counter, day);
+    if let (Some(present), Some(moved)) = (present, moved) {
+        fold.set(inlay, present.shown(moved));
     }
     Ok(verdict)
 }
@@ -134,8 +159,8 @@ fn insert_interaction(
         .prepare_cached(
             "INSERT INTO interactions (id, at, tag_id, previous, inlay_id, uid, reason, counter, last_counter,
                  tech, experience_id, experience_version, client, country, returning_month, returning_day,
-                 key_issued, simulated, seq)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+                 key_issued, simulated, tamper, file_data, seq)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
         )?
         .execute(rusqlite::params![
             tap.id.0,
@@ -156,6 +181,8 @@ fn insert_interaction(
             visit.returning.day,
             tap.key.is_some(),
             tap.simulated,
+            tap.tamper.map(Tamper::as_str),
+            tap.file_data,
             seq,
         ])?;
     Ok(())

@@ -15,15 +15,22 @@ pub(in super::super) enum Column {
 }
 
 /// The members of a new inlay that have a column.
-const INLAY: [&str; 7] = [
+const INLAY: [&str; 11] = [
     "uid",
     "technology",
+    TEMPLATE,
+    "url_template_id",
+    "mode",
+    "last_counter",
     "mirror",
     "mac_from",
     "meta_key",
     "file_key",
     "master_key_id",
 ];
+
+/// The column of a URL template's name.
+pub(in super::super) const TEMPLATE: &str = "template";
 
 /// The column of an experience's name.
 pub(in super::super) const EXPERIENCE: &str = "experience";

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use tokio::sync::OnceCell;
 
-use super::super::csv::Column;
+use super::super::csv::{Column, TEMPLATE};
 use super::experiences::Experiences;
 use crate::http::admin::inlays::NewInlayBody;
-use crate::inventory::NewInlay;
+use crate::http::error::ApiError;
+use crate::id::UrlTemplateId;
+use crate::inventory::{NewInlay, URL_TEMPLATES_MAX, UrlTemplate};
 use crate::service::Service;
 use crate::storage::ImportRow;
 use crate::tag::cell::Cell;
@@ -19,6 +22,8 @@ pub(super) struct Reader {
     /// What rows say of a tag. An experience that is named is one with an id here.
     of_tag: Arc<[TagColumn]>,
     experiences: Option<Experiences>,
+    /// Asked for once, if a row names one.
+    templates: OnceCell<Vec<UrlTemplate>>,
 }
 
 /// A row that was read.
@@ -40,6 +45,7 @@ impl Reader {
             of_tag: of_tag.chain(leads).collect(),
             columns,
             experiences,
+            templates: OnceCell::new(),
         }
     }
 
@@ -79,6 +85,10 @@ impl Reader {
             slug: slug.clone(),
             ..TagFields::named("-".to_owned())
         })?;
+        if let Some(named) = members.remove(TEMPLATE) {
+            let id = self.template(service, &named).await?;
+            members.insert("url_template_id".to_owned(), id.0.into());
+        }
         let inlay = inlay(service, members).await?;
         let row = ImportRow {
             slug,
@@ -87,6 +97,24 @@ impl Reader {
             inlay,
         };
         Ok(Parsed { row, warning })
+    }
+
+    /// The URL template that a cell names.
+    async fn template(&self, service: &Service, named: &Value) -> Result<UrlTemplateId, String> {
+        let named = named.as_str().unwrap_or_default();
+        let read = || service.storage.url_templates(None, URL_TEMPLATES_MAX);
+        let templates = self.templates.get_or_try_init(read).await;
+        let templates = templates.map_err(|error| ApiError::from(error).detail())?;
+        let mut found = templates
+            .iter()
+            .filter(|template| template.fields.name == named);
+        match (found.next(), found.next()) {
+            (Some(template), None) => Ok(template.id),
+            (Some(_), Some(_)) => Err(format!(
+                "Several URL templates are called \"{named}\": use the column url_template_id."
+            )),
+            (None, _) => Err(format!("There is no URL template called \"{named}\".")),
+        }
     }
 }
 
@@ -116,7 +144,7 @@ async fn inlay(service: &Service, members: Map<String, Value>) -> Result<Option<
 fn value(member: &str, text: &str) -> Value {
     match (member, text.parse::<i64>()) {
         ("mirror", _) if text == "none" => Value::Null,
-        ("master_key_id", Ok(id)) => id.into(),
+        ("master_key_id" | "url_template_id" | "last_counter", Ok(number)) => number.into(),
         _ => text.into(),
     }
 }

@@ -1,0 +1,89 @@
+//! `solve`: which template one-time URLs have.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::client::Connection;
+
+#[derive(Args)]
+pub(super) struct Options {
+    /// One to five URLs of one batch, as its inlays make them.
+    #[arg(required = true, value_name = "URL")]
+    urls: Vec<String>,
+
+    /// A file with keys that might be theirs, one a line.
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
+
+    /// A file with master keys that might be theirs, one a line.
+    #[arg(long, value_name = "FILE")]
+    master_keys: Option<PathBuf>,
+
+    /// Print the service's answer as JSON.
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    connection: Connection,
+}
+
+pub(super) fn run(options: &Options) -> Result<()> {
+    let asked = json!({
+        "urls": options.urls,
+        "keys": lines(options.keys.as_deref())?,
+        "master_keys": lines(options.master_keys.as_deref())?,
+    });
+    let service = options.connection.open()?;
+    let solved = service.post("/url-templates/solve", &asked)?;
+    let mut out = io::stdout().lock();
+    if options.json {
+        writeln!(out, "{solved:#}")?;
+        return Ok(());
+    }
+    let candidates = solved["candidates"].as_array();
+    let candidates = candidates.map(Vec::as_slice).unwrap_or_default();
+    let verdict = match (solved["certainty"].as_str(), candidates.len()) {
+        (Some("proved"), _) => "Proved: the URLs verify.",
+        (Some("narrowed"), 1) => "Not proved: no key verifies them. By its shape it could be this.",
+        (Some("narrowed"), _) => "Not proved. It could be one of these.",
+        _ => "It cannot be told. Send another URL of the same batch, or its keys.",
+    };
+    writeln!(out, "{verdict}")?;
+    for candidate in candidates {
+        let text = |member: &str| match &candidate[member] {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        writeln!(out, "\n{}", text("template"))?;
+        for member in [
+            "technology",
+            "mode",
+            "mac_from",
+            "derivation",
+            "slots",
+            "uid",
+            "counter",
+        ] {
+            if !candidate[member].is_null() {
+                writeln!(out, "  {member}: {}", text(member))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The lines of a file that say something.
+fn lines(file: Option<&Path>) -> Result<Vec<String>> {
+    let Some(file) = file else {
+        return Ok(Vec::new());
+    };
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("{} cannot be read", file.display()))?;
+    let lines = text.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty());
+    Ok(lines.map(str::to_owned).collect())
+}

@@ -1,0 +1,78 @@
+//! `/admin/v1/url-templates`. The keys go in and never come out.
+
+mod create;
+mod delete;
+mod get;
+mod keys;
+mod list;
+mod solve;
+mod update;
+mod view;
+
+pub(super) use create::*;
+pub(super) use delete::*;
+pub(super) use get::*;
+pub(super) use keys::*;
+pub(super) use list::*;
+pub(super) use solve::*;
+pub(super) use update::*;
+
+use url::Host;
+
+use super::edited::Edited;
+use crate::http::access::is_ours;
+use crate::http::error::ApiError;
+use crate::http::reserved;
+use crate::http::state::AppState;
+use crate::id::UrlTemplateId;
+use crate::inlay::template::{Template, TemplateSettings};
+use crate::service::Service;
+use crate::settings::host;
+use crate::storage::StorageError;
+use crate::tag::{NAME_MAX, text_fits};
+
+/// A template as it is now.
+async fn current(
+    service: &Service,
+    id: UrlTemplateId,
+) -> Result<Option<Edited<view::UrlTemplateView>>, StorageError> {
+    let found = service.storage.url_template(id).await?;
+    Ok(found.map(|found| Edited::shown_as(found, view::UrlTemplateView::from)))
+}
+
+/// What a person wrote as a template, which must leave the service's own places alone.
+fn checked(state: &AppState, settings: TemplateSettings) -> Result<Template, ApiError> {
+    let template = Template::new(settings).map_err(|why| ApiError::Invalid(why.to_string()))?;
+    if let Some(route) = reserved::reached(&template) {
+        return Err(ApiError::Invalid(format!(
+            "A URL of this template could reach {route}, which is the service's own. Choose another path."
+        )));
+    }
+    if takes_our_host(state, &template) {
+        let host = template.sample_host();
+        return Err(ApiError::Invalid(format!(
+            "The host of a template cannot be one by which the admin API is reached: {host}. Choose a host for tags alone."
+        )));
+    }
+    Ok(template)
+}
+
+fn takes_our_host(state: &AppState, template: &Template) -> bool {
+    let settings = state.service.settings();
+    let of_tag_url = host::of_url(&settings.tag_url).map(|host| host.to_string());
+    let named = settings.hosts.iter().chain(&of_tag_url);
+    let sample = Host::parse(&template.sample_host());
+    named.into_iter().any(|host| template.answers_at(host))
+        || template.answers_at("localhost")
+        || sample.is_ok_and(|host| is_ours(state, &host))
+}
+
+/// A template's name, checked.
+fn name(name: String) -> Result<String, ApiError> {
+    if name.trim().is_empty() || !text_fits(&name, NAME_MAX) {
+        return Err(ApiError::Invalid(format!(
+            "A URL template needs a name of 1 to {NAME_MAX} characters."
+        )));
+    }
+    Ok(name)
+}

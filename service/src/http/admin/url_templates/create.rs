@@ -1,0 +1,102 @@
+//! `POST /admin/v1/url-templates`.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::keys::SharedKeys;
+use super::view::UrlTemplateView;
+use crate::http::admin::body::Body;
+use crate::http::admin::edited::Edited;
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
+use crate::http::state::AppState;
+use crate::id::MasterKeyId;
+use crate::inlay::Technology;
+use crate::inlay::key::AesKey;
+use crate::inlay::technology::Mode;
+use crate::inlay::template::{MacStart, TemplateSettings};
+use crate::inventory::UrlTemplateFields;
+
+/// A URL template to be created.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewUrlTemplate {
+    /// What it is called.
+    #[schema(min_length = 1, max_length = 200)]
+    name: String,
+    /// The URL with `{slug}`, `{uid}`, `{counter}`, `{picc}`, `{enc}`, `{mac}`, `{tamper}` or
+    /// `{*}` (anything) in their places; a literal brace is doubled.
+    #[schema(min_length = 1, max_length = 512)]
+    template: String,
+    /// The chip.
+    technology: Technology,
+    /// The cipher of an NTAG 424 DNA.
+    #[serde(default)]
+    mode: Mode,
+    /// Where the MAC's input begins: `none`, the name of a placeholder, or the chip's own offset.
+    #[serde(default)]
+    mac_from: MacStart,
+    /// The NDEF prefix code the chip is written with; by default the longest that fits.
+    #[schema(maximum = 4)]
+    ndef_prefix: Option<u8>,
+    /// Characters of `{enc}`, a multiple of 32.
+    #[schema(minimum = 32, multiple_of = 32)]
+    enc_length: Option<usize>,
+    /// Byte of the tamper pair in the decrypted file data.
+    tamper_at: Option<usize>,
+    /// Meta keys by which a tag is found without slug and UID.
+    #[serde(default)]
+    #[schema(max_items = 64)]
+    meta_keys: Vec<AesKey>,
+    /// Master keys whose shared meta keys do the same.
+    #[serde(default)]
+    #[schema(max_items = 64)]
+    master_key_ids: Vec<MasterKeyId>,
+    /// Takes the all-zero factory key, too: its codes prove nothing.
+    #[serde(default)]
+    allow_factory_keys: bool,
+}
+
+/// Create a URL template
+///
+/// Refused if one URL could match it and another template, or a route of the
+/// service, or if its host is one by which the admin API is reached.
+#[utoipa::path(
+    post, path = "/url-templates", tag = "url templates", request_body = NewUrlTemplate,
+    responses((status = CREATED, body = UrlTemplateView), Conflicting, BadBody, Written, Common)
+)]
+pub(crate) async fn create(
+    State(state): State<AppState>,
+    Body(new): Body<NewUrlTemplate>,
+) -> Result<(StatusCode, Edited<UrlTemplateView>), ApiError> {
+    let service = &state.service;
+    let template = super::checked(
+        &state,
+        TemplateSettings {
+            template: new.template,
+            technology: new.technology,
+            mode: new.mode,
+            mac_from: new.mac_from,
+            ndef_prefix: new.ndef_prefix,
+            enc_length: new.enc_length,
+            tamper_at: new.tamper_at,
+        },
+    )?;
+    let keys = SharedKeys {
+        meta_keys: new.meta_keys,
+        master_key_ids: new.master_key_ids,
+        allow_factory_keys: new.allow_factory_keys,
+    };
+    let mut fields = UrlTemplateFields {
+        name: super::name(new.name)?,
+        template,
+        keys: Vec::new(),
+    };
+    fields.add(keys.seal(service).await?);
+    let id = service.storage.insert_url_template(fields).await?;
+    let template = service.storage.url_template(id).await?;
+    let template = template.ok_or(ApiError::NotFound("URL template"))?;
+    let template = Edited::shown_as(template, UrlTemplateView::from);
+    Ok((StatusCode::CREATED, template))
+}

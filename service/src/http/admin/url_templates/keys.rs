@@ -1,0 +1,135 @@
+//! `POST` and `DELETE /admin/v1/url-templates/{id}/meta-keys`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+use super::view::UrlTemplateView;
+use crate::http::admin::body::Body;
+use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
+use crate::http::admin::inlays::master_key;
+use crate::http::admin::path::Id;
+use crate::http::admin::query::Query;
+use crate::http::error::{
+    ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, Invalid, NotFound, Written,
+};
+use crate::id::{MasterKeyId, UrlTemplateId};
+use crate::inlay::key::{AesKey, KeyCheck};
+use crate::inventory::{InvalidInlay, InvalidUrlTemplate, SealedKey, SharedKey, UrlTemplate};
+use crate::service::Service;
+
+/// Shared meta keys for a URL template.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SharedKeys {
+    /// Meta keys of its own.
+    #[serde(default)]
+    #[schema(max_items = 64)]
+    pub(super) meta_keys: Vec<AesKey>,
+    /// Master keys that give all their inlays one meta key.
+    #[serde(default)]
+    #[schema(max_items = 64)]
+    pub(super) master_key_ids: Vec<MasterKeyId>,
+    /// Takes the all-zero factory key, too: its codes prove nothing.
+    #[serde(default)]
+    pub(super) allow_factory_keys: bool,
+}
+
+impl SharedKeys {
+    /// The keys as they are stored.
+    pub(super) async fn seal(self, service: &Service) -> Result<Vec<SharedKey>, ApiError> {
+        let mut keys = Vec::new();
+        for key in &self.meta_keys {
+            if key.is_factory() && !self.allow_factory_keys {
+                return Err(ApiError::Invalid(InvalidInlay::FactoryKey.to_string()));
+            }
+            let sealed = SealedKey::seal(key, &service.keyring, &*service.entropy)?;
+            keys.push(SharedKey::seal(sealed));
+        }
+        for id in self.master_key_ids {
+            let master = master_key(service, id).await?;
+            let shared = SharedKey::of_master(&master, &service.keyring)?;
+            let none = || ApiError::Invalid(InvalidUrlTemplate::NotShared(id).to_string());
+            keys.push(shared.ok_or_else(none)?);
+        }
+        Ok(keys)
+    }
+}
+
+/// Add meta keys to a URL template
+///
+/// A tap whose URL has neither slug nor UID is found by them: each is one
+/// decryption more. Keys that it has stay as they are.
+#[utoipa::path(
+    post, path = "/url-templates/{id}/meta-keys", tag = "url templates",
+    params(("id" = UrlTemplateId, Path)), request_body = SharedKeys,
+    responses((status = OK, body = UrlTemplateView), NotFound, Conflicting, ChangedMeanwhile, BadBody, Written, Common)
+)]
+pub(crate) async fn add_keys(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<UrlTemplateId>,
+    IfMatch(expected): IfMatch,
+    Body(body): Body<SharedKeys>,
+) -> Result<Edited<UrlTemplateView>, ApiError> {
+    let keys = body.seal(&service).await?;
+    let edit = move |before: &UrlTemplate| {
+        expected.check(Some(before))?;
+        let mut fields = before.fields.clone();
+        fields.add(keys.clone());
+        Ok(fields)
+    };
+    let edited = service.storage.edit_url_template(id, Box::new(edit)).await;
+    let edited = unless_changed(edited, super::current(&service, id)).await?;
+    let edited = edited.ok_or(ApiError::NotFound("URL template"))?;
+    Ok(Edited::shown_as(edited, UrlTemplateView::from))
+}
+
+/// Which shared keys.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichKey {
+    /// The one of its own with this check value, as `meta_key_checks` shows it.
+    meta_key_check: Option<KeyCheck>,
+    /// The one of this master key.
+    master_key_id: Option<MasterKeyId>,
+}
+
+/// Take a meta key from a URL template
+///
+/// Refused while inlays are found by it alone.
+#[utoipa::path(
+    delete, path = "/url-templates/{id}/meta-keys", tag = "url templates",
+    params(("id" = UrlTemplateId, Path), WhichKey),
+    responses((status = OK, body = UrlTemplateView), NotFound, Conflicting, ChangedMeanwhile, Invalid, Written, Common)
+)]
+pub(crate) async fn remove_key(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<UrlTemplateId>,
+    IfMatch(expected): IfMatch,
+    Query(which): Query<WhichKey>,
+) -> Result<Edited<UrlTemplateView>, ApiError> {
+    if which.meta_key_check.is_none() == which.master_key_id.is_none() {
+        let why = "Say which key: meta_key_check for one of the template's own, or master_key_id.";
+        return Err(ApiError::Invalid(why.to_owned()));
+    }
+    let edit = move |before: &UrlTemplate| {
+        expected.check(Some(before))?;
+        let mut fields = before.fields.clone();
+        fields.keys.retain(|key| match which.master_key_id {
+            Some(master) => key.master_key_id() != Some(master),
+            None => key.own_check() != which.meta_key_check,
+        });
+        if fields.keys.len() == before.fields.keys.len() {
+            let why = "The URL template has no such key.";
+            return Err(why.to_owned().into());
+        }
+        Ok(fields)
+    };
+    let edited = service.storage.edit_url_template(id, Box::new(edit)).await;
+    let edited = unless_changed(edited, super::current(&service, id)).await?;
+    let edited = edited.ok_or(ApiError::NotFound("URL template"))?;
+    Ok(Edited::shown_as(edited, UrlTemplateView::from))
+}

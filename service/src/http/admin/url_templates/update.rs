@@ -1,0 +1,128 @@
+//! `PATCH /admin/v1/url-templates/{id}`.
+
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::view::UrlTemplateView;
+use crate::http::admin::body::Patch;
+use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
+use crate::http::admin::path::Id;
+use crate::http::error::{
+    ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written,
+};
+use crate::http::state::AppState;
+use crate::id::UrlTemplateId;
+use crate::inlay::Technology;
+use crate::inlay::technology::Mode;
+use crate::inlay::template::{MacStart, TemplateSettings};
+use crate::inventory::{MemberPatch, UrlTemplate, UrlTemplateFields};
+
+/// What of a URL template can be changed. What is not sent stays as it is; what decides a MAC
+/// changes only while no inlay uses the template.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UrlTemplatePatch {
+    /// Another name.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 200, nullable = false)]
+    name: MemberPatch<String>,
+    /// Another URL.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 512, nullable = false)]
+    template: MemberPatch<String>,
+    /// Another chip.
+    #[serde(default)]
+    #[schema(value_type = Option<Technology>, nullable = false)]
+    technology: MemberPatch<Technology>,
+    /// Another cipher.
+    #[serde(default)]
+    #[schema(value_type = Option<Mode>, nullable = false)]
+    mode: MemberPatch<Mode>,
+    /// Another beginning of the MAC's input.
+    #[serde(default)]
+    #[schema(value_type = Option<MacStart>, nullable = false)]
+    mac_from: MemberPatch<MacStart>,
+    /// Another NDEF prefix code; null for the longest that fits.
+    #[serde(default)]
+    #[schema(value_type = Option<u8>, maximum = 4)]
+    ndef_prefix: MemberPatch<u8>,
+    /// Another length of `{enc}`; null without it.
+    #[serde(default)]
+    #[schema(value_type = Option<usize>, minimum = 32, multiple_of = 32)]
+    enc_length: MemberPatch<usize>,
+    /// Another place of the tamper pair; null without one.
+    #[serde(default)]
+    #[schema(value_type = Option<usize>)]
+    tamper_at: MemberPatch<usize>,
+}
+
+/// Change a URL template
+///
+/// Its keys are changed at `/url-templates/{id}/meta-keys`.
+#[utoipa::path(
+    patch, path = "/url-templates/{id}", tag = "url templates", params(("id" = UrlTemplateId, Path)),
+    request_body(content = UrlTemplatePatch, content_type = "application/merge-patch+json"),
+    responses((status = OK, body = UrlTemplateView), NotFound, Conflicting, ChangedMeanwhile, BadBody, Written, Common)
+)]
+pub(crate) async fn update(
+    State(state): State<AppState>,
+    Id(id): Id<UrlTemplateId>,
+    IfMatch(expected): IfMatch,
+    patch: Patch,
+) -> Result<Edited<UrlTemplateView>, ApiError> {
+    let patch: UrlTemplatePatch = patch.read()?;
+    patch.check()?;
+    let name = patch.name.set().cloned().map(super::name).transpose()?;
+    let of_state = state.clone();
+    let edit = move |before: &UrlTemplate| {
+        expected.check(Some(before))?;
+        let settings = patch.apply(before.fields.settings());
+        let template = if settings == *before.fields.settings() {
+            before.fields.template.clone()
+        } else {
+            super::checked(&of_state, settings).map_err(|why| why.detail())?
+        };
+        Ok(UrlTemplateFields {
+            name: name.clone().unwrap_or_else(|| before.fields.name.clone()),
+            template,
+            keys: before.fields.keys.clone(),
+        })
+    };
+    let service = &state.service;
+    let edited = service.storage.edit_url_template(id, Box::new(edit)).await;
+    let edited = unless_changed(edited, super::current(service, id)).await?;
+    let edited = edited.ok_or(ApiError::NotFound("URL template"))?;
+    Ok(Edited::shown_as(edited, UrlTemplateView::from))
+}
+
+impl UrlTemplatePatch {
+    /// What a template must have cannot be null.
+    fn check(&self) -> Result<(), ApiError> {
+        let null = [
+            ("name", self.name == MemberPatch::Remove),
+            ("template", self.template == MemberPatch::Remove),
+            ("technology", self.technology == MemberPatch::Remove),
+            ("mode", self.mode == MemberPatch::Remove),
+            ("mac_from", self.mac_from == MemberPatch::Remove),
+        ];
+        match null.into_iter().find(|(_, null)| *null) {
+            Some((member, _)) => Err(ApiError::Invalid(format!(
+                "{member} cannot be null. Leave it out to keep what is there."
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    fn apply(&self, before: &TemplateSettings) -> TemplateSettings {
+        TemplateSettings {
+            template: self.template.set().unwrap_or(&before.template).clone(),
+            technology: self.technology.set().copied().unwrap_or(before.technology),
+            mode: self.mode.set().copied().unwrap_or(before.mode),
+            mac_from: self.mac_from.set().copied().unwrap_or(before.mac_from),
+            ndef_prefix: self.ndef_prefix.apply(before.ndef_prefix),
+            enc_length: self.enc_length.apply(before.enc_length),
+            tamper_at: self.tamper_at.apply(before.tamper_at),
+        }
+    }
+}

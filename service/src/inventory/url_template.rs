@@ -1,0 +1,177 @@
+//! URL templates as their owner configures them, with the keys that open their codes.
+
+use crate::id::{MasterKeyId, UrlTemplateId};
+use crate::inlay::derivation::MasterSecret;
+use crate::inlay::key::{AesKey, KeyCheck, KeyFingerprint};
+use crate::inlay::technology::Mode;
+use crate::inlay::template::{Field, Template, TemplateSettings};
+use crate::inventory::{SealedKey, SealedMasterKey};
+use crate::keyring::{Keyring, KeyringError};
+use crate::revision::{Revised, Revision};
+
+/// Most shared keys of a template: each is one decryption on every tap without slug and UID.
+pub const SHARED_KEYS_MAX: usize = 64;
+/// The same in LRP mode, where a decryption is some 50 AES operations.
+const SHARED_LRP_KEYS_MAX: usize = 4;
+/// Most templates: a request that no route takes is compared with those of its host.
+pub const URL_TEMPLATES_MAX: usize = 1_000;
+
+/// How a batch of inlays writes its URLs.
+#[derive(Clone, Debug)]
+pub struct UrlTemplate {
+    /// Its identifier.
+    pub id: UrlTemplateId,
+    /// What its owner decided.
+    pub fields: UrlTemplateFields,
+    /// How many inlays use it.
+    pub inlays: u64,
+}
+
+/// What the owner of a URL template decides about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UrlTemplateFields {
+    /// What it is called. Need not be unique.
+    pub name: String,
+    /// The template, checked.
+    pub template: Template,
+    /// The keys that open the PICC data of its codes.
+    pub keys: Vec<SharedKey>,
+}
+
+/// A meta key that many inlays share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedKey {
+    /// What the key is known by again.
+    pub fingerprint: KeyFingerprint,
+    /// Where it comes from.
+    pub source: SharedKeySource,
+}
+
+/// Where a shared meta key comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SharedKeySource {
+    /// It is the template's own, wrapped by the keyring.
+    Own(Vec<u8>),
+    /// It follows from a master key.
+    Master(MasterKeyId),
+}
+
+/// Why a URL template cannot be as it is asked for. Each is a sentence for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidUrlTemplate {
+    /// There is nothing for them to open.
+    #[error("Shared meta keys open {{picc}}, and the template does not have it.")]
+    NothingToOpen,
+    /// Each costs a decryption on a tap.
+    #[error(
+        "A template has at most {SHARED_KEYS_MAX} shared meta keys, of LRP at most {SHARED_LRP_KEYS_MAX}: this would be {0}."
+    )]
+    TooManyKeys(usize),
+    /// The master key gives each inlay a meta key of its own.
+    #[error("The master key {0} gives each inlay a meta key of its own, so none is shared.")]
+    NotShared(MasterKeyId),
+}
+
+impl UrlTemplateFields {
+    /// What decides a MAC: it stays as it is while inlays use the template.
+    pub fn settings(&self) -> &TemplateSettings {
+        self.template.settings()
+    }
+
+    /// Checks what the template alone does not say.
+    pub fn validate(&self) -> Result<(), InvalidUrlTemplate> {
+        let max = match self.settings().mode {
+            Mode::Aes => SHARED_KEYS_MAX,
+            Mode::Lrp => SHARED_LRP_KEYS_MAX,
+        };
+        if !self.keys.is_empty() && !self.template.has(Field::Picc) {
+            return Err(InvalidUrlTemplate::NothingToOpen);
+        }
+        if self.keys.len() > max {
+            return Err(InvalidUrlTemplate::TooManyKeys(self.keys.len()));
+        }
+        Ok(())
+    }
+
+    /// Adds keys; those that it has stay as they are.
+    pub fn add(&mut self, keys: impl IntoIterator<Item = SharedKey>) {
+        for key in keys {
+            if !self.has_key(key.fingerprint) {
+                self.keys.push(key);
+            }
+        }
+    }
+
+    /// Whether a key is among its shared ones.
+    pub fn has_key(&self, key: KeyFingerprint) -> bool {
+        self.keys.iter().any(|shared| shared.fingerprint == key)
+    }
+
+    /// Whether a tag can be found by the URL alone, without opening its code.
+    pub fn names_inlays(&self) -> bool {
+        self.template.has(Field::Slug) || self.template.has(Field::Uid)
+    }
+}
+
+impl Revised for UrlTemplate {
+    fn revision(&self) -> Revision {
+        let UrlTemplateFields {
+            name,
+            template,
+            keys,
+        } = &self.fields;
+        let keys: Vec<_> = keys
+            .iter()
+            .map(|key| (key.fingerprint.check().to_string(), key.master_key_id()))
+            .collect();
+        Revision::of(&(name, template.settings(), keys))
+    }
+}
+
+impl SharedKey {
+    /// Seals a key of the template's own.
+    pub fn seal(key: SealedKey) -> Self {
+        Self {
+            fingerprint: key.fingerprint,
+            source: SharedKeySource::Own(key.wrapped),
+        }
+    }
+
+    /// The one that all inlays of a master key have; `None` if each has its own.
+    pub fn of_master(
+        master: &SealedMasterKey,
+        keyring: &Keyring,
+    ) -> Result<Option<Self>, KeyringError> {
+        let shared = Self::open_master(master, keyring)?;
+        Ok(shared.map(|key| Self {
+            fingerprint: key.fingerprint(),
+            source: SharedKeySource::Master(master.id),
+        }))
+    }
+
+    /// What [`Self::of_master`] stands for.
+    pub fn open_master(
+        master: &SealedMasterKey,
+        keyring: &Keyring,
+    ) -> Result<Option<AesKey>, KeyringError> {
+        let secret: MasterSecret = keyring.master_secret(&master.fields.key.wrapped)?;
+        let shared = master.fields.derivation.shared_meta_key(&secret);
+        shared.map_err(|_| KeyringError::OtherKey)
+    }
+
+    /// The first 3 bytes of its fingerprint, if it is the template's own.
+    pub fn own_check(&self) -> Option<KeyCheck> {
+        match self.source {
+            SharedKeySource::Own(_) => Some(self.fingerprint.check()),
+            SharedKeySource::Master(_) => None,
+        }
+    }
+
+    /// The master key it follows from.
+    pub fn master_key_id(&self) -> Option<MasterKeyId> {
+        match self.source {
+            SharedKeySource::Own(_) => None,
+            SharedKeySource::Master(id) => Some(id),
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! URL templates and their inlays as taps need them, kept in memory: void under the next epoch of
+//! the configuration, as the tags are.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use quick_cache::sync::Cache;
+
+use crate::id::{InlayId, TagId, UrlTemplateId};
+use crate::inlay::key::InlayKeys;
+use crate::inlay::technology::ntag424::MetaKey;
+use crate::inlay::template::{Addressed, Request, Template};
+use crate::inlay::{Technology, Uid};
+use crate::inventory::{SharedKey, SharedKeySource, URL_TEMPLATES_MAX, UrlTemplate};
+use crate::keyring::{Keyring, KeyringError};
+use crate::storage::{Storage, StorageError, TemplateInlay};
+
+/// Inlays kept at the most, by their UID.
+const KEPT: usize = 200_000;
+
+/// The cache.
+pub(crate) struct TemplateCache {
+    storage: Arc<dyn Storage>,
+    keyring: Arc<Keyring>,
+    templates: RwLock<Option<(u64, Arc<Templates>)>>,
+    inlays: Cache<Uid, (u64, Arc<OpenedInlay>)>,
+}
+
+/// All templates, by their hosts.
+#[derive(Default)]
+pub(crate) struct Templates {
+    by_host: HashMap<String, Vec<Arc<TapTemplate>>>,
+    /// Those with a slug in their host.
+    elsewhere: Vec<Arc<TapTemplate>>,
+    by_id: HashMap<UrlTemplateId, Arc<TapTemplate>>,
+}
+
+/// A template with its shared keys made ready.
+pub(crate) struct TapTemplate {
+    /// Its identifier.
+    pub(crate) id: UrlTemplateId,
+    /// The template.
+    pub(crate) template: Template,
+    keys: Result<Vec<MetaKey>, KeyringError>,
+}
+
+/// An inlay that writes its URLs by a template, with its keys opened.
+#[derive(Debug)]
+pub(crate) struct OpenedInlay {
+    /// The inlay.
+    pub(crate) id: InlayId,
+    /// Its UID.
+    pub(crate) uid: Uid,
+    /// Its chip.
+    pub(crate) technology: Technology,
+    /// The template.
+    pub(crate) url_template_id: UrlTemplateId,
+    /// The tag it is fixed to.
+    pub(crate) tag_id: Option<TagId>,
+    /// Counts the replacements of its keys.
+    pub(crate) key_version: u32,
+    /// Its keys.
+    pub(crate) keys: InlayKeys,
+}
+
+impl TemplateCache {
+    /// Nothing is kept yet.
+    pub(super) fn new(storage: Arc<dyn Storage>, keyring: Arc<Keyring>) -> Self {
+        Self {
+            storage,
+            keyring,
+            templates: RwLock::default(),
+            inlays: Cache::new(KEPT),
+        }
+    }
+
+    /// The templates as they are configured now.
+    pub(crate) async fn current(&self) -> Result<Arc<Templates>, StorageError> {
+        // The epoch is read first: what changes after it makes the entry void.
+        let epoch = self.storage.configuration_epoch();
+        if let Some(templates) = self.kept(epoch) {
+            return Ok(templates);
+        }
+        let templates = Arc::new(self.read().await?);
+        if let Some(epoch) = epoch {
+            let mut kept = self
+                .templates
+                .write()
+                .unwrap_or_else(PoisonError::into_inner);
+            *kept = Some((epoch, Arc::clone(&templates)));
+        }
+        Ok(templates)
+    }
+
+    fn kept(&self, epoch: Option<u64>) -> Option<Arc<Templates>> {
+        let kept = self
+            .templates
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        let (of, templates) = kept.as_ref()?;
+        (Some(*of) == epoch).then(|| Arc::clone(templates))
+    }
+
+    /// The templates, read past the cache.
+    pub(crate) async fn read(&self) -> Result<Templates, StorageError> {
+        let mut templates = Templates::default();
+        let stored = self.storage.url_templates(None, URL_TEMPLATES_MAX).await?;
+        for UrlTemplate { id, fields, .. } in stored {
+            let keys = self.meta_keys(&fields.template, &fields.keys).await?;
+            let template = Arc::new(TapTemplate {
+                id,
+                template: fields.template,
+                keys,
+            });
+            templates.by_id.insert(id, Arc::clone(&template));
+            match template.template.literal_host() {
+                Some(host) => {
+                    let host = host.to_owned();
+                    templates.by_host.entry(host).or_default().push(template);
+                }
+                None => templates.elsewhere.push(template),
+            }
+        }
+        Ok(templates)
+    }
+
+    async fn meta_keys(
+        &self,
+        template: &Template,
+        keys: &[SharedKey],
+    ) -> Result<Result<Vec<MetaKey>, KeyringError>, StorageError> {
+        let mut opened = Vec::with_capacity(keys.len());
+        for key in keys {
+            let key = match &key.source {
+                SharedKeySource::Own(wrapped) => self.keyring.unwrap(wrapped).map(Some),
+                SharedKeySource::Master(id) => match self.storage.master_key(*id).await? {
+                    Some(master) => SharedKey::open_master(&master, &self.keyring),
+                    None => Ok(None),
+                },
+            };
+            match key {
+                Ok(key) => opened.extend(key.map(|key| template.meta_key(&key))),
+                Err(locked) => return Ok(Err(locked)),
+            }
+        }
+        Ok(Ok(opened))
+    }
+
+    /// The inlay with this UID, if it writes its URLs by a template.
+    pub(crate) async fn inlay(
+        &self,
+        uid: Uid,
+    ) -> Result<Option<Result<Arc<OpenedInlay>, KeyringError>>, StorageError> {
+        let epoch = self.storage.configuration_epoch();
+        if let Some((of, inlay)) = self.inlays.get(&uid)
+            && Some(of) == epoch
+        {
+            return Ok(Some(Ok(inlay)));
+        }
+        let Some(inlay) = self.storage.template_inlay(uid).await? else {
+            return Ok(None);
+        };
+        let inlay = OpenedInlay::of(&inlay, &self.keyring).map(Arc::new);
+        if let (Some(epoch), Ok(inlay)) = (epoch, &inlay) {
+            self.inlays.insert(uid, (epoch, Arc::clone(inlay)));
+        }
+        Ok(Some(inlay))
+    }
+}
+
+impl Templates {
+    /// The template at whose address a request is, and what the request contains. There is one at
+    /// the most: no URL is of two.
+    pub(crate) fn find(&self, request: &Request<'_>) -> Option<(Arc<TapTemplate>, Addressed)> {
+        let host = request.host.to_ascii_lowercase();
+        let host = match host.rsplit_once(':') {
+            Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
+            _ => &host,
+        };
+        let here = self.by_host.get(host).into_iter().flatten();
+        here.chain(&self.elsewhere).find_map(|template| {
+            let addressed = template.template.read(request)?;
+            Some((Arc::clone(template), addressed))
+        })
+    }
+
+    /// A template.
+    pub(crate) fn get(&self, id: UrlTemplateId) -> Option<&Arc<TapTemplate>> {
+        self.by_id.get(&id)
+    }
+
+    /// Whether a template answers at this host.
+    pub(crate) fn answer_at(&self, host: &str) -> bool {
+        self.by_host.contains_key(host)
+            || self
+                .elsewhere
+                .iter()
+                .any(|template| template.template.answers_at(host))
+    }
+}
+
+impl TapTemplate {
+    /// Its shared keys, made ready.
+    pub(crate) fn keys(&self) -> Result<&[MetaKey], KeyringError> {
+        self.keys.as_deref().map_err(Clone::clone)
+    }
+}
+
+impl std::fmt::Debug for TapTemplate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TapTemplate({})", self.id)
+    }
+}
+
+impl OpenedInlay {
+    /// An inlay with its keys opened.
+    pub(super) fn of(inlay: &TemplateInlay, keyring: &Keyring) -> Result<Self, KeyringError> {
+        Ok(Self {
+            id: inlay.id,
+            uid: inlay.uid,
+            technology: inlay.technology,
+            url_template_id: inlay.url_template_id,
+            tag_id: inlay.tag_id,
+            key_version: inlay.key_version,
+            keys: keyring.inlay_keys(inlay.keys.as_ref(), inlay.uid, inlay.technology)?,
+        })
+    }
+}

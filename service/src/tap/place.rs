@@ -1,0 +1,97 @@
+//! Where a tap comes in: what of its URL is the tag's address.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::verify::UrlCode;
+use crate::inlay::template::Addressed;
+use crate::service::TapTemplate;
+
+/// A place at which tags answer.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// The canonical form: `/t/{slug}`.
+    Slug(String),
+    /// A URL template's.
+    Template {
+        /// The template.
+        template: Arc<TapTemplate>,
+        /// What its placeholders were filled with.
+        addressed: Box<Addressed>,
+        /// The path, as it was sent.
+        path: String,
+    },
+}
+
+/// The cookie that holds a tap's key, so that a reload repeats its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KeyCookie {
+    /// Its name.
+    pub(crate) name: String,
+    /// The path for which it is.
+    pub(crate) path: String,
+    /// Whether it goes over https alone; `None` if that is as the tag URL says.
+    pub(crate) secure: Option<bool>,
+}
+
+/// The name of the cookie where its path is the tag's own.
+const COOKIE: &str = "tapdesk_tap";
+
+impl Place {
+    /// The slug that was asked for, if the place has one.
+    pub(crate) fn slug(&self) -> Option<&str> {
+        match self {
+            Self::Slug(slug) => Some(slug),
+            Self::Template { addressed, .. } => addressed.slug.as_deref(),
+        }
+    }
+
+    /// Whether the URL contains no code: it is the same at every scan.
+    pub(super) fn is_static(&self, query: &str) -> bool {
+        match self {
+            Self::Slug(_) => UrlCode::in_query(query).is_static(),
+            Self::Template { addressed, .. } => matches!(addressed.code, Ok(None)),
+        }
+    }
+
+    /// What the same URL is known by again on a reload.
+    pub(super) fn digest(&self, query: &str) -> [u8; 8] {
+        let mut digest = Sha256::new();
+        if let Self::Template { path, .. } = self {
+            digest.update(path);
+            digest.update("?");
+        }
+        digest.update(query);
+        let digest = digest.finalize();
+        std::array::from_fn(|i| digest[i])
+    }
+
+    /// The cookie for the key of a tap here.
+    pub(crate) fn cookie(&self, query: &str) -> KeyCookie {
+        let Self::Template { template, path, .. } = self else {
+            let slug = self.slug().unwrap_or_default();
+            return KeyCookie {
+                name: COOKIE.to_owned(),
+                path: format!("/t/{slug}"),
+                secure: None,
+            };
+        };
+        let template = &template.template;
+        let mut name = COOKIE.to_owned();
+        if !template.has_slug_in_path() {
+            // Its path is that of all tags: the name tells this URL's from the others.
+            let digest = self.digest(super::unmarked(query).0);
+            name.push('_');
+            for byte in digest {
+                let _ = write!(name, "{byte:02x}");
+            }
+        }
+        KeyCookie {
+            name,
+            path: template.cookie_path(path),
+            secure: Some(template.is_https()),
+        }
+    }
+}

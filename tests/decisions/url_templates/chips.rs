@@ -1,0 +1,263 @@
+//! What each technology proves.
+
+use tapdesk_service::inlay::key::RollingKey;
+use tapdesk_service::inlay::technology::Mode;
+use tapdesk_service::inlay::template::MacStart;
+
+use super::*;
+
+/// The chip on a new tag, its template beside it.
+async fn on_tag(service: &TestService, chip: &Chip, keys: &[&str]) -> TestTag {
+    let id = template(service, chip.template.settings(), keys).await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    service.inlay(inlay_json(chip, id, Some(&tag))).await;
+    tag
+}
+
+fn of(technology: Technology, template: &str) -> TemplateSettings {
+    TemplateSettings::new(template, technology)
+}
+
+#[tokio::test]
+async fn every_chip_with_a_mac_verifies_once() {
+    let service = TestService::start().await;
+    let one_key = || {
+        InlayKeys::Aes(Keys {
+            meta: None,
+            file: key("22"),
+        })
+    };
+    let mut lrp = of(
+        Technology::Ntag424Dna,
+        "https://tags.example/lrp?p={picc}&c={mac}",
+    );
+    lrp.mode = Mode::Lrp;
+    let of_22x = "https://tags.example/22x?uid={uid}x{counter}x{mac}";
+    let of_sic = "https://tags.example/sic?d={uid}{tamper}{counter}{mac}";
+    let of_s1 = "https://tags.example/s1?U={uid}&TF={tamper}&TS={counter}&SAC={mac}";
+    let (shared, none): (&[&str], &[&str]) = (&["11"], &[]);
+    for (settings, keys, shared, tamper) in [
+        (lrp, aes("11", "22"), shared, ""),
+        (of(Technology::Ntag223Dna, of_22x), one_key(), none, ""),
+        (
+            of(Technology::Sic43Nt, of_sic),
+            InlayKeys::Rolling(RollingKey::from_bytes([7; 10])),
+            none,
+            "00",
+        ),
+        (of(Technology::Sic43S1, of_s1), one_key(), none, "00"),
+    ] {
+        let text = settings.template.clone();
+        let mut chip = Chip::new(settings, keys);
+        chip.tamper = tamper;
+        on_tag(&service, &chip, shared).await;
+        let url = chip.url(None);
+        assert_eq!(tap(&service, &url).await.status, 302, "{text}");
+        assert_eq!(
+            last(&service).await,
+            (json!(true), json!("verified")),
+            "{text}"
+        );
+        tap(&service, &url).await;
+        assert_eq!(
+            last(&service).await,
+            (json!(false), json!("replayed")),
+            "{text}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_time_stamp_of_32_bits_is_kept() {
+    let service = TestService::start().await;
+    let settings = of(
+        Technology::Sic43Nt,
+        "https://tags.example/v?d={uid}{tamper}{counter}{mac}",
+    );
+    let mut chip = Chip::new(
+        settings,
+        InlayKeys::Rolling(RollingKey::from_bytes([7; 10])),
+    );
+    chip.tamper = "00";
+    on_tag(&service, &chip, &[]).await;
+    tap(&service, &chip.url_at(0xFFFF_FFF0, None)).await;
+    assert_eq!(last(&service).await.0, json!(true));
+    tap(&service, &chip.url_at(0x8000_0000, None)).await;
+    assert_eq!(last(&service).await.0, json!(false));
+    let inlay = service.admin_get("/inlays").await["items"][0].clone();
+    assert_eq!(inlay["last_counter"], json!(0xFFFF_FFF0_u32));
+}
+
+#[tokio::test]
+async fn a_chip_without_a_mac_is_never_verified_and_rises_by_so_much_a_day() {
+    let service = TestService::start().await;
+    let settings = of(
+        Technology::Ntag213,
+        "https://tags.example/b/{slug}?m={uid}x{counter}",
+    );
+    let chip = Chip::new(settings, InlayKeys::None);
+    let tag = on_tag(&service, &chip, &[]).await;
+    let slug = Some(tag.slug.as_str());
+    let stored = async || service.admin_get("/inlays").await["items"][0]["last_counter"].clone();
+    for (counter, reason, last_counter) in [
+        (5, "no_mac", 5),
+        (5, "no_mac", 5),
+        (0x00FF_FFFF, "jumped", 5),
+        (1_000, "no_mac", 1_000),
+        (1_001, "jumped", 1_000),
+    ] {
+        tap(&service, &chip.url_at(counter, slug)).await;
+        assert_eq!(
+            last(&service).await,
+            (Value::Null, json!(reason)),
+            "{counter}"
+        );
+        assert_eq!(stored().await, json!(last_counter), "{counter}");
+    }
+    service.advance(24 * 60 * 60 * 1000);
+    tap(&service, &chip.url_at(1_001, slug)).await;
+    assert_eq!(last(&service).await, (Value::Null, json!("no_mac")));
+    assert_eq!(stored().await, json!(1_001));
+}
+
+#[tokio::test]
+async fn a_mirror_without_a_counter_is_always_the_same_code() {
+    let service = TestService::start().await;
+    let settings = settings("https://tags.example/v?u={uid}&c={mac}");
+    let mut chip = Chip::new(settings.clone(), aes("11", "22"));
+    on_tag(&service, &chip, &[]).await;
+    for _ in 0..2 {
+        assert_eq!(tap(&service, &chip.url(None)).await.status, 302);
+        assert_eq!(last(&service).await, (Value::Null, json!("same_code")));
+    }
+    chip.keys = aes("11", "33");
+    assert_eq!(open(&service, &chip.url(None)).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_counter_that_is_switched_off_is_false() {
+    let service = TestService::start().await;
+    let settings = of(
+        Technology::Ntag223Dna,
+        "https://tags.example/v?uid={uid}x{counter}x{mac}",
+    );
+    let keys = InlayKeys::Aes(Keys {
+        meta: None,
+        file: key("22"),
+    });
+    let chip = Chip::new(settings, keys);
+    on_tag(&service, &chip, &[]).await;
+    tap(&service, &chip.url_at(0, None)).await;
+    assert_eq!(last(&service).await, (json!(false), json!("counter_off")));
+}
+
+#[tokio::test]
+async fn short_codes_are_not_checked_after_a_hundred_wrong_ones() {
+    let service = TestService::start().await;
+    let settings = of(
+        Technology::Sic43Nt,
+        "https://tags.example/b/{slug}?d={uid}{tamper}{counter}{mac}",
+    );
+    let mut chip = Chip::new(
+        settings,
+        InlayKeys::Rolling(RollingKey::from_bytes([7; 10])),
+    );
+    chip.tamper = "00";
+    let tag = on_tag(&service, &chip, &[]).await;
+    let slug = Some(tag.slug.as_str());
+    let good = chip.url_at(9, slug);
+    let wrong = format!("{}00000000", &good[..good.len() - 8]);
+    for _ in 0..100 {
+        tap(&service, &wrong).await;
+    }
+    assert_eq!(last(&service).await, (json!(false), json!("wrong_mac")));
+    tap(&service, &good).await;
+    assert_eq!(last(&service).await, (json!(false), json!("guessed")));
+    service.advance(60 * 60 * 1000);
+    tap(&service, &good).await;
+    assert_eq!(last(&service).await.0, json!(true));
+}
+
+#[tokio::test]
+async fn factory_keys_that_follow_from_the_uid_are_refused_too() {
+    let service = TestService::start().await;
+    let settings = of(
+        Technology::Sic43Nt,
+        "https://tags.example/v?d={uid}{tamper}{counter}{mac}",
+    );
+    let id = template(&service, &settings, &[]).await;
+    let mut chip = Chip::new(settings, InlayKeys::None);
+    let key = tapdesk_service::inlay::technology::sic43nt::factory_key(chip.uid);
+    chip.keys = InlayKeys::Rolling(key);
+    let inlay = inlay_json(&chip, id, None);
+    let answer = service.admin(Method::POST, "/inlays", inlay.clone()).await;
+    assert_eq!(answer.status, 422, "{}", answer.body);
+    let mut allowed = inlay;
+    allowed["allow_factory_keys"] = json!(true);
+    let inlay = service.admin_create("/inlays", allowed).await;
+    assert_eq!(inlay["factory_keys"], json!(true));
+}
+
+#[tokio::test]
+async fn tampering_is_told_where_it_is_authenticated() {
+    let service = TestService::start().await;
+    let mut covered = of(
+        Technology::Ntag424DnaTt,
+        "https://tags.example/a?t={tamper}&p={picc}&c={mac}",
+    );
+    covered.mac_from = MacStart::Tamper;
+    let open_to_all = of(
+        Technology::Ntag424DnaTt,
+        "https://tags.example/b?t={tamper}&p={picc}&c={mac}",
+    );
+    let target =
+        "https://owner.example/?t={{interaction:tampered}}&s={{interaction:tamper:supported}}";
+    for (settings, letters, state, sealed) in [
+        (covered.clone(), "CC", "sealed", "true"),
+        (covered, "OC", "reclosed", "false"),
+        (open_to_all, "CC", "unknown", ""),
+    ] {
+        let service = &service;
+        let found = service.admin_get("/url-templates").await;
+        let found = found["items"].as_array().unwrap();
+        let known = found
+            .iter()
+            .find(|known| known["template"] == json!(settings.template));
+        let id = match known {
+            Some(known) => known["id"].as_i64().unwrap(),
+            None => template(service, &settings, &["11"]).await,
+        };
+        let mut chip = Chip::new(settings, aes("11", "22"));
+        chip.tamper = letters;
+        let tag = service.tag_to(target, Value::Null).await;
+        service.inlay(inlay_json(&chip, id, Some(&tag))).await;
+        let tapped = tap(service, &chip.url(None)).await;
+        let location = tapped.location.expect("a redirect");
+        assert!(
+            location.contains(&format!("?t={sealed}&s=true&")),
+            "{location}"
+        );
+        let interaction = newest(service).await;
+        assert_eq!(interaction["tag_verified"], json!(true));
+        assert_eq!(interaction["tamper"], json!(state), "{letters}");
+    }
+}
+
+#[tokio::test]
+async fn encrypted_file_data_are_kept_with_the_interaction() {
+    let service = TestService::start().await;
+    let mut settings = settings("https://tags.example/v?p={picc}&e={enc}&c={mac}");
+    settings.enc_length = Some(32);
+    settings.mac_from = MacStart::Enc;
+    let mut chip = Chip::new(settings, aes("11", "22"));
+    chip.file_data = b"No. 41";
+    on_tag(&service, &chip, &["11"]).await;
+    tap(&service, &chip.url(None)).await;
+    let interaction = newest(&service).await;
+    let hex = format!("4E6F2E203431{}", "00".repeat(10));
+    assert_eq!(
+        interaction["file_data"],
+        json!({"hex": hex, "text": "No. 41"})
+    );
+    assert_eq!(interaction["tamper"], Value::Null);
+}

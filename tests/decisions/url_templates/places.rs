@@ -1,0 +1,246 @@
+//! Whom a URL names, and how it is answered.
+
+use super::*;
+
+/// A service with one address for all tags, a tag, and its chip.
+async fn one_address() -> (TestService, TestTag, Chip, i64) {
+    let service = TestService::start().await;
+    let settings = settings(ONE_ADDRESS);
+    let id = template(&service, &settings, &["A1", "11"]).await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let chip = Chip::new(settings, aes("11", "22"));
+    service.inlay(inlay_json(&chip, id, Some(&tag))).await;
+    (service, tag, chip, id)
+}
+
+#[tokio::test]
+async fn without_a_slug_an_authentic_code_names_the_tag() {
+    let (service, tag, mut chip, _) = one_address().await;
+    let url = chip.url(None);
+    let first = tap(&service, &url).await;
+    assert_eq!(first.status, 302, "{:?}", first.answer);
+    let payload = service.payload(first.key()).await;
+    assert_eq!(payload["tag_verified"], json!(true));
+    assert_eq!(payload["metadata"]["tag_id"], json!(tag.id));
+    assert_eq!(payload["metadata"]["url"], json!("https://tags.example/v"));
+    let updated = service.update(first.key(), json!({"registered": "true"}));
+    assert_eq!(updated.await.status, 200);
+
+    let again = tap(&service, &url).await;
+    assert_eq!(again.status, 302, "a replayed code is authentic");
+    assert_eq!(last(&service).await, (json!(false), json!("replayed")));
+    assert_eq!(service.scan_count(&tag).await, 2);
+}
+
+/// How many codes named no inlay.
+async fn unknown(service: &TestService) -> usize {
+    let metrics = service.metrics().await;
+    let name = "tapdesk_unknown_codes_total ";
+    let line = metrics.lines().find_map(|line| line.strip_prefix(name));
+    line.expect("it is there from the start").parse().unwrap()
+}
+
+#[tokio::test]
+async fn without_a_slug_anything_else_is_the_404_page() {
+    let (service, tag, mut chip, _) = one_address().await;
+    let good = chip.url(None);
+    let stranger = Chip::new(settings(ONE_ADDRESS), aes("33", "44"));
+    let known_batch = Chip::new(settings(ONE_ADDRESS), aes("11", "44"));
+    let mut wrong = Chip::new(settings(ONE_ADDRESS), aes("11", "44"));
+    wrong.uid = chip.uid;
+    let before = unknown(&service).await;
+    let urls = [
+        "/v".to_owned(),
+        "/v?picc_data=00".to_owned(),
+        good.replace("cmac=", "cmac=0"),
+        good.replace("picc_data=", "cmac=00&picc_data="),
+        stranger.url_at(1, None),
+        known_batch.url_at(1, None),
+        wrong.url_at(1, None),
+    ];
+    for url in &urls {
+        let answer = open(&service, url).await;
+        assert_eq!(answer.status, 404, "{url}: {}", answer.body);
+        assert!(answer.header("set-cookie").is_none());
+    }
+    assert_eq!(service.scan_count(&tag).await, 0);
+    let counted = unknown(&service).await - before;
+    assert_eq!(counted, urls.len());
+    assert_eq!(
+        tap(&service, &good).await.status,
+        302,
+        "nothing was used up"
+    );
+    assert_eq!(open(&service, "/elsewhere").await.status, 404);
+    assert_eq!(service.get(&chip.url(None)).answer().await.status, 404);
+}
+
+#[tokio::test]
+async fn an_inlay_without_a_tag_is_not_set_up_yet() {
+    let (service, _, _, id) = one_address().await;
+    let mut chip = Chip::new(settings(ONE_ADDRESS), aes("11", "55"));
+    service.inlay(inlay_json(&chip, id, None)).await;
+    let answer = open(&service, &chip.url(None)).await;
+    assert_eq!(answer.status, 200);
+    assert!(answer.body.contains("Not set up yet"), "{}", answer.body);
+    assert!(answer.header("set-cookie").is_none());
+}
+
+#[tokio::test]
+async fn parameters_come_in_any_order_among_others_in_either_case_and_percent_encoded() {
+    let (service, _, mut chip, _) = one_address().await;
+    for counter in 1..=4 {
+        let url = chip.url(None);
+        let (_, query) = url.split_once('?').unwrap();
+        let (picc, mac) = query.split_once('&').unwrap();
+        let url = match counter {
+            1 => format!("/v?utm_source=x&{mac}&{picc}"),
+            2 => format!("/v?{}", query.to_lowercase()),
+            3 => format!("/%76?p%69cc_data={}&{mac}", picc.replace("picc_data=", "")),
+            _ => format!("/v?{picc}&{mac}&fbclid=1"),
+        };
+        assert_eq!(tap(&service, &url).await.status, 302, "{url}");
+        assert_eq!(last(&service).await.0, json!(true), "{url}");
+    }
+}
+
+#[tokio::test]
+async fn a_cookie_is_named_by_the_url_and_repeats_the_answer() {
+    let (service, tag, mut chip, _) = one_address().await;
+    let url = chip.url(None);
+    let first = open(&service, &url).await;
+    let set = first.header("set-cookie").unwrap().to_owned();
+    assert!(set.starts_with("tapdesk_tap_"), "{set}");
+    assert!(
+        set.contains("; Path=/;") && set.ends_with("; Secure"),
+        "{set}"
+    );
+    let cookie = set.split(';').next().unwrap();
+    let reload = send(&service, Method::GET, &url, &[("cookie", cookie)]).await;
+    assert_eq!(first.header("location"), reload.header("location"));
+    assert_eq!(service.scan_count(&tag).await, 1);
+    let next = send(
+        &service,
+        Method::GET,
+        &chip.url(None),
+        &[("cookie", cookie)],
+    )
+    .await;
+    assert_ne!(first.header("location"), next.header("location"));
+    assert_eq!(service.scan_count(&tag).await, 2);
+}
+
+#[tokio::test]
+async fn head_previews_and_prefetches_use_up_nothing() {
+    let (service, tag, mut chip, _) = one_address().await;
+    let url = chip.url(None);
+    let head = send(&service, Method::HEAD, &url, &[]).await;
+    assert_eq!(head.status, 302);
+    let prefetch = [("sec-purpose", "prefetch")];
+    assert_eq!(
+        send(&service, Method::GET, &url, &prefetch).await.status,
+        503
+    );
+    let messenger = [("user-agent", "WhatsApp/2.23")];
+    let preview = send(&service, Method::GET, &url, &messenger).await;
+    assert_eq!(preview.status, 200);
+    assert!(preview.body.contains("Bottle 41"), "{}", preview.body);
+    let delete = send(&service, Method::DELETE, &url, &[]).await;
+    assert_eq!(
+        (delete.status, delete.header("allow")),
+        (405, Some("GET, HEAD"))
+    );
+    assert_eq!(service.scan_count(&tag).await, 0);
+    tap(&service, &url).await;
+    assert_eq!(last(&service).await.0, json!(true));
+}
+
+#[tokio::test]
+async fn a_page_takes_its_form_at_its_own_url() {
+    let (service, _, _, id) = one_address().await;
+    let page = json!({"name": "Page", "kind": "studio", "blocks": [
+        {"type": "form", "submit_label": "Save", "fields": [
+            {"label": "Owner", "kind": "multiline", "variable": "owner", "required": true},
+        ]},
+    ]});
+    let created = service.admin(Method::POST, "/experiences", page).await;
+    let experience = created.expect(201)["id"].clone();
+    let tag = json!({"name": "Page", "experience_id": experience, "variables": {"owner": ""}});
+    let tag = service.tag(tag).await;
+    let mut chip = Chip::new(settings(ONE_ADDRESS), aes("11", "66"));
+    service.inlay(inlay_json(&chip, id, Some(&tag))).await;
+    let url = chip.url(None);
+    let shown = open(&service, &url).await;
+    assert_eq!(shown.status, 200, "{}", shown.body);
+    let page = scraper::Html::parse_document(&shown.body);
+    let field = scraper::Selector::parse("[name=rolling_key]").unwrap();
+    let key = page.select(&field).next().unwrap().attr("value").unwrap();
+    let answer = service
+        .post_form(&url, &[("rolling_key", key), ("tag:variable:owner", "Ada")])
+        .header("host", HOST)
+        .answer()
+        .await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    assert_eq!(
+        service.variable(&tag, "owner").await.as_deref(),
+        Some("Ada")
+    );
+}
+
+#[tokio::test]
+async fn with_a_slug_a_wrong_code_is_the_tags_and_false() {
+    let service = TestService::start().await;
+    let settings = settings("https://tags.example/{slug}/{picc}{mac}");
+    let id = template(&service, &settings, &[]).await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let mut chip = Chip::new(settings.clone(), aes("11", "22"));
+    service.inlay(inlay_json(&chip, id, Some(&tag))).await;
+    let slug = Some(tag.slug.as_str());
+    let good = tap(&service, &chip.url(slug)).await;
+    assert_eq!(last(&service).await.0, json!(true));
+    let payload = service.payload(good.key()).await;
+    let address = format!("https://tags.example/{}", tag.slug);
+    assert_eq!(payload["metadata"]["url"], json!(address));
+    let path = format!("; Path=/{};", tag.slug);
+    assert!(good.answer.header("set-cookie").unwrap().contains(&path));
+
+    let mut forged = Chip::new(settings, aes("11", "33"));
+    forged.uid = chip.uid;
+    let forged = forged.url_at(7, slug);
+    assert_eq!(tap(&service, &forged).await.status, 302);
+    assert_eq!(last(&service).await, (json!(false), json!("wrong_mac")));
+    let malformed = format!("/{}/{}", tag.slug, "Z".repeat(48));
+    assert_eq!(tap(&service, &malformed).await.status, 302);
+    assert_eq!(last(&service).await, (json!(false), json!("malformed")));
+    let nobody = chip.url(Some("nobody-here"));
+    assert_eq!(open(&service, &nobody).await.status, 404);
+}
+
+#[tokio::test]
+async fn the_admin_api_does_not_answer_at_a_templates_host() {
+    let (service, ..) = one_address().await;
+    let request = service
+        .admin_request(Method::GET, "/tags")
+        .header("host", HOST);
+    assert_eq!(request.answer().await.status, 421);
+}
+
+#[tokio::test]
+async fn a_dry_run_of_a_templates_url_uses_up_nothing() {
+    let (service, tag, mut chip, _) = one_address().await;
+    let url = format!("https://{HOST}{}", chip.url(None));
+    for _ in 0..2 {
+        let asked = json!({"url": url});
+        let run = service.admin(Method::POST, "/verification", asked).await;
+        let run = run.expect(200);
+        assert_eq!(run["tag_verified"], json!(true), "{run}");
+        assert_eq!(run["tag_id"], json!(tag.id));
+        assert_eq!(run["uid"], json!(chip.uid.to_string()));
+        assert_eq!(run["at_tag_url"], json!(true));
+    }
+    assert_eq!(service.scan_count(&tag).await, 0);
+    let stranger = Chip::new(settings(ONE_ADDRESS), aes("33", "44"));
+    let asked = json!({"url": format!("https://{HOST}{}", stranger.url_at(1, None))});
+    let run = service.admin(Method::POST, "/verification", asked).await;
+    assert_eq!(run.expect(200)["reason"], json!("no_such_tag"));
+}

@@ -1,0 +1,69 @@
+//! From one-time URLs and keys to their template.
+
+use super::*;
+
+#[tokio::test]
+async fn pasted_urls_and_keys_give_a_template_that_verifies_them() {
+    let service = TestService::start().await;
+    let settings = settings(ONE_ADDRESS);
+    let mut chip = Chip::new(settings.clone(), aes("11", "22"));
+    let urls: Vec<String> = (0..2)
+        .map(|_| format!("https://{HOST}{}", chip.url(None)))
+        .collect();
+    let asked = json!({"urls": urls, "keys": ["22".repeat(16), "33".repeat(16), "11".repeat(16)]});
+    let solved = service
+        .admin(Method::POST, "/url-templates/solve", asked)
+        .await
+        .expect(200);
+    assert_eq!(solved["certainty"], json!("proved"), "{solved}");
+    let candidate = &solved["candidates"][0];
+    assert_eq!(candidate["template"], json!(ONE_ADDRESS));
+    assert_eq!(
+        candidate["slots"],
+        json!({"meta": 2, "file": 0, "master": null})
+    );
+    assert_eq!(candidate["uid"], json!(chip.uid.to_string()));
+    assert_eq!(
+        (&candidate["counter"], &candidate["proved_by"]),
+        (&json!(1), &json!(2))
+    );
+
+    let without_keys = service
+        .admin(Method::POST, "/url-templates/solve", json!({"urls": urls}))
+        .await
+        .expect(200);
+    assert_ne!(without_keys["certainty"], json!("proved"), "{without_keys}");
+    assert_eq!(
+        service.admin_get("/url-templates").await["items"],
+        json!([])
+    );
+}
+
+#[tokio::test]
+async fn a_search_is_bounded_and_never_tells_a_guess_as_a_fact() {
+    let service = TestService::start().await;
+    let url = "https://tags.example/v?p=1";
+    for (asked, says) in [
+        (json!({"urls": []}), "1 to 5"),
+        (json!({"urls": vec![url; 6]}), "1 to 5"),
+        (json!({"urls": ["x".repeat(5_000)]}), "4096"),
+        (
+            json!({"urls": [url], "keys": vec!["11".repeat(16); 17]}),
+            "16",
+        ),
+        (json!({"urls": [url], "keys": ["11"]}), "32 hex digits"),
+    ] {
+        let answer = service
+            .admin(Method::POST, "/url-templates/solve", asked)
+            .await;
+        let detail = answer.expect(422)["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains(says), "{detail}");
+    }
+    for url in ["", "no url", "https://tags.example/", "javascript:alert(1)"] {
+        let asked = json!({"urls": [url]});
+        let answer = service
+            .admin(Method::POST, "/url-templates/solve", asked)
+            .await;
+        assert_eq!(answer.expect(200)["certainty"], json!("unknown"), "{url}");
+    }
+}
