@@ -205,6 +205,10 @@ pub(crate) struct Serve {
 
 /// Test mode.
 #[derive(Args, Clone, Debug)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the fields are named as their options"
+)]
 pub(crate) struct Test {
     /// Test mode: `/admin/v1/clock` can move the service's time forward.
     #[arg(long, env = "TAPDESK_TEST_CLOCK", value_parser = BoolishValueParser::new())]

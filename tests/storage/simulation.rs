@@ -355,11 +355,11 @@ impl<B: Backend> World<B> {
             let accepted = bottle.accepted.get(&bottle.keys).copied().unwrap_or(0);
             assert_eq!(inlay.last_counter, accepted);
         }
-        let taps: u64 = self.bottles.iter().map(|bottle| bottle.scans).sum();
+        let scans: u64 = self.bottles.iter().map(|bottle| bottle.scans).sum();
         let (first, last) = (START.plus_millis(-DAY), START.plus_millis(7 * DAY));
         let overview = storage.overview(first, last, world::World::Both).await;
         let counted = overview.unwrap().counts.into_iter();
-        assert_eq!(counted.map(|(_, _, taps)| taps).sum::<u64>(), taps);
+        assert_eq!(counted.map(|(_, _, count)| count).sum::<u64>(), scans);
         let live = TagList {
             filter: TagFilter::default(),
             order: TagOrder::ScansDescending,

@@ -93,10 +93,13 @@ async fn assert_exact(service: &ServiceProcess) {
     let shown: BTreeMap<String, u64> = buckets
         .map(|bucket| {
             let kinds = ["verified", "not_verified", "not_checked"];
-            let taps = kinds.map(|kind| bucket[kind].as_u64().unwrap());
-            (bucket["at"].as_str().unwrap().to_owned(), taps.iter().sum())
+            let counts = kinds.map(|kind| bucket[kind].as_u64().unwrap());
+            (
+                bucket["at"].as_str().unwrap().to_owned(),
+                counts.iter().sum(),
+            )
         })
-        .filter(|(_, taps)| *taps > 0)
+        .filter(|(_, count)| *count > 0)
         .collect();
     assert_eq!(shown, hours);
 }

@@ -46,11 +46,11 @@ fn recount(file: &Connection) -> Recount {
         )
         .unwrap();
     let inlays = inlays.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
-    let taps = "SELECT count(*) FROM interactions";
+    let count = "SELECT count(*) FROM interactions";
     Recount {
         tags: tags.unwrap().map(Result::unwrap).collect(),
         inlays: inlays.unwrap().map(Result::unwrap).collect(),
-        taps: file.query_row(taps, [], |row| row.get(0)).unwrap(),
+        taps: file.query_row(count, [], |row| row.get(0)).unwrap(),
     }
 }
 
