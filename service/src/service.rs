@@ -3,8 +3,8 @@
 mod guesses;
 mod live_key;
 mod tag_cache;
-mod update;
 mod template_cache;
+mod update;
 
 use std::sync::{Arc, PoisonError, RwLock};
 

@@ -1,5 +1,8 @@
 //! URL templates as their owner configures them, with the keys that open their codes.
 
+use std::borrow::Cow;
+
+use crate::field_error::OfField;
 use crate::id::{MasterKeyId, UrlTemplateId};
 use crate::inlay::derivation::MasterSecret;
 use crate::inlay::key::{AesKey, KeyCheck, KeyFingerprint};
@@ -70,6 +73,15 @@ pub enum InvalidUrlTemplate {
     /// The master key gives each inlay a meta key of its own.
     #[error("The master key {0} gives each inlay a meta key of its own, so none is shared.")]
     NotShared(MasterKeyId),
+}
+
+impl OfField for InvalidUrlTemplate {
+    fn field(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::NothingToOpen | Self::TooManyKeys(_) => "meta_keys".into(),
+            Self::NotShared(_) => "master_key_ids".into(),
+        })
+    }
 }
 
 impl UrlTemplateFields {

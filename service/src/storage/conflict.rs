@@ -196,6 +196,7 @@ fn member(noun: &str) -> Option<&'static str> {
         "tag" => "tag_id",
         "experience" => "experience_id",
         "master key" => "master_key_id",
+        "URL template" => "url_template_id",
         "version" => "version",
         _ => return None,
     })
@@ -206,6 +207,8 @@ impl From<Invalid> for FieldError {
         match why {
             Invalid::OtherKind => Self::of("kind", why.to_string()),
             Invalid::Property(why) => why.into(),
+            Invalid::Inlay(why) => why.into(),
+            Invalid::UrlTemplate(why) => why.into(),
             Invalid::OtherOrder => Self::of("after", why.to_string()),
             Invalid::Setting(why) => why.into(),
             Invalid::Edit(why) => why,

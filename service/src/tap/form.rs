@@ -10,7 +10,7 @@ use crate::experience::Content;
 use crate::interaction::KeyedInteraction;
 use crate::rolling_key::{IssuedKey, RollingKey};
 use crate::service::{CachedTag, Service};
-use crate::storage::{StorageError, TagKey, UpdateRefusal};
+use crate::storage::{StorageError, UpdateRefusal};
 use crate::studio::Outcome;
 use crate::tag::{InvalidProperty, PropertyKey, check_value};
 use crate::visitor::Visitor;

@@ -20,6 +20,7 @@ pub(super) use update::*;
 use url::Host;
 
 use super::edited::Edited;
+use crate::field_error::FieldError;
 use crate::http::access::is_ours;
 use crate::http::error::ApiError;
 use crate::http::reserved;
@@ -40,17 +41,22 @@ async fn current(
     Ok(found.map(|found| Edited::shown_as(found, view::UrlTemplateView::from)))
 }
 
+/// A mistake in the template itself.
+fn invalid(why: String) -> ApiError {
+    ApiError::Invalid(FieldError::of("template", why))
+}
+
 /// What a person wrote as a template, which must leave the service's own places alone.
 fn checked(state: &AppState, settings: TemplateSettings) -> Result<Template, ApiError> {
-    let template = Template::new(settings).map_err(|why| ApiError::Invalid(why.to_string()))?;
+    let template = Template::new(settings).map_err(|why| invalid(why.to_string()))?;
     if let Some(route) = reserved::reached(&template) {
-        return Err(ApiError::Invalid(format!(
+        return Err(invalid(format!(
             "A URL of this template could reach {route}, which is the service's own. Choose another path."
         )));
     }
     if takes_our_host(state, &template) {
         let host = template.sample_host();
-        return Err(ApiError::Invalid(format!(
+        return Err(invalid(format!(
             "The host of a template cannot be one by which the admin API is reached: {host}. Choose a host for tags alone."
         )));
     }
@@ -70,9 +76,8 @@ fn takes_our_host(state: &AppState, template: &Template) -> bool {
 /// A template's name, checked.
 fn name(name: String) -> Result<String, ApiError> {
     if name.trim().is_empty() || !text_fits(&name, NAME_MAX) {
-        return Err(ApiError::Invalid(format!(
-            "A URL template needs a name of 1 to {NAME_MAX} characters."
-        )));
+        let why = format!("A URL template needs a name of 1 to {NAME_MAX} characters.");
+        return Err(ApiError::Invalid(FieldError::of("name", why)));
     }
     Ok(name)
 }

@@ -33,6 +33,10 @@ pub(crate) enum Code {
     InImport,
     /// The import stood still for too long, and nothing of it is stored.
     ImportGivenUp,
+    /// One URL could be of two URL templates.
+    TemplatesOverlap,
+    /// There are as many URL templates as there may be.
+    TooManyTemplates,
     /// The request refers to something that does not exist.
     Missing,
     /// A simulated inlay or tag does not go with a real one.
@@ -94,6 +98,8 @@ impl Code {
             | Self::UidTaken
             | Self::InImport
             | Self::ImportGivenUp
+            | Self::TemplatesOverlap
+            | Self::TooManyTemplates
             | Self::Missing
             | Self::OtherWorld
             | Self::InUse
@@ -132,6 +138,8 @@ impl From<&Conflict> for Code {
             | Conflict::InUse(InUse::ByImport(_)) => Self::InImport,
             Conflict::ImportGivenUp => Self::ImportGivenUp,
             Conflict::UidTaken(_) => Self::UidTaken,
+            Conflict::TemplatesOverlap { .. } => Self::TemplatesOverlap,
+            Conflict::TooManyTemplates => Self::TooManyTemplates,
             Conflict::Missing { .. } => Self::Missing,
             Conflict::OtherWorld { .. } => Self::OtherWorld,
             Conflict::UsedUp(_) => Self::CounterUsedUp,
@@ -139,7 +147,14 @@ impl From<&Conflict> for Code {
             Conflict::Invalid(_) => Self::Invalid,
             Conflict::InUse(InUse::Closed) => Self::SheetClosed,
             Conflict::InUse(InUse::Full) => Self::SheetFull,
-            Conflict::InUse(InUse::ByTags(_) | InUse::ByInlays(_) | InUse::Shown) => Self::InUse,
+            Conflict::InUse(
+                InUse::ByTags(_)
+                | InUse::ByInlays(_)
+                | InUse::ByTemplates(_)
+                | InUse::ByTemplateInlays(_)
+                | InUse::ByFoundInlays(_)
+                | InUse::Shown,
+            ) => Self::InUse,
         }
     }
 }

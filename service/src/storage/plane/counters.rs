@@ -123,6 +123,7 @@ pub(super) async fn spend(
     id: InlayId,
     last: u32,
 ) -> Result<(), StorageError> {
+    tx.lock_counter(id).await?;
     let sql = "UPDATE counters SET last = ?2, seen = 0 WHERE inlay_id = ?1 AND last < ?2";
     tx.execute(sql, &values![id, last]).await.map(drop)
 }

@@ -137,7 +137,7 @@ async fn inlay(db: &mut dyn Query, id: InlayId) -> Result<Option<Inlay>, Storage
 /// An inlay from its [`COLUMNS`], with the newest counter.
 pub(super) fn read(db: &dyn Query, row: &mut Row) -> Result<Inlay, StorageError> {
     let mut inlay = stored(row)?;
-    if let Some((_, state)) = db.counter(inlay.id) {
+    if let Some((_, state, _)) = db.counter(inlay.id) {
         inlay.last_counter = state.last;
     }
     Ok(inlay)

@@ -56,8 +56,8 @@ fn counts(visit: Visit) -> TagCounts {
     }
 }
 
-fn versioned(counter: Counter) -> (u32, CounterState) {
-    (counter.key_version, counter.state)
+fn versioned(counter: Counter) -> (u32, CounterState, MirrorState) {
+    (counter.key_version, counter.state, counter.mirror())
 }
 
 /// A command of the writer.

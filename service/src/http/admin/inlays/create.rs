@@ -79,7 +79,9 @@ impl NewInlayBody {
             allow_factory_keys: self.allow_factory_keys,
         };
         if self.last_counter > self.technology.counter_max() {
-            return Err(invalid(InvalidInlay::LastCounter(self.technology)));
+            return Err(ApiError::invalid(InvalidInlay::LastCounter(
+                self.technology,
+            )));
         }
         let keys = request.seal(service, self.uid, self.technology).await?;
         let mode = mode(service, self.mode, self.url_template_id).await?;

@@ -59,12 +59,12 @@ impl KeyRequest {
         if let MemberPatch::Set(key) = &self.file_key
             && matches!(key, SomeKey::Rolling(_)) != rolling
         {
-            return Err(invalid(InvalidInlay::KeyLength(technology)));
+            return Err(ApiError::invalid(InvalidInlay::KeyLength(technology)));
         }
         let one_key = technology.rolls() && technology.family() != Family::Ntag424;
         let from_master = rolling && matches!(self.master_key_id, MemberPatch::Set(_));
         if from_master || (one_key && matches!(self.meta_key, MemberPatch::Set(_))) {
-            return Err(invalid(InvalidInlay::OneKey(technology)));
+            return Err(ApiError::invalid(InvalidInlay::OneKey(technology)));
         }
         Ok(())
     }

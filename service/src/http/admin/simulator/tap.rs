@@ -27,7 +27,7 @@ use crate::inventory::SimulatedInlay;
 use crate::payload;
 use crate::rolling_key::RollingKey;
 use crate::service::Service;
-use crate::storage::{Conflict, StorageError};
+use crate::storage::Conflict;
 use crate::tap::{self, Place, Tap, TapAnswer};
 use crate::visitor::Visitor;
 

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use super::view::UrlTemplateView;
+use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
 use crate::http::admin::inlays::master_key;
@@ -43,7 +44,7 @@ impl SharedKeys {
         let mut keys = Vec::new();
         for key in &self.meta_keys {
             if key.is_factory() && !self.allow_factory_keys {
-                return Err(ApiError::Invalid(InvalidInlay::FactoryKey.to_string()));
+                return Err(ApiError::invalid(InvalidInlay::FactoryKey));
             }
             let sealed = SealedKey::seal(key, &service.keyring, &*service.entropy)?;
             keys.push(SharedKey::seal(sealed));
@@ -51,7 +52,7 @@ impl SharedKeys {
         for id in self.master_key_ids {
             let master = master_key(service, id).await?;
             let shared = SharedKey::of_master(&master, &service.keyring)?;
-            let none = || ApiError::Invalid(InvalidUrlTemplate::NotShared(id).to_string());
+            let none = || ApiError::invalid(InvalidUrlTemplate::NotShared(id));
             keys.push(shared.ok_or_else(none)?);
         }
         Ok(keys)
@@ -113,7 +114,7 @@ pub(crate) async fn remove_key(
 ) -> Result<Edited<UrlTemplateView>, ApiError> {
     if which.meta_key_check.is_none() == which.master_key_id.is_none() {
         let why = "Say which key: meta_key_check for one of the template's own, or master_key_id.";
-        return Err(ApiError::Invalid(why.to_owned()));
+        return Err(ApiError::invalid(FieldError::whole(why)));
     }
     let edit = move |before: &UrlTemplate| {
         expected.check(Some(before))?;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::clock::Stopwatch;
+use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common};
 use crate::inlay::derivation::{Derivation, MasterSecret};
@@ -149,17 +150,18 @@ pub(crate) async fn find(
 
 impl SolveRequest {
     fn check(&self) -> Result<(), ApiError> {
-        let invalid = |why: String| Err(ApiError::Invalid(why));
+        let invalid = |field, why: String| Err(ApiError::Invalid(FieldError::of(field, why)));
         if self.urls.is_empty() || self.urls.len() > URLS_MAX {
-            return invalid(format!("Send 1 to {URLS_MAX} URLs."));
+            return invalid("urls", format!("Send 1 to {URLS_MAX} URLs."));
         }
         if self.urls.iter().any(|url| url.len() > URL_MAX) {
-            return invalid(format!("A URL has at most {URL_MAX} characters."));
+            return invalid("urls", format!("A URL has at most {URL_MAX} characters."));
         }
         if self.keys.len() > KEYS_MAX || self.master_keys.len() > KEYS_MAX {
-            return invalid(format!(
-                "Send at most {KEYS_MAX} keys and {KEYS_MAX} master keys."
-            ));
+            return invalid(
+                "keys",
+                format!("Send at most {KEYS_MAX} keys and {KEYS_MAX} master keys."),
+            );
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::view::UrlTemplateView;
+use crate::field_error::FieldError;
 use crate::http::admin::body::Patch;
 use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
 use crate::http::admin::path::Id;
@@ -107,9 +108,10 @@ impl UrlTemplatePatch {
             ("mac_from", self.mac_from == MemberPatch::Remove),
         ];
         match null.into_iter().find(|(_, null)| *null) {
-            Some((member, _)) => Err(ApiError::Invalid(format!(
-                "{member} cannot be null. Leave it out to keep what is there."
-            ))),
+            Some((member, _)) => {
+                let why = format!("{member} cannot be null. Leave it out to keep what is there.");
+                Err(ApiError::Invalid(FieldError::of(member, why)))
+            }
             None => Ok(()),
         }
     }

@@ -49,7 +49,9 @@ pub(in crate::storage::sqlite) fn recover(connection: &Connection) -> Result<Fol
                 return Some(moved.map_or(counter, |moved| counter.shown(moved)));
             }
             match counter.state.accept(shown) {
-                Acceptance::Accepted { state, .. } => Some(Counter { state, ..counter }),
+                Acceptance::Accepted { state, .. } => {
+                    Some(Counter::accepted(Some(counter), counter.key_version, state))
+                }
                 Acceptance::Replayed { .. } | Acceptance::OutOfOrder { .. } => Some(counter),
             }
         },

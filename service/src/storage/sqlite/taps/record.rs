@@ -7,6 +7,7 @@ use crate::clock::Timestamp;
 use crate::id::InlayId;
 use crate::inlay::Uid;
 use crate::inlay::assessment::Tamper;
+use crate::inlay::code::COUNTER_MAX;
 use crate::interaction::{
     Claim, CounterRule, NewInteraction, Recorded, Refusal, Returning, Verdict,
 };
@@ -87,7 +88,7 @@ fn accept(
     let (verdict, moved) = judge(present.map(|present| present.state), counter);
     if let Some(state) = moved {
         let counter = Counter::accepted(present, key_version, state);
-        if state.used_up() {
+        if state.last == COUNTER_MAX {
             // Once in an inlay's life. The overview counts these rows.
             fold.put(inlay, counter)?;
         } else {
