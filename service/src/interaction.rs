@@ -151,11 +151,11 @@ impl Verdict {
             Self::Verified { counter, previous } => (Some(counter), Some(previous)),
             Self::NotVerified(
                 Refusal::Replayed { counter, last } | Refusal::OutOfOrder { counter, last },
-            ) => (Some(counter), Some(last)),
+            )
+            | Self::NotChecked(Unchecked::Jumped { counter, last }) => (Some(counter), Some(last)),
             Self::NotVerified(Refusal::KeysReplaced { counter }) => (Some(counter), None),
             Self::NotVerified(Refusal::WrongMac { counter }) => (counter, None),
             Self::NotChecked(Unchecked::NoMac { counter, last }) => (counter, last),
-            Self::NotChecked(Unchecked::Jumped { counter, last }) => (Some(counter), Some(last)),
             Self::NotVerified(_) | Self::NotChecked(_) => (None, None),
         }
     }

@@ -13,6 +13,7 @@ use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys};
 use tapdesk_service::inlay::template::{Template, TemplateSettings};
 use tapdesk_service::inlay::{Technology, Uid};
 use tapdesk_tests::client::{Answer, Answering, TapResult};
+use tapdesk_tests::fixtures::hex;
 use tapdesk_tests::{TestService, TestTag};
 
 /// The host of the templates here.
@@ -106,12 +107,6 @@ fn inlay_json(chip: &Chip, template: i64, tag: Option<&TestTag>) -> Value {
         "uid": chip.uid.to_string(), "technology": chip.template.settings().technology,
         "url_template_id": template, "tag_id": tag.map(|tag| tag.id),
     });
-    let hex = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .map(|byte| format!("{byte:02X}"))
-            .collect::<String>()
-    };
     match &chip.keys {
         InlayKeys::None => {}
         InlayKeys::Rolling(key) => inlay["file_key"] = hex(key.expose()).into(),

@@ -120,7 +120,8 @@ pub fn chip_json(chip: &VirtualInlay) -> Value {
     inlay
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Bytes as the admin API takes them.
+pub fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::new(), |mut text, byte| {
         write!(text, "{byte:02X}").expect("writing into a string does not fail");

@@ -87,7 +87,7 @@ fn both_implementations_accept_the_same_codes() {
     });
     let settings = settings.as_flattened();
     let mut accepted = 0;
-    let total = length(5_000, 100_000);
+    let total = length(5_000_u32, 100_000);
     for case in 0..total {
         let (mirror, mac_from, oracle) = &settings[case as usize % settings.len()];
         let (mirror, mac_from) = (*mirror, *mac_from);
@@ -136,7 +136,7 @@ fn both_implementations_accept_the_same_codes() {
 #[test]
 fn both_implementations_diversify_alike() {
     let entropy = SeededEntropy::new(10922);
-    for case in 0..length(2_000, 100_000) {
+    for case in 0..length(2_000_u32, 100_000) {
         let master = bytes::<16>(&entropy);
         let input = bytes::<31>(&entropy);
         let input = &input[..=case as usize % 31];

@@ -271,8 +271,8 @@ pub(super) fn say_when_to_try_again(answer: &mut Response) {
 }
 
 /// The answer to a path that is no route, in the envelope of its part of the service.
-pub(super) async fn no_such_route(request: Request) -> Response {
-    by_part(request.uri().path(), &ApiError::NotFound("route"))
+pub(super) fn no_such_route(path: &str) -> Response {
+    by_part(path, &ApiError::NotFound("route"))
 }
 
 /// The answer to a method that its route does not have.

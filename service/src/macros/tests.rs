@@ -11,10 +11,9 @@ impl Scope for Example {
             Macro::InteractionTime => "1767225600",
             Macro::TechValue => "n",
             Macro::TechName => "NFC",
-            Macro::VerificationSupported => "true",
+            Macro::VerificationSupported | Macro::TamperSupported => "true",
             Macro::VerificationResult | Macro::TagTitle => "",
             Macro::Tampered | Macro::TamperResult => "false",
-            Macro::TamperSupported => "true",
             Macro::TagId => "41",
             Macro::TagName => "Bottle 41",
             Macro::TagAttribute(key) | Macro::TagData(key) | Macro::TagVariable(key) => {

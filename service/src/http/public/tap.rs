@@ -71,7 +71,7 @@ pub(in crate::http) async fn tap_by_template(
         query: uri.query().unwrap_or_default(),
     });
     let Some((template, addressed)) = found else {
-        return error::no_such_route(request).await;
+        return error::no_such_route(uri.path());
     };
     let place = Place::Template {
         template,

@@ -59,7 +59,7 @@ impl Template {
 
     /// Whether the slug stands in the path.
     pub fn has_slug_in_path(&self) -> bool {
-        self.parts.path.iter().any(|segment| has_slug(segment))
+        self.parts.path.iter().any(has_slug)
     }
 
     /// The path for which a cookie of a tap at `path` is: that of the tag if the slug stands in
@@ -67,17 +67,15 @@ impl Template {
     pub fn cookie_path(&self, path: &str) -> String {
         let segments: Vec<_> = path.strip_prefix('/').unwrap_or(path).split('/').collect();
         let patterns = &self.parts.path;
-        let own = match patterns.iter().position(has_slug) {
-            Some(slug) => format!("/{}", segments[..segments.len().min(slug + 1)].join("/")),
-            None => {
-                let variable = |pattern: &Pattern| {
-                    pattern.iter().any(|piece| matches!(piece, Piece::Field(_)))
-                };
-                let last = patterns.len() - 1;
-                let literal = patterns.iter().position(variable).unwrap_or(last).min(last);
-                let literal = segments.iter().take(literal);
-                literal.fold("/".to_owned(), |path, segment| path + segment + "/")
-            }
+        let own = if let Some(slug) = patterns.iter().position(has_slug) {
+            format!("/{}", segments[..segments.len().min(slug + 1)].join("/"))
+        } else {
+            let is_field = |piece: &Piece| matches!(piece, Piece::Field(_));
+            let variable = |pattern: &Pattern| pattern.iter().any(is_field);
+            let last = patterns.len() - 1;
+            let literal = patterns.iter().position(variable).unwrap_or(last).min(last);
+            let literal = segments.iter().take(literal);
+            literal.fold("/".to_owned(), |path, segment| path + segment + "/")
         };
         // A semicolon would end the cookie's attribute.
         if own.contains(';') {
