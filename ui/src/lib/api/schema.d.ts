@@ -2897,7 +2897,7 @@ export interface components {
          * @description What is wrong, for programs. A code is never renamed; new ones can come.
          * @enum {string}
          */
-        ProblemCode: "bad_host" | "unauthorized" | "not_found" | "method_not_allowed" | "timeout" | "slug_taken" | "slug_reserved" | "too_many_former_slugs" | "uid_taken" | "in_import" | "import_given_up" | "missing" | "other_world" | "in_use" | "sheet_closed" | "sheet_full" | "counter_used_up" | "no_tag" | "no_mirror" | "too_many_keys" | "count_changed" | "setting_fixed" | "inlay_key_locked" | "unsupported" | "changed" | "too_large" | "unsupported_media_type" | "misdirected" | "invalid" | "rate_limited" | "internal" | "unavailable" | "disk_full";
+        ProblemCode: "bad_host" | "unauthorized" | "not_found" | "method_not_allowed" | "timeout" | "slug_taken" | "slug_reserved" | "too_many_former_slugs" | "uid_taken" | "in_import" | "import_given_up" | "templates_overlap" | "too_many_templates" | "missing" | "other_world" | "in_use" | "sheet_closed" | "sheet_full" | "counter_used_up" | "no_tag" | "no_mirror" | "too_many_keys" | "count_changed" | "setting_fixed" | "inlay_key_locked" | "unsupported" | "changed" | "too_large" | "unsupported_media_type" | "misdirected" | "invalid" | "rate_limited" | "internal" | "unavailable" | "disk_full";
         /** @description A field that is wrong. */
         ProblemField: {
             /** @description The member of the body, or the parameter: `name`, `location.lat`; `blocks[2]` is the third block. */
@@ -13999,7 +13999,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -14144,7 +14144,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -14236,7 +14236,10 @@ export interface operations {
     post_url_templates_id_meta_keys: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["UrlTemplateId"];
             };
@@ -14251,6 +14254,8 @@ export interface operations {
             /** @description How a batch of inlays writes its URLs. */
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -14302,9 +14307,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -14455,7 +14462,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now; `code` is `changed` */
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
             412: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
