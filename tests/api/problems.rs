@@ -105,13 +105,13 @@ fn invalid_inlays() -> Vec<Invalid> {
         ),
         (
             "/master-keys",
-            json!({"name": " ", "key": KEY, "input": "01{uid}"}),
+            json!({"name": " ", "key": KEY, "derivation": {"scheme": "plain_cmac", "input": "01{uid}"}}),
             Some("name"),
         ),
         (
             "/master-keys",
-            json!({"name": "a", "key": KEY, "input": "01"}),
-            Some("input"),
+            json!({"name": "a", "key": KEY, "derivation": {"scheme": "plain_cmac", "input": "01"}}),
+            Some("derivation"),
         ),
     ]
 }

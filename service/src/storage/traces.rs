@@ -26,6 +26,8 @@ const TRACES: &[(&str, Traces)] = &[
     // What a visitor wrote into a variable is the tag's, as its owner's page asked for it.
     ("properties", None),
     ("master_keys", None),
+    ("url_templates", None),
+    ("url_template_keys", None),
     ("inlays", None),
     ("counters", None),
     ("former_counters", None),

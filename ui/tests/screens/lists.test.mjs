@@ -115,6 +115,8 @@ group("A list", {
       broken = false;
       await alert.getByRole("button", { name: "Try again" }).click();
       await alert.waitFor({ state: "hidden" });
+      // The row below is there, a little out of sight: End leads beyond it from here on.
+      await list(page).getByText("Row 100").waitFor({ state: "attached" });
       await page.keyboard.press("j");
       await page.keyboard.press("End");
       await list(page).getByText("Row 199").waitFor();

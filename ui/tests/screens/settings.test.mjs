@@ -35,9 +35,12 @@ group("Settings", {
     },
     "refuse an invalid value, with the reason in the form": async (page) => {
       await part("service", "Service settings")(page);
-      await page.getByLabel("Default country").fill("Nowhere");
+      const field = page.getByLabel("Default country");
+      await field.fill("Nowhere");
       await page.getByRole("button", { name: "Save settings" }).click();
-      await page.locator("form [role=alert]").getByText(/country/).waitFor();
+      await page.locator("form .error").getByText(/country/).waitFor();
+      assert.equal(await field.getAttribute("aria-invalid"), "true");
+      assert.equal(await field.inputValue(), "Nowhere");
     },
     "refuse what is no number, and never put another one in its place": async (page, { api }) => {
       await part("service", "Service settings")(page);

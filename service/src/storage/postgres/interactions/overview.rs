@@ -148,7 +148,7 @@ async fn inlays(session: &Session, world: World) -> Result<(u64, u64), StorageEr
                         AND ($1::BOOLEAN IS NULL OR simulated = $1)),
                     (SELECT count(*) FROM counters c JOIN inlays i ON i.id = c.inlay_id
                      WHERE c.last = $2 AND i.deleted_at IS NULL AND ($1 IS NULL OR i.simulated = $1))",
-            &[&world.simulated(), &COUNTER_MAX.cast_signed()],
+            &[&world.simulated(), &i64::from(COUNTER_MAX)],
         )
         .await?;
     let number = |index| column::<i64>(&counts, index).map(i64::unsigned_abs);
