@@ -69,7 +69,9 @@ async fn a_restart_finds_everything() {
     let window = desk.open_ready().await;
     assert_eq!(window.find_text("//header//code").await, address);
     window.press("//nav//a[normalize-space()='Tags']").await;
-    window.see("//main//a//*[normalize-space()='Bottle 41']").await;
+    window
+        .see("//main//a//*[normalize-space()='Bottle 41']")
+        .await;
     window.quit().await;
 }
 
@@ -245,7 +247,9 @@ async fn a_remote_service_is_shown_and_asked_before_its_first_change_until_the_n
         ))
         .await;
     window.press("//nav//a[normalize-space()='Tags']").await;
-    window.see("//main//a//*[normalize-space()='In the shop']").await;
+    window
+        .see("//main//a//*[normalize-space()='In the shop']")
+        .await;
 
     window.click_named("New tag").await;
     window.fill("Name", "Made from afar").await;
@@ -255,7 +259,9 @@ async fn a_remote_service_is_shown_and_asked_before_its_first_change_until_the_n
         .await;
     assert_eq!(shop.admin_get("/tags?count=true").await["count"], 1);
     window.click_named("Allow changes").await;
-    window.see("//main//a//*[normalize-space()='Made from afar']").await;
+    window
+        .see("//main//a//*[normalize-space()='Made from afar']")
+        .await;
     assert_eq!(shop.admin_get("/tags?count=true").await["count"], 2);
 
     let page = window.source().await.unwrap();

@@ -101,7 +101,6 @@ pub(crate) struct Problem {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ProblemField {
     /// The member of the body, or the parameter: `name`, `location.lat`; `blocks[2]` is the third block.
-    #[schema(min_length = 1)]
     field: String,
     /// What is wrong with it, and the way out, in words.
     message: String,

@@ -3359,11 +3359,20 @@ export interface components {
             template: string;
             uid?: components["schemas"]["Uid"] | null;
         };
+        /**
+         * @description How sure an answer is.
+         * @enum {string}
+         */
+        SolveCertainty: "proved" | "narrowed" | "unknown";
         /** @description What the URLs could be. */
         Solved: {
             /** @description The formats they could have. */
             candidates: components["schemas"]["SolveCandidate"][];
-            certainty: ("proved" | "narrowed" | "unknown") & Record<string, never>;
+            /**
+             * @description `proved`: the URLs verify as the one candidate. `narrowed`: it is one of the candidates,
+             *     if the chip is a supported one. `unknown`: it cannot be told, or the time was over.
+             */
+            certainty: components["schemas"]["SolveCertainty"];
             /**
              * Format: int64
              * @description How many MACs were made.
@@ -4429,6 +4438,7 @@ export type SimulatedTargets = components['schemas']['SimulatedTargets'];
 export type Slug = components['schemas']['Slug'];
 export type Social = components['schemas']['Social'];
 export type SolveCandidate = components['schemas']['SolveCandidate'];
+export type SolveCertainty = components['schemas']['SolveCertainty'];
 export type Solved = components['schemas']['Solved'];
 export type SolveRequest = components['schemas']['SolveRequest'];
 export type SolveSlots = components['schemas']['SolveSlots'];
@@ -6811,6 +6821,15 @@ export interface operations {
             };
             /** @description Addressed by a host name that is not ours */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request does not say what it must */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -7,7 +7,7 @@ use axum::extract::State;
 use crate::experience::{Experience, ExperienceFields};
 use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
 use crate::http::admin::path::Id;
-use crate::http::error::{ApiError, ChangedMeanwhile, Common, NotFound, Written};
+use crate::http::error::{ApiError, ChangedMeanwhile, Common, Invalid, NotFound, Written};
 use crate::id::ExperienceId;
 use crate::service::Service;
 
@@ -17,7 +17,7 @@ use crate::service::Service;
 /// differ from what is published, nothing changes.
 #[utoipa::path(
     post, path = "/experiences/{id}/publish", tag = "experiences", params(("id" = ExperienceId, Path)),
-    responses((status = OK, body = Experience), NotFound, ChangedMeanwhile, Written, Common)
+    responses((status = OK, body = Experience), NotFound, ChangedMeanwhile, Invalid, Written, Common)
 )]
 pub(crate) async fn publish(
     State(service): State<Arc<Service>>,

@@ -47,7 +47,6 @@ pub(crate) struct SolveRequest {
 pub(crate) struct Solved {
     /// `proved`: the URLs verify as the one candidate. `narrowed`: it is one of the candidates,
     /// if the chip is a supported one. `unknown`: it cannot be told, or the time was over.
-    #[schema(inline)]
     certainty: CertaintyView,
     /// The formats they could have.
     candidates: Vec<CandidateView>,
@@ -58,6 +57,7 @@ pub(crate) struct Solved {
 /// How sure an answer is.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[schema(as = SolveCertainty)]
 enum CertaintyView {
     /// The URLs verify as the one candidate.
     Proved,
