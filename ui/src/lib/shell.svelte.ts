@@ -15,8 +15,14 @@ class Shell {
   }
 
   async start(): Promise<void> {
-    onShellState((state) => (this.state = state));
-    this.state = await shellState();
+    let heard = false;
+    onShellState((state) => {
+      heard = true;
+      this.state = state;
+    });
+    // The answer may be older than what was heard meanwhile: the service is ready in a moment.
+    const asked = await shellState();
+    if (!heard) this.state = asked;
   }
 }
 

@@ -1,0 +1,27 @@
+import { expect, test, vi } from "vitest";
+import type { ShellState } from "./desktop";
+
+const ready = { phase: "ready", address: "http://127.0.0.1:8787" } as ShellState;
+let hear: (state: ShellState) => void = () => undefined;
+let answer: (state: ShellState) => void = () => undefined;
+vi.mock("./desktop", () => ({
+  onShellState: (heard: typeof hear) => (hear = heard),
+  shellState: () => new Promise<ShellState>((done) => (answer = done)),
+}));
+
+test("an answer that is older than what was heard meanwhile counts for nothing", async () => {
+  const { shell } = await import("./shell.svelte");
+  const started = shell.start();
+  hear(ready);
+  answer({ phase: "starting" } as ShellState);
+  await started;
+  expect(shell.ready).toEqual(ready);
+});
+
+test("in a browser nothing is heard, and the answer counts", async () => {
+  const { shell } = await import("./shell.svelte");
+  const started = shell.start();
+  answer({ ...ready, address: "http://127.0.0.1:9" } as ShellState);
+  await started;
+  expect(shell.ready?.address).toBe("http://127.0.0.1:9");
+});
