@@ -6,7 +6,7 @@ mod versions;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_tests::TestService;
+use tapdesk_tests::{Answer, TestService};
 
 fn redirect(name: &str, target: &str) -> Value {
     json!({"name": name, "kind": "redirect", "target_url": target})
@@ -25,6 +25,14 @@ async fn destination(service: &TestService, path: &str) -> String {
         .next()
         .unwrap_or_default()
         .to_owned()
+}
+
+/// Publishes an older version of the experience 1 again.
+async fn roll_back(service: &TestService, version: u32) -> Answer {
+    let version = json!({"version": version});
+    service
+        .admin(Method::POST, "/experiences/1/rollback", version)
+        .await
 }
 
 async fn refused(service: &TestService, method: Method, path: &str, body: Value) -> String {

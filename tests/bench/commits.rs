@@ -54,12 +54,8 @@ pub(crate) async fn one_connection(fixture: &Fixture) -> Result<Vec<Alone>> {
             let requests = (0..TAPS)
                 .map(|n| visitors.tap_request(n % CONNECTIONS, server.address))
                 .collect();
-            let supply = Supply {
-                requests,
-                repeats: false,
-                pace: None,
-            };
-            let load = load::run(&[server.address], Case::Tap, vec![supply], TURN).await?;
+            let supply = vec![Supply::once(requests)];
+            let load = load::run(&[server.address], Case::Tap, supply, TURN).await?;
             anyhow::Ok(load.percentile(50))
         };
         rounds.push(Alone {

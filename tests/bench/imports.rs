@@ -60,13 +60,8 @@ pub(crate) async fn beside_taps(fixture: &Fixture) -> Result<Imports> {
 }
 
 async fn taps(server: &Server, visitors: &mut Visitors) -> Result<Load> {
-    let supplies = (0..CONNECTIONS).map(|connection| Supply {
-        requests: (0..TAPS)
-            .map(|_| visitors.tap_request(connection, server.address))
-            .collect(),
-        repeats: false,
-        pace: None,
-    });
+    let supplies = (0..CONNECTIONS)
+        .map(|connection| Supply::once(visitors.taps(connection, TAPS, server.address)));
     load::run(&[server.address], Case::Tap, supplies.collect(), TURN).await
 }
 

@@ -58,11 +58,8 @@ pub(crate) async fn under_load(fixture: &Fixture) -> Result<Vec<Listed>> {
         tokio::spawn(async move {
             while !over.load(Ordering::Relaxed) {
                 let supplies = (0..CONNECTIONS).map(|connection| Supply {
-                    requests: (0..TAPS)
-                        .map(|_| visitors.tap_request(connection, address))
-                        .collect(),
-                    repeats: false,
                     pace: Some(PACE),
+                    ..Supply::once(visitors.taps(connection, TAPS, address))
                 });
                 let time = Duration::from_secs(3);
                 load::run(&[address], Case::Tap, supplies.collect(), time).await?;

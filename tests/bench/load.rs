@@ -31,6 +31,17 @@ pub(crate) struct Supply {
     pub(crate) pace: Option<Duration>,
 }
 
+impl Supply {
+    /// Requests that happen once each, as soon as they can.
+    pub(crate) fn once(requests: Vec<Vec<u8>>) -> Self {
+        Self {
+            requests,
+            repeats: false,
+            pace: None,
+        }
+    }
+}
+
 /// What one turn of the clients brought.
 pub(crate) struct Load {
     pub(crate) elapsed: Duration,

@@ -226,8 +226,7 @@ impl Seat<'_> {
         let (requests, repeats) = match case {
             Case::Tap => {
                 let taps = if bare { 64 } else { TAPS };
-                let tap = |_| self.visitors.tap_request(connection, host);
-                ((0..taps).map(tap).collect(), bare)
+                (self.visitors.taps(connection, taps, host), bare)
             }
             Case::Payload => (
                 keys().map(|key| payload_request(*key, host)).collect(),
@@ -236,9 +235,8 @@ impl Seat<'_> {
             Case::Update => (keys().map(|key| update_request(*key, host)).collect(), bare),
         };
         Supply {
-            requests,
             repeats,
-            pace: None,
+            ..Supply::once(requests)
         }
     }
 }

@@ -63,6 +63,13 @@ impl Visitors {
         request("GET", &path, host, browser, "")
     }
 
+    /// The next `count` taps of a connection.
+    pub(crate) fn taps(&mut self, connection: u32, count: usize, host: SocketAddr) -> Vec<Vec<u8>> {
+        (0..count)
+            .map(|_| self.tap_request(connection, host))
+            .collect()
+    }
+
     /// Deals all keys out anew, in random order: owners' servers read and update as
     /// their visitors please, not in the order of the taps.
     pub(crate) fn shuffle(&self, keys: Vec<Vec<Key>>) -> Vec<Vec<Key>> {

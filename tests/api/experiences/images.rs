@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::{Answer, Answering as _, TestService};
 
-use super::{page, refused};
+use super::{page, refused, roll_back};
 
 /// A picture of 3 x 2 pixels.
 fn png() -> Vec<u8> {
@@ -118,12 +118,8 @@ async fn an_image_that_is_shown_is_not_deleted_and_one_that_is_deleted_is_not_sh
         .expect(200);
     assert_eq!(delete().await.status, 204);
     delete().await.expect(404);
-    let back = service.admin(
-        Method::POST,
-        "/experiences/1/rollback",
-        json!({"version": 2}),
-    );
-    assert_eq!(back.await.expect(409)["detail"], "There is no image 1.");
+    let back = roll_back(&service, 2).await;
+    assert_eq!(back.expect(409)["detail"], "There is no image 1.");
 }
 
 #[tokio::test]

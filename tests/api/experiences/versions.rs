@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::TestService;
 
-use super::{destination, page, redirect};
+use super::{destination, page, redirect, roll_back};
 
 #[tokio::test]
 async fn a_new_draft_is_published_only_when_it_is_asked_to_be() {
@@ -104,14 +104,7 @@ async fn versions_never_change_and_each_can_be_published_again() {
             .admin_patch("/experiences/1?publish=true", target)
             .await;
     }
-    let back = service
-        .admin(
-            Method::POST,
-            "/experiences/1/rollback",
-            json!({"version": 1}),
-        )
-        .await
-        .expect(200);
+    let back = roll_back(&service, 1).await.expect(200);
     assert_eq!(
         (&back["published_version"], &back["draft"]),
         (&json!(4), &json!(false))
@@ -163,27 +156,13 @@ async fn going_back_keeps_changes_that_were_never_published() {
     service
         .admin_patch("/experiences/1", to("https://owner.example/draft"))
         .await;
-    let back = service
-        .admin(
-            Method::POST,
-            "/experiences/1/rollback",
-            json!({"version": 1}),
-        )
-        .await
-        .expect(200);
+    let back = roll_back(&service, 1).await.expect(200);
     assert_eq!(back["target_url"], "https://owner.example/draft");
     assert_eq!(
         (&back["published_version"], &back["draft"]),
         (&json!(3), &json!(true))
     );
-    let missing = service
-        .admin(
-            Method::POST,
-            "/experiences/1/rollback",
-            json!({"version": 9}),
-        )
-        .await
-        .expect(409);
+    let missing = roll_back(&service, 9).await.expect(409);
     assert_eq!(missing["detail"], "There is no version 9.");
 }
 

@@ -76,34 +76,27 @@ pub(super) async fn foresee(
 ) -> Result<Verdict, StorageError> {
     let sql = "SELECT last, seen, risen_on, risen FROM counters
          WHERE inlay_id = ?1 AND key_version = ?2";
-    let mut found = db.row(sql, &values![id, key_version]).await?;
-    let newer = db.counter(id);
+    let found = db.row(sql, &values![id, key_version]).await?;
+    let present = match db.counter(id) {
+        Some((version, state, mirror)) => (version == key_version).then_some((state, mirror)),
+        None => found.map(states).transpose()?,
+    };
+    let (state, mirror) = present.unzip();
     Ok(match rule {
-        CounterRule::Proof => {
-            let present = match newer {
-                Some((version, state, _)) => (version == key_version).then_some(state),
-                None => found.map(state).transpose()?,
-            };
-            judge(present, counter).0
-        }
-        CounterRule::Mirror => {
-            let present = match newer {
-                Some((version, _, state)) => (version == key_version).then_some(state),
-                None => found.as_mut().map(mirror_state).transpose()?,
-            };
-            show(present, counter, day).0
-        }
+        CounterRule::Proof => judge(state, counter).0,
+        CounterRule::Mirror => show(mirror, counter, day).0,
     })
 }
 
-fn mirror_state(row: &mut Row) -> Result<MirrorState, StorageError> {
-    let last = row.take()?;
-    row.take::<i64>()?;
-    Ok(MirrorState {
-        last,
+/// A row's counter, for codes that prove a tap and for those that do not.
+fn states(mut row: Row) -> Result<(CounterState, MirrorState), StorageError> {
+    let state = state(&mut row)?;
+    let mirror = MirrorState {
+        last: state.last,
         day: row.take()?,
         risen: row.take()?,
-    })
+    };
+    Ok((state, mirror))
 }
 
 /// A new inlay's counter, after the one that is spent already.
@@ -197,10 +190,10 @@ async fn kept(
             &values![id, file, meta, any_meta],
         )
         .await?;
-    found.map_or(Ok(CounterState::default()), state)
+    found.map_or(Ok(CounterState::default()), |mut row| state(&mut row))
 }
 
-fn state(mut row: Row) -> Result<CounterState, StorageError> {
+fn state(row: &mut Row) -> Result<CounterState, StorageError> {
     Ok(CounterState {
         last: row.take()?,
         seen: row.take::<i64>()?.cast_unsigned(),

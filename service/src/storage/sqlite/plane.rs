@@ -129,13 +129,7 @@ impl Database for SqliteStorage {
     {
         let folded = self.writer.folded().clone();
         self.read_long(move |connection| {
-            folded.exactly(|| {
-                let mut reader = Reader {
-                    connection: SendWrapper::new(connection),
-                    folded: &folded,
-                };
-                at_once(operation(&mut reader, &arguments))
-            })
+            folded.exactly(|| ask(connection, &folded, operation, &arguments))
         })
         .await
     }
@@ -155,11 +149,7 @@ impl Database for SqliteStorage {
         self.read_long(move |connection| {
             folded.exactly(|| {
                 let snapshot = connection.unchecked_transaction()?;
-                let mut reader = Reader {
-                    connection: SendWrapper::new(&snapshot),
-                    folded: &folded,
-                };
-                at_once(operation(&mut reader, &arguments))
+                ask(&snapshot, &folded, operation, &arguments)
             })
         })
         .await
@@ -193,6 +183,20 @@ impl Database for SqliteStorage {
         self.write(move |write| query(write.connection, sql, &values))
             .await
     }
+}
+
+/// What an operation reads.
+fn ask<A, T>(
+    connection: &Connection,
+    folded: &Folded,
+    operation: Read<A, T>,
+    arguments: &A,
+) -> Result<T, StorageError> {
+    let mut reader = Reader {
+        connection: SendWrapper::new(connection),
+        folded,
+    };
+    at_once(operation(&mut reader, arguments))
 }
 
 /// What an operation comes to. It waits for nothing but the database, which answers at once.

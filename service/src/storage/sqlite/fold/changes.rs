@@ -166,17 +166,15 @@ impl<'a> Folding<'a> {
     /// Forgets the clients of a tag, whose rows are being removed. Taps may make them known
     /// again.
     pub(in crate::storage::sqlite) fn forget_clients(&mut self, tag: TagId) {
-        let entries: Vec<_> = {
+        let going: Vec<_> = {
             let shared = self.folded.state();
-            shared
-                .visits
-                .entries()
-                .map(|(visitor, _)| visitor)
+            let kept = shared.visits.entries().map(|(visitor, _)| visitor);
+            let staged = self.changes.visits.keys().copied();
+            kept.chain(staged)
+                .filter(|visitor| !visitor.is_everyone() && visitor.tag() == tag)
                 .collect()
         };
-        let staged: Vec<_> = self.changes.visits.keys().copied().collect();
-        let goes = |visitor: &Visitor| !visitor.is_everyone() && visitor.tag() == tag;
-        for visitor in entries.into_iter().chain(staged).filter(goes) {
+        for visitor in going {
             self.changes.visits.insert(visitor, Stage::Gone);
         }
     }

@@ -82,9 +82,7 @@ fn accept(
     key_version: u32,
     counter: u32,
 ) -> Result<Verdict, StorageError> {
-    let present: Option<Counter> = fold.get(inlay)?;
-    // The counter of the keys that the code was made with, if they are the inlay's still.
-    let present = present.filter(|present| present.key_version == key_version);
+    let present = present(fold, inlay, key_version)?;
     let (verdict, moved) = judge(present.map(|present| present.state), counter);
     if let Some(state) = moved {
         let counter = Counter::accepted(present, key_version, state);
@@ -106,13 +104,22 @@ fn shown(
     counter: u32,
     day: i64,
 ) -> Result<Verdict, StorageError> {
-    let present: Option<Counter> = fold.get(inlay)?;
-    let present = present.filter(|present| present.key_version == key_version);
+    let present = present(fold, inlay, key_version)?;
     let (verdict, moved) = show(present.map(Counter::mirror), counter, day);
     if let (Some(present), Some(moved)) = (present, moved) {
         fold.set(inlay, present.shown(moved));
     }
     Ok(verdict)
+}
+
+/// The counter of the keys that a code was made with, if they are the inlay's still.
+fn present(
+    fold: &mut Folding<'_>,
+    inlay: InlayId,
+    key_version: u32,
+) -> Result<Option<Counter>, StorageError> {
+    let counter: Option<Counter> = fold.get(inlay)?;
+    Ok(counter.filter(|counter| counter.key_version == key_version))
 }
 
 /// What the tag's visits said before this one.
