@@ -4,14 +4,12 @@
 //! |---|---|
 //! | `nodes` | what one node began, another goes on with; of many who race, one wins |
 //! | `balancer` | the balancer that is handed to owners, before two nodes |
-//! | `failover` | one of three servers dies, as the files handed to owners set them up |
 //! | `outages` | the database crashes, hangs up, hangs, or cannot be reached |
 //! | `load` | visitors and owners' servers at work meanwhile, and what they were promised |
 //! | `network` | a network between the nodes and their database, which can be cut |
 
 pub(crate) mod balancer;
-mod failover;
-mod load;
+pub(crate) mod load;
 mod network;
 mod nodes;
 mod outages;
@@ -33,7 +31,7 @@ fn node(database: &TestDatabase) -> Launch {
 }
 
 /// Two nodes on `database`, whose clocks disagree. The first has made what the second found.
-async fn two(database: &TestDatabase) -> [ServiceProcess; 2] {
+pub(crate) async fn two(database: &TestDatabase) -> [ServiceProcess; 2] {
     let [one, other] = SKEWS.map(|skew| node(database).env("TAPDESK_TEST_SKEW", skew));
     [one.start().await, other.start().await]
 }

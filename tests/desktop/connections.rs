@@ -88,9 +88,7 @@ async fn a_service_that_cannot_be_spoken_to_is_not_added() {
     let shop = TestService::start().await;
     let installation = Installation::new();
     let shell = installation.ready().await;
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let nobody = format!("http://{}", free.local_addr().unwrap());
-    drop(free);
+    let nobody = format!("http://127.0.0.1:{}", tapdesk_tests::free_port());
     let right = shop.admin_token();
     let wrong = "another-token-that-nobody-has-ever-given-out";
     for (url, secret, said) in [

@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
-use std::net::TcpListener;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -13,7 +12,7 @@ use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use tapdesk_tests::virtual_reader::SOCKET;
-use tapdesk_tests::{Pcscd, eventually};
+use tapdesk_tests::{Pcscd, eventually, free_port};
 use tempfile::TempDir;
 
 /// The program under test: the one that cargo builds, or an installed one.
@@ -448,12 +447,4 @@ fn first_line(child: &mut Child) -> String {
         .read_line(&mut line)
         .expect("stdout is text");
     line
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let address = listener
-        .local_addr()
-        .expect("a bound socket has an address");
-    address.port()
 }

@@ -1,11 +1,10 @@
 //! The proxies that stand before a service, as they come: `HAProxy` with the example that is
 //! handed to owners, nginx with its own defaults.
 
-use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
-use tapdesk_tests::{Client, ServiceProcess, TapResult, TestTag, eventually};
+use tapdesk_tests::{Client, ServiceProcess, TapResult, TestTag, eventually, free_port};
 use tempfile::TempDir;
 
 use crate::faults::launch;
@@ -24,9 +23,7 @@ struct Nginx {
 impl Nginx {
     /// Before `service`, with a proxy's least configuration: how much of a head it reads is its own default.
     fn start(service: &ServiceProcess) -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        let address = free.local_addr().expect("it is bound").to_string();
-        drop(free);
+        let address = format!("127.0.0.1:{}", free_port());
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let config = format!(
             "daemon off; master_process off; pid nginx.pid; error_log stderr crit;

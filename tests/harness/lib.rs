@@ -11,6 +11,7 @@
 //! | [`postgres`] | a PostgreSQL server of the tests' own, and databases on it |
 //! | [`virtual_card`] | chips in software, APDU by APDU |
 //! | [`virtual_reader`] | a real PC/SC service with virtual readers to lay them on |
+//! | [`ports`] | where other programs listen that a test starts |
 //! | [`length`](mod@length) | how long the long tests are |
 //! | [`skip`](mod@skip) | tests that this machine cannot run |
 //!
@@ -21,6 +22,7 @@ pub mod client;
 pub mod fixtures;
 pub mod injection;
 pub mod length;
+pub mod ports;
 pub mod postgres;
 mod problems;
 pub mod process;
@@ -35,6 +37,7 @@ pub use client::{Answer, Answering, Client, TapResult, TryAnswering};
 pub use fixtures::{TestInlay, TestTag};
 pub use injection::injections;
 pub use length::{cases, length};
+pub use ports::free_port;
 pub use postgres::TestDatabase;
 pub use process::{Launch, ServiceProcess};
 pub use raw::RawClient;

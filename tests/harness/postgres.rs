@@ -7,7 +7,7 @@
 //! be in a network of its own, whose way to the nodes can be cut.
 
 use std::io::{BufRead as _, BufReader};
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::Ipv4Addr;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -15,6 +15,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tokio_postgres::{Client, Config, NoTls};
+
+use crate::ports::free_port;
 
 /// Who owns every cluster of tests.
 const OWNER: &str = "tapdesk";
@@ -398,13 +400,4 @@ pub fn programs() -> PathBuf {
         .chain(std::env::split_paths(&path))
         .find(|folder| folder.join("postgres").exists() && folder.join("initdb").exists())
         .expect("PostgreSQL is installed: `make test` sees to it")
-}
-
-/// A port of the loopback that nobody listens at.
-///
-/// # Panics
-/// When there is none.
-pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port of the loopback is free");
-    listener.local_addr().expect("it is bound").port()
 }

@@ -8,7 +8,7 @@
 use std::any::type_name_of_val;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::ports::free_ports;
 use crate::virtual_card::VirtualCard;
 
 /// The variable by which a client finds the daemon's socket.
@@ -62,7 +63,7 @@ impl Pcscd {
     fn in_folder(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
-            port: two_free_ports(),
+            port: free_ports(2),
             daemon: None,
             own_folder: None,
         }
@@ -207,20 +208,6 @@ fn answer_all(mut wire: TcpStream, card: &mut impl VirtualCard) -> io::Result<()
         let reply = &reply[..usize::from(length)];
         // One write: the driver reads a message at a time.
         wire.write_all(&[&length.to_be_bytes(), reply].concat())?;
-    }
-}
-
-/// Two ports side by side that were free a moment ago.
-fn two_free_ports() -> u16 {
-    loop {
-        let first = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        let port = first
-            .local_addr()
-            .expect("a bound socket has an address")
-            .port();
-        if port < u16::MAX && TcpListener::bind(("127.0.0.1", port + 1)).is_ok() {
-            return port;
-        }
     }
 }
 

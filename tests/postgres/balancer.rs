@@ -1,10 +1,9 @@
 //! The balancer of `service/deploy/haproxy.cfg`, as it stands, before two nodes.
 
-use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use tapdesk_tests::{Client, ServiceProcess, TestDatabase, eventually};
+use tapdesk_tests::{Client, ServiceProcess, TestDatabase, eventually, free_port};
 
 use crate::postgres::node;
 
@@ -22,9 +21,7 @@ pub(crate) struct Balancer {
 impl Balancer {
     /// Before these nodes, with the admin API open to the network `owner`.
     pub(crate) fn start(nodes: [&ServiceProcess; 2], owner: &str) -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        let address = free.local_addr().expect("it is bound").to_string();
-        drop(free);
+        let address = format!("127.0.0.1:{}", free_port());
         let process = Command::new(PROGRAM)
             .args(["-db", "-f", CONFIG])
             .env("LISTEN", &address)

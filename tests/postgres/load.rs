@@ -36,7 +36,7 @@ struct Journal {
 }
 
 /// Work under way.
-pub(super) struct Load {
+pub(crate) struct Load {
     journal: Arc<Mutex<Journal>>,
     stop: Arc<AtomicBool>,
     workers: JoinSet<Worker>,
@@ -56,7 +56,7 @@ struct Worker {
 
 impl Load {
     /// Begins.
-    pub(super) async fn start(nodes: &[ServiceProcess]) -> Self {
+    pub(crate) async fn start(nodes: &[ServiceProcess]) -> Self {
         let journal = Arc::<Mutex<Journal>>::default();
         let stop = Arc::<AtomicBool>::default();
         let mut workers = JoinSet::new();
@@ -87,7 +87,7 @@ impl Load {
     }
 
     /// Waits until each worker has had `count` more updates acknowledged.
-    pub(super) async fn goes_on(&self, count: usize) {
+    pub(crate) async fn goes_on(&self, count: usize) {
         let before = lock(&self.journal).done;
         eventually("all go on", || async {
             let done = lock(&self.journal).done;
@@ -101,7 +101,7 @@ impl Load {
     }
 
     /// Waits until something is refused.
-    pub(super) async fn is_refused(&self) {
+    pub(crate) async fn is_refused(&self) {
         let before = lock(&self.journal).refused;
         eventually("something is refused", || async {
             (lock(&self.journal).refused > before).then_some(())
@@ -111,7 +111,7 @@ impl Load {
 
     /// Ends it. What was acknowledged is there, and nothing is there twice.
     /// Answers the longest that an answer took, in milliseconds.
-    pub(super) async fn check(self, node: &ServiceProcess, database: &TestDatabase) -> i64 {
+    pub(crate) async fn check(self, node: &ServiceProcess, database: &TestDatabase) -> i64 {
         self.stop.store(true, Ordering::Relaxed);
         let workers = self.workers.join_all().await;
         let journal = std::mem::take(&mut *lock(&self.journal));

@@ -17,8 +17,10 @@ use crate::postgres::load::Load;
 use crate::postgres::network::{Failure, Network};
 use crate::postgres::{node, two};
 
-/// How long all may take to go on once the database is back, in milliseconds.
-const RECOVERY: i64 = 5_000;
+/// How long all may take to go on once the database is back, in milliseconds: what
+/// was asked the moment before is given up after 4 seconds and asked again, and
+/// what tests run beside it takes the rest.
+const RECOVERY: i64 = 10_000;
 /// How long anyone may wait for an answer, whatever it is, in milliseconds: the
 /// answer to one statement for 4 seconds at most, to a write for 5 more until it
 /// is known what became of it.

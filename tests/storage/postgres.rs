@@ -26,7 +26,7 @@ mod story {
 
 #[tokio::test]
 async fn whatever_the_order_of_things_the_invariants_hold() {
-    for seed in 0..u64::from(tapdesk_tests::cases(simulation::SEEDS / 2)) {
+    for seed in 0..u64::from(tapdesk_tests::cases(simulation::SEEDS / 4)) {
         simulation::run::<Postgres>(seed).await;
     }
 }

@@ -67,12 +67,16 @@ export class Pages<T extends { id: number }> {
 
   /** Adds new items on top of a list that is sorted newest first; returns their number. */
   async loadNewer(): Promise<number> {
-    const newest = this.#items[0]?.id;
     const before = this.#items.length;
     await this.#fetch(this.#asked, this.#query, (page) => {
-      const known = newest === undefined ? -1 : page.items.findIndex((item) => item.id === newest);
-      if (known >= 0) this.#items.unshift(...page.items.slice(0, known));
+      // What is on top now, not when this was asked: another answer may have come since.
+      const newest = this.#items[0]?.id ?? -1;
+      const newer = page.items.filter((item) => item.id > newest);
+      if (newer.length < page.items.length) this.#items.unshift(...newer);
       else {
+        // More than a page is new. A further page under way would follow upon the former rows.
+        this.#asked++;
+        this.loading = false;
         this.#items = page.items;
         this.#next = page.next;
       }

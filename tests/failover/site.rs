@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use tapdesk_tests::postgres::{command, free_port, give_away, programs};
-use tapdesk_tests::{TestDatabase, eventually};
+use tapdesk_tests::postgres::{command, give_away, programs};
+use tapdesk_tests::{TestDatabase, eventually, free_port};
 use tempfile::TempDir;
 
 const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../service/deploy/failover");

@@ -1,0 +1,65 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { Pages } from "./pages.svelte";
+
+vi.mock("./desktop", () => ({ serviceBase: "" }));
+afterEach(() => vi.unstubAllGlobals());
+
+/** A service whose answers come when they are let go, in any order. */
+function service() {
+  const asked: ((ids: number[], next?: string | null) => Promise<void>)[] = [];
+  const fetch = () =>
+    new Promise<Response>((resolve) => {
+      asked.push(async (ids, next = null) => {
+        resolve(new Response(JSON.stringify({ items: ids.map((id) => ({ id })), next })));
+        await new Promise((done) => setTimeout(done));
+      });
+    });
+  vi.stubGlobal("fetch", fetch);
+  return asked;
+}
+
+const ids = (pages: Pages<{ id: number }>) => pages.items.map(({ id }) => id);
+
+async function loaded(first: number[], next: string | null = null) {
+  const asked = service();
+  const pages = new Pages<{ id: number }>("/interactions");
+  void pages.load({}, false);
+  await asked[0]!(first, next);
+  return { asked, pages };
+}
+
+test("new rows that two answers bring are shown once", async () => {
+  const { asked, pages } = await loaded([2, 1]);
+  void pages.loadNewer();
+  void pages.loadNewer();
+  await asked[1]!([4, 3, 2, 1]);
+  await asked[2]!([4, 3, 2, 1]);
+  expect(ids(pages)).toEqual([4, 3, 2, 1]);
+});
+
+test("an older answer that comes late takes nothing away", async () => {
+  const { asked, pages } = await loaded([2, 1]);
+  void pages.loadNewer();
+  void pages.loadNewer();
+  await asked[2]!([4, 3, 2, 1]);
+  await asked[1]!([3, 2, 1]);
+  expect(ids(pages)).toEqual([4, 3, 2, 1]);
+});
+
+test("a newest row that is gone keeps no new one from being shown", async () => {
+  const { asked, pages } = await loaded([3, 2, 1]);
+  void pages.loadNewer();
+  await asked[1]!([5, 4, 2, 1]);
+  expect(ids(pages)).toEqual([5, 4, 3, 2, 1]);
+});
+
+test("where more than a page is new, no page of the former rows follows", async () => {
+  const { asked, pages } = await loaded([2], "2");
+  void pages.loadMore();
+  void pages.loadNewer();
+  await asked[2]!([9, 8], "8");
+  await asked[1]!([1]);
+  expect(ids(pages)).toEqual([9, 8]);
+  expect(pages.loading).toBe(false);
+  expect(pages.more).toBe(true);
+});
