@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 pub use history::{
     Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, TagName, UpdateFault,
 };
-pub use reason::{Reason, VerificationState};
+pub use reason::{CounterMove, Reason, VerificationState};
 
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
@@ -142,6 +142,27 @@ impl Verdict {
                 counter.saturating_sub(previous).saturating_sub(1)
             }
             Self::NotVerified(_) | Self::NotChecked(_) => 0,
+        }
+    }
+
+    /// What the counter did that the URL shows; `None` if it shows none, or one that is not
+    /// the inlay's.
+    pub const fn counter_move(self) -> Option<CounterMove> {
+        match self {
+            Self::Verified { .. } => Some(CounterMove::Rose),
+            Self::NotVerified(Refusal::Replayed { .. } | Refusal::OutOfOrder { .. }) => {
+                Some(CounterMove::Repeated)
+            }
+            Self::NotChecked(Unchecked::NoMac {
+                counter: Some(counter),
+                last: Some(last),
+            }) if counter <= last => Some(CounterMove::Repeated),
+            Self::NotChecked(Unchecked::NoMac {
+                counter: Some(_),
+                last: Some(_),
+            }) => Some(CounterMove::Rose),
+            Self::NotChecked(Unchecked::Jumped { .. }) => Some(CounterMove::Jumped),
+            Self::NotVerified(_) | Self::NotChecked(_) => None,
         }
     }
 

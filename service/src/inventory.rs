@@ -203,6 +203,9 @@ pub enum InvalidInlay {
     /// The counter is higher than the chip's can be.
     #[error("last_counter of {0} is at most {max}.", max = .0.counter_max())]
     LastCounter(Technology),
+    /// A code that was accepted is never accepted again.
+    #[error("last_counter is {0} already, and only rises.")]
+    CounterFalls(u32),
 }
 
 impl OfField for InvalidInlay {
@@ -216,7 +219,7 @@ impl OfField for InvalidInlay {
             Self::NeedsTemplate(_) | Self::NotFound => "url_template_id",
             Self::CanonicalMode | Self::OtherMode { .. } => "mode",
             Self::MirrorAndTemplate => "mirror",
-            Self::LastCounter(_) => "last_counter",
+            Self::LastCounter(_) | Self::CounterFalls(_) => "last_counter",
         };
         Some(field.into())
     }

@@ -69,10 +69,6 @@ pub(crate) mod tap;
 // # Databases
 
 // What the service needs of a database, and the two that there are.
-#[allow(
-    unreachable_pub,
-    reason = "a backend's items are as visible as the traits that they implement"
-)]
 pub mod storage;
 
 // # The edge

@@ -5,8 +5,9 @@ use utoipa::ToSchema;
 
 use super::block::BlockProblem;
 use crate::clock::Timestamp;
+use crate::inlay::assessment::Tamper;
 use crate::inlay::text::text_schema;
-use crate::interaction::VerificationState;
+use crate::interaction::{CounterMove, VerificationState};
 use crate::object;
 use crate::tag::{Properties, PropertyKey, check_value};
 use crate::visitor::OperatingSystem;
@@ -58,6 +59,20 @@ pub enum When {
         /// The outcomes. At least one.
         #[schema(min_items = 1)]
         any_of: Vec<VerificationState>,
+    },
+    /// The counter that the tap's URL shows did one of these. Of a chip that makes no MAC
+    /// nobody knows who wrote it.
+    Counter {
+        /// What it did. At least one.
+        #[schema(min_items = 1)]
+        any_of: Vec<CounterMove>,
+    },
+    /// The tamper loop of the tap's inlay is in one of these states. An inlay that has none is
+    /// in no state.
+    Tamper {
+        /// The states. At least one.
+        #[schema(min_items = 1)]
+        any_of: Vec<Tamper>,
     },
     /// The tag's scan count, this tap included, is within bounds. At least one is given.
     ScanCount {
@@ -114,6 +129,10 @@ text_schema!(CountryCode, "^[A-Za-z0-9]{2}$");
 pub struct Context<'a> {
     /// What verification came to.
     pub verification: VerificationState,
+    /// What the counter did that its URL shows, if that is known.
+    pub counter: Option<CounterMove>,
+    /// The state of the inlay's tamper loop, if it has one.
+    pub tamper: Option<Tamper>,
     /// The tag's variables.
     pub variables: &'a Properties,
     /// The tag's taps, this one included.
@@ -144,6 +163,8 @@ impl When {
             Self::VariableEmpty { variable } => value(variable).unwrap_or_default().is_empty(),
             Self::VariableFilled { variable } => !value(variable).unwrap_or_default().is_empty(),
             Self::Verification { any_of } => any_of.contains(&context.verification),
+            Self::Counter { any_of } => context.counter.is_some_and(|did| any_of.contains(&did)),
+            Self::Tamper { any_of } => context.tamper.is_some_and(|state| any_of.contains(&state)),
             Self::ScanCount { at_least, at_most } => {
                 at_least.is_none_or(|least| context.scan_count >= least)
                     && at_most.is_none_or(|most| context.scan_count <= most)
@@ -182,6 +203,8 @@ impl When {
                 _ => Ok(()),
             },
             Self::Verification { any_of } => some(any_of),
+            Self::Counter { any_of } => some(any_of),
+            Self::Tamper { any_of } => some(any_of),
             Self::Language { any_of } => {
                 some(any_of)?;
                 if any_of.len() <= LANGUAGES_MAX && any_of.iter().all(|tag| is_language(tag)) {

@@ -27,6 +27,18 @@ impl VerificationState {
     }
 }
 
+/// What the counter did that the URL of a tap shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CounterMove {
+    /// It rose, as it does at every tap.
+    Rose,
+    /// It did not rise: the URL, or a later one, was opened before.
+    Repeated,
+    /// It rose by more than it may in a day, and was not accepted.
+    Jumped,
+}
+
 /// Why a tap has its verdict: a stable name in the API and in storage.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,

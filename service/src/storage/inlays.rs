@@ -80,8 +80,26 @@ pub trait Inlays: Send + Sync {
     ///
     /// What `edit` refuses; [`Conflict::Missing`] for the tag, the master key or the URL template,
     /// [`Invalid::Inlay`](super::Invalid::Inlay), [`Conflict::OtherWorld`].
-    async fn edit_inlay(&self, id: InlayId, edit: InlayEdit)
-    -> Result<Option<Inlay>, StorageError>;
+    async fn edit_inlay(
+        &self,
+        id: InlayId,
+        edit: InlayEdit,
+    ) -> Result<Option<Inlay>, StorageError> {
+        self.edit_inlay_and_spend(id, edit, None).await
+    }
+
+    /// The same, and counts every code up to the counter `spent` as spent.
+    ///
+    /// # Errors
+    ///
+    /// The same; [`Invalid::Inlay`](super::Invalid::Inlay) for a counter below the last one that
+    /// was accepted.
+    async fn edit_inlay_and_spend(
+        &self,
+        id: InlayId,
+        edit: InlayEdit,
+        spent: Option<u32>,
+    ) -> Result<Option<Inlay>, StorageError>;
 
     /// Deletes an inlay, a virtual one in the simulator with it. Its counter is kept.
     async fn delete_inlay(&self, id: InlayId) -> Result<Option<()>, StorageError> {

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use super::StorageError;
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
+use crate::inlay::assessment::Tamper;
 use crate::interaction::{Interaction, Reason, TagName, VerificationState};
 use crate::trace::TracedInteraction;
 use crate::world::World;
@@ -33,6 +34,8 @@ pub struct InteractionFilter {
     pub reason: Option<Reason>,
     /// Those before which reads of their inlay never reached the service, or the others.
     pub missed_reads: Option<bool>,
+    /// Those whose inlay told this state of its tamper loop.
+    pub tamper: Option<Tamper>,
     /// Those at this time or later.
     pub since: Option<Timestamp>,
     /// Those before this time.
@@ -56,6 +59,9 @@ impl InteractionFilter {
             && self
                 .missed_reads
                 .is_none_or(|missed| missed == (interaction.verdict.missed_reads() > 0))
+            && self
+                .tamper
+                .is_none_or(|state| interaction.tamper == Some(state))
             && self.since.is_none_or(|since| interaction.at >= since)
             && self.until.is_none_or(|until| interaction.at < until)
             && self.world.has(interaction.simulated)

@@ -13,7 +13,7 @@ use crate::inlay::key::KeyFingerprint;
 
 /// A value of a column, or of a statement's parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value<'a> {
+pub(crate) enum Value<'a> {
     /// None.
     Null,
     /// A number.

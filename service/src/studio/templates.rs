@@ -11,7 +11,7 @@ use super::{MediaNames, PageKey, StudioPage};
 use crate::clock::Timestamp;
 use crate::experience::{Content, ContentFields, Context, ExperienceFields, Scheme, Theme};
 use crate::id::ExperienceId;
-use crate::interaction::VerificationState;
+use crate::interaction::{CounterMove, VerificationState};
 use crate::macros::{Macro, Scope};
 use crate::tag::{Properties, PropertyKey};
 use crate::visitor::OperatingSystem;
@@ -129,6 +129,8 @@ impl StudioTemplate {
             title: &self.sample.title,
             context: &Context {
                 verification: VerificationState::Verified,
+                counter: Some(CounterMove::Rose),
+                tamper: None,
                 variables: &self.sample.variables,
                 scan_count: 1,
                 language: "en",

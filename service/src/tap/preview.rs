@@ -9,6 +9,7 @@ use super::destination::settled;
 use super::{Facts, MacroValues, TapError, UrlCode};
 use crate::experience::{Content, ContentFields, Scheme, Theme};
 use crate::id::{ExperienceId, InteractionId, TagId};
+use crate::inlay::assessment::Tamper;
 use crate::interaction::{Refusal, Tech, Unchecked, Verdict, VerificationState};
 use crate::object;
 use crate::service::Service;
@@ -27,6 +28,9 @@ pub(crate) struct PreviewedTap {
     pub tag_id: TagId,
     /// What verification comes to.
     pub verification: VerificationState,
+    /// The state of the inlay's tamper loop; an inlay without one where none is given.
+    #[serde(default)]
+    pub tamper: Option<Tamper>,
     /// The language that the visitor reads, such as `de` or `pt-BR`; the tag's own where none is given.
     #[serde(default)]
     pub language: Option<String>,
@@ -94,7 +98,7 @@ pub(crate) async fn preview(
         at,
         verdict,
         tech,
-        tamper: None,
+        tamper: tap.tamper,
         country: country.unwrap_or_else(|| service.settings().default_country.clone()),
     });
     let visitor = Visitor {

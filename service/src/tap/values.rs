@@ -139,6 +139,8 @@ impl<'a> MacroValues<'a> {
             verification: VerificationState::of(
                 facts.and_then(|facts| facts.verdict.tag_verified()),
             ),
+            counter: facts.and_then(|facts| facts.verdict.counter_move()),
+            tamper: facts.and_then(|facts| facts.tamper),
             variables: &self.variables,
             scan_count: self.scan_count,
             language,

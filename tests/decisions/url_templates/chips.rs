@@ -261,3 +261,120 @@ async fn encrypted_file_data_are_kept_with_the_interaction() {
     );
     assert_eq!(interaction["tamper"], Value::Null);
 }
+
+#[tokio::test]
+async fn a_rule_leads_by_the_state_of_the_tamper_loop_and_the_feed_is_narrowed_to_it() {
+    let service = TestService::start().await;
+    let mut settings = of(
+        Technology::Ntag424DnaTt,
+        "https://tags.example/a?t={tamper}&p={picc}&c={mac}",
+    );
+    settings.mac_from = MacStart::Tamper;
+    let id = template(&service, &settings, &["11"]).await;
+    let experience = json!({
+        "name": "Seal", "kind": "redirect", "target_url": "https://owner.example/?of=all",
+        "rules": [{
+            "when": [{"type": "tamper", "any_of": ["open", "reclosed"]}],
+            "target_url": "https://owner.example/?of=broken",
+        }],
+    });
+    let experience = service.admin_create("/experiences", experience).await;
+    let tag = json!({"name": "Sealed bottle", "experience_id": experience["id"]});
+    let tag = service.admin_create("/tags", tag).await;
+    let mut chip = Chip::new(settings, aes("11", "22"));
+    let mut inlay = inlay_json(&chip, id, None);
+    inlay["tag_id"] = tag["id"].clone();
+    service.admin_create("/inlays", inlay).await;
+    for (letters, leads) in [("CC", "of=all"), ("OO", "of=broken"), ("OC", "of=broken")] {
+        chip.tamper = letters;
+        let location = tap(&service, &chip.url(None)).await.location;
+        let location = location.expect("a redirect");
+        assert!(location.contains(leads), "{letters}: {location}");
+    }
+    for (state, count) in [("sealed", 1), ("open", 1), ("reclosed", 1), ("unknown", 0)] {
+        let path = format!("/interactions?tamper={state}");
+        let found = service.admin_get(&path).await;
+        let found = found["items"].as_array().unwrap();
+        let states: Vec<_> = found.iter().map(|one| &one["tamper"]).collect();
+        assert_eq!(states, vec![&json!(state); count]);
+    }
+    let preview = json!({"tag_id": tag["id"], "verification": "verified", "tamper": "open"});
+    let path = format!("/experiences/{}/preview", experience["id"]);
+    let preview = service
+        .admin(Method::POST, &path, preview)
+        .await
+        .expect(200);
+    let location = preview["location"].as_str().unwrap();
+    assert!(location.contains("of=broken"), "{location}");
+}
+
+#[tokio::test]
+async fn a_rule_leads_by_what_the_counter_of_a_chip_without_a_mac_did() {
+    let service = TestService::start().await;
+    let settings = of(
+        Technology::Ntag213,
+        "https://tags.example/n/{slug}?m={uid}x{counter}",
+    );
+    let id = template(&service, &settings, &[]).await;
+    let to = |what: &str| format!("https://owner.example/?counter={what}");
+    let rules = ["repeated", "jumped"].map(
+        |what| json!({"when": [{"type": "counter", "any_of": [what]}], "target_url": to(what)}),
+    );
+    let experience = json!({
+        "name": "Counter", "kind": "redirect", "target_url": to("rose"), "rules": rules,
+    });
+    let experience = service.admin_create("/experiences", experience).await;
+    let tag = json!({"name": "Poster", "slug": "poster-7", "experience_id": experience["id"]});
+    let tag = service.admin_create("/tags", tag).await;
+    let chip = Chip::new(settings, InlayKeys::None);
+    let mut inlay = inlay_json(&chip, id, None);
+    inlay["tag_id"] = tag["id"].clone();
+    service.admin_create("/inlays", inlay).await;
+    for (counter, did) in [(1, "rose"), (1, "repeated"), (2, "rose"), (5_000, "jumped")] {
+        let location = tap(&service, &chip.url_at(counter, Some("poster-7")))
+            .await
+            .location;
+        let location = location.expect("a redirect");
+        assert!(
+            location.contains(&format!("counter={did}")),
+            "{counter}: {location}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_owner_accepts_a_counter_that_jumped_and_it_never_falls() {
+    let service = TestService::start().await;
+    let settings = of(
+        Technology::Ntag213,
+        "https://tags.example/n/{slug}?m={uid}x{counter}",
+    );
+    let id = template(&service, &settings, &[]).await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let chip = Chip::new(settings, InlayKeys::None);
+    let inlay = inlay_json(&chip, id, Some(&tag));
+    let inlay = service.admin_create("/inlays", inlay).await;
+    let path = format!("/inlays/{}", inlay["id"]);
+    let shown = async |counter: u32| {
+        tap(&service, &chip.url_at(counter, Some(&tag.slug))).await;
+        last(&service).await.1
+    };
+    assert_eq!(shown(5_000).await, "jumped");
+    let accepted = json!({"last_counter": 5_000});
+    let accepted = service.admin_patch(&path, accepted).await;
+    assert_eq!(accepted["last_counter"], 5_000);
+    assert_eq!(shown(5_001).await, "no_mac");
+    assert_eq!(service.admin_get(&path).await["last_counter"], 5_001);
+    for (counter, why) in [(5_000, "only rises"), (0x0100_0000, "at most 16777215")] {
+        let change = json!({"last_counter": counter});
+        let refused = service.admin(Method::PATCH, &path, change).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        let problem = refused.json();
+        assert!(
+            problem["detail"].as_str().unwrap().contains(why),
+            "{problem}"
+        );
+        assert_eq!(problem["errors"][0]["field"], "last_counter");
+    }
+    assert_eq!(service.admin_get(&path).await["last_counter"], 5_001);
+}

@@ -88,6 +88,8 @@ fn conditions_are_met_or_not() {
     }
     let context = Context {
         verification: crate::interaction::VerificationState::NotChecked,
+        counter: Some(crate::interaction::CounterMove::Rose),
+        tamper: Some(crate::inlay::assessment::Tamper::Reclosed),
         variables: &variables,
         scan_count: 3,
         language: "de-AT",
@@ -138,6 +140,16 @@ fn conditions_are_met_or_not() {
             json!({"type": "verification", "any_of": ["not_checked"]}),
             true,
         ),
+        (
+            json!({"type": "counter", "any_of": ["jumped", "rose"]}),
+            true,
+        ),
+        (json!({"type": "counter", "any_of": ["repeated"]}), false),
+        (
+            json!({"type": "tamper", "any_of": ["open", "reclosed"]}),
+            true,
+        ),
+        (json!({"type": "tamper", "any_of": ["sealed"]}), false),
         (
             json!({"type": "scan_count", "at_least": 3, "at_most": 3}),
             true,

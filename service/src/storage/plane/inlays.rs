@@ -1,22 +1,25 @@
 //! Inlays.
 
+mod rows;
+
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
 
 use super::{Database, Query, Transaction, counters, url_templates};
-use crate::id::{InlayId, MasterKeyId, TagId, UrlTemplateId};
-use crate::inlay::key::KeyFingerprint;
+use crate::id::{InlayId, TagId};
 use crate::inlay::{Mirror, Uid};
 use crate::interaction::{CounterRule, Verdict};
-use crate::inventory::{Inlay, InlayFields, KeptKeys, NewInlay, SealedKey, SealedKeys};
-use crate::keyring::WrappedKeys;
+use crate::inventory::{Inlay, InlayFields, InvalidInlay, NewInlay, SealedKeys};
 use crate::revision::Precondition;
-use crate::storage::value::{Row, Value, unreadable, values};
+use crate::storage::value::{Value, values};
 use crate::storage::{
     BoundInlay, Conflict, InlayEdit, InlayFilter, Inlays, Invalid, OtherInlays, StorageError,
     TagInlays, TemplateInlay,
 };
+
+pub(in crate::storage) use rows::{BOUND_COLUMNS, BOUND_FROM, CODE_INLAY, COLUMNS, FROM, read};
+use rows::{Bound, bound};
 
 #[async_trait]
 impl<D: Database> Inlays for D {
@@ -52,13 +55,15 @@ impl<D: Database> Inlays for D {
         .await
     }
 
-    async fn edit_inlay(
+    async fn edit_inlay_and_spend(
         &self,
         id: InlayId,
         edit: InlayEdit,
+        spent: Option<u32>,
     ) -> Result<Option<Inlay>, StorageError> {
-        self.change("edit_inlay", (id, edit), |tx, (id, edit)| {
-            Box::pin(self::edit(tx, *id, edit))
+        let arguments = (id, edit, spent);
+        self.change("edit_inlay", arguments, |tx, (id, edit, spent)| {
+            Box::pin(self::edit(tx, *id, edit, *spent))
         })
         .await
     }
@@ -119,159 +124,11 @@ impl<D: Database> Inlays for D {
     }
 }
 
-/// Columns of an inlay, for a query over [`FROM`].
-pub(super) const COLUMNS: &str = "i.id, i.uid, i.technology, i.mode, i.url_template_id, i.tag_id, i.mirror, \
-    i.mac_from, i.master_key_id, i.meta_key, i.file_key, i.meta_key_print, i.file_key_print, i.factory_keys, \
-    i.simulated, c.last";
-
-/// Inlays with their counters.
-pub(super) const FROM: &str = "inlays i JOIN counters c ON c.inlay_id = i.id";
-
 /// An inlay that is not deleted.
 async fn inlay(db: &mut dyn Query, id: InlayId) -> Result<Option<Inlay>, StorageError> {
     let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE i.id = ?1 AND i.deleted_at IS NULL");
     let found = db.row(&sql, &values![id]).await?;
     found.map(|mut row| read(db, &mut row)).transpose()
-}
-
-/// An inlay from its [`COLUMNS`], with the newest counter.
-pub(super) fn read(db: &dyn Query, row: &mut Row) -> Result<Inlay, StorageError> {
-    let mut inlay = stored(row)?;
-    if let Some((_, state, _)) = db.counter(inlay.id) {
-        inlay.last_counter = state.last;
-    }
-    Ok(inlay)
-}
-
-fn stored(row: &mut Row) -> Result<Inlay, StorageError> {
-    Ok(Inlay {
-        id: row.take()?,
-        uid: row.take()?,
-        fields: InlayFields {
-            technology: row.text("technology", |name| name.parse().ok())?,
-            mode: row.text("mode", |name| name.parse().ok())?,
-            url_template_id: row.take()?,
-            tag_id: row.take()?,
-            mirror: row.optional_text("mirror", |name| name.parse().ok())?,
-            mac_from: row.text("mac_from", |name| name.parse().ok())?,
-            keys: keys(row)?,
-        },
-        simulated: row.take()?,
-        last_counter: row.take()?,
-    })
-}
-
-fn keys(row: &mut Row) -> Result<Option<SealedKeys>, StorageError> {
-    let master_key_id: Option<MasterKeyId> = row.take()?;
-    let (meta_key, file_key): (Option<Vec<u8>>, Option<Vec<u8>>) = (row.take()?, row.take()?);
-    let (meta, file): (Option<KeyFingerprint>, _) = (row.take()?, row.take()?);
-    let factory = row.take()?;
-    let Some(file) = file else {
-        return Ok(None);
-    };
-    let sealed = |(wrapped, fingerprint)| SealedKey {
-        wrapped,
-        fingerprint,
-    };
-    Ok(Some(match master_key_id {
-        Some(master_key_id) => SealedKeys::Diversified {
-            master_key_id,
-            meta: meta.ok_or_else(|| unreadable("key"))?,
-            file,
-            factory,
-            kept: meta_key
-                .zip(file_key)
-                .map(|(meta, file)| KeptKeys { meta, file }),
-        },
-        None => SealedKeys::Own {
-            meta: meta_key.zip(meta).map(sealed),
-            file: sealed((file_key.ok_or_else(|| unreadable("key"))?, file)),
-        },
-    }))
-}
-
-/// What a trace says of an inlay: its UID, and where its MAC begins in the canonical form.
-pub(in crate::storage) const CODE_INLAY: &str =
-    "SELECT uid, CASE WHEN url_template_id IS NULL THEN mac_from END FROM inlays WHERE id = ?1";
-
-/// Columns of [`bound`], for a query over [`BOUND_FROM`].
-pub(in crate::storage) const BOUND_COLUMNS: &str = "i.id, i.uid, i.technology, \
-    i.url_template_id, i.tag_id, i.simulated, i.mirror, i.mac_from, c.key_version, i.meta_key, \
-    i.file_key, m.id, m.key, m.derivation";
-
-/// Inlays with their counters and master keys.
-pub(in crate::storage) const BOUND_FROM: &str = "inlays i JOIN counters c ON c.inlay_id = i.id \
-    LEFT JOIN master_keys m ON m.id = i.master_key_id";
-
-impl TagInlays {
-    /// Adds an inlay from its [`BOUND_COLUMNS`].
-    pub(in crate::storage) fn add(&mut self, row: Row) -> Result<(), StorageError> {
-        match bound(row)? {
-            Bound::Canonical(inlay) => self.rolling.push(inlay),
-            Bound::OfTemplate(inlay) => self.of_templates.push(inlay),
-            Bound::Static => self.has_static = true,
-        }
-        Ok(())
-    }
-}
-
-/// An inlay with its keys.
-enum Bound {
-    /// It makes codes of the canonical form.
-    Canonical(BoundInlay),
-    /// It writes its URL by a template.
-    OfTemplate(TemplateInlay),
-    /// It makes no codes.
-    Static,
-}
-
-/// An inlay with its keys, from its [`BOUND_COLUMNS`].
-fn bound(mut row: Row) -> Result<Bound, StorageError> {
-    let (id, uid) = (row.take()?, row.take()?);
-    let technology = row.text("technology", |name| name.parse().ok())?;
-    let url_template_id: Option<UrlTemplateId> = row.take()?;
-    let (tag_id, simulated) = (row.take()?, row.take()?);
-    let mirror = row.optional_text("mirror", |name| name.parse().ok())?;
-    let mac_from = row.text("mac_from", |name| name.parse().ok())?;
-    let key_version = row.take()?;
-    let keys = wrapped(&mut row)?;
-    Ok(match (url_template_id, mirror, keys) {
-        (Some(url_template_id), _, keys) => Bound::OfTemplate(TemplateInlay {
-            id,
-            uid,
-            technology,
-            url_template_id,
-            tag_id,
-            simulated,
-            key_version,
-            keys,
-        }),
-        (None, Some(mirror), keys) => Bound::Canonical(BoundInlay {
-            id,
-            uid,
-            mirror,
-            mac_from,
-            key_version,
-            keys: keys.ok_or_else(|| unreadable("key"))?,
-        }),
-        (None, None, _) => Bound::Static,
-    })
-}
-
-/// An inlay's keys, the last of its [`BOUND_COLUMNS`]. What is stored of derived ones goes before
-/// the master key: deriving it takes long.
-fn wrapped(row: &mut Row) -> Result<Option<WrappedKeys>, StorageError> {
-    let (meta, file): (Option<Vec<u8>>, Option<Vec<u8>>) = (row.take()?, row.take()?);
-    let master: Option<MasterKeyId> = row.take()?;
-    Ok(match (file, master) {
-        (Some(file), _) => Some(WrappedKeys::Own { meta, file }),
-        (None, Some(id)) => Some(WrappedKeys::Master {
-            id,
-            key: row.take()?,
-            derivation: row.json("master key")?,
-        }),
-        (None, None) => None,
-    })
 }
 
 /// What a filter lets through, of an alias `i`, and its values.
@@ -411,6 +268,7 @@ async fn edit(
     tx: &mut dyn Transaction,
     id: InlayId,
     edit: &InlayEdit,
+    spent: Option<u32>,
 ) -> Result<Option<Inlay>, StorageError> {
     let Some(before) = inlay(tx, id).await? else {
         return Ok(None);
@@ -428,6 +286,17 @@ async fn edit(
     check_template(tx, &after.fields).await?;
     store(tx, &UPDATE, &after).await?;
     counters::follow(tx, id, &before.fields, &after.fields).await?;
+    let Some(edited) = inlay(tx, id).await? else {
+        return Ok(None);
+    };
+    let Some(spent) = spent else {
+        return Ok(Some(edited));
+    };
+    if spent < edited.last_counter {
+        let why = InvalidInlay::CounterFalls(edited.last_counter);
+        return Err(Invalid::from(why).into());
+    }
+    counters::spend(tx, id, spent).await?;
     inlay(tx, id).await
 }
 

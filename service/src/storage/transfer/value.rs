@@ -30,7 +30,7 @@ const ESCAPED: [(u8, u8); 7] = [
 
 impl<'a> Value<'a> {
     /// Appends the value's text to `line`.
-    pub fn write(&self, line: &mut Vec<u8>) {
+    pub(crate) fn write(&self, line: &mut Vec<u8>) {
         match self {
             Self::Null => line.extend_from_slice(b"\\N"),
             Self::Integer(number) => line.extend_from_slice(number.to_string().as_bytes()),
@@ -54,7 +54,7 @@ impl<'a> Value<'a> {
     }
 
     /// The value whose text is `text`; `None` where it is none of this kind.
-    pub fn read(kind: Kind, text: &'a str) -> Option<Self> {
+    pub(crate) fn read(kind: Kind, text: &'a str) -> Option<Self> {
         if text == "\\N" {
             return Some(Self::Null);
         }

@@ -49,6 +49,7 @@ export type {
   Theme,
   When,
   BucketTaps,
+  CounterMove,
   CreatedToken,
   Demo,
   DemoRemoved,
@@ -69,5 +70,6 @@ export type {
   TagSelection,
   TagImportResult,
   TagImportRow,
+  Tamper,
   VerificationState,
 } from "./schema";

@@ -105,6 +105,8 @@ export const whenTypes: [type: WhenType, name: string][] = [
   ["variable_empty", "a variable is empty"],
   ["variable_filled", "a variable is not empty"],
   ["verification", "the tap is"],
+  ["counter", "the counter"],
+  ["tamper", "the seal is"],
   ["scan_count", "the number of taps is"],
   ["language", "the language is"],
   ["country", "the country is"],
@@ -122,6 +124,10 @@ export function newWhen(type: WhenType): When {
       return { type, variable: "registered" };
     case "verification":
       return { type, any_of: ["verified"] };
+    case "counter":
+      return { type, any_of: ["repeated"] };
+    case "tamper":
+      return { type, any_of: ["open", "reclosed"] };
     case "scan_count":
       return { type, at_least: 2 };
     case "language":

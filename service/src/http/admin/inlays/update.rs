@@ -20,7 +20,7 @@ use crate::id::{InlayId, MasterKeyId, TagId, UrlTemplateId};
 use crate::inlay::key::{AesKey, SomeKey};
 use crate::inlay::technology::Mode;
 use crate::inlay::{MacFrom, Mirror};
-use crate::inventory::{InlayFields, MemberPatch};
+use crate::inventory::{InlayFields, InvalidInlay, MemberPatch};
 use crate::service::Service;
 
 /// What of an inlay can be changed. What is not sent stays as it is.
@@ -55,6 +55,10 @@ pub(crate) struct InlayPatch {
     #[serde(default)]
     #[schema(value_type = Option<MasterKeyId>)]
     master_key_id: MemberPatch<MasterKeyId>,
+    /// Accepts the counter that its URLs show, after one that rose by too much: every code up to
+    /// it is spent. It only rises.
+    #[serde(default)]
+    last_counter: Option<u32>,
     /// Takes the all-zero factory key, too: its codes prove nothing.
     #[serde(default)]
     allow_factory_keys: bool,
@@ -84,6 +88,10 @@ pub(crate) async fn update(
     let inlay = service.storage.inlay(id).await?;
     let inlay = inlay.ok_or(ApiError::NotFound("inlay"))?;
     let (uid, technology) = (inlay.uid, inlay.fields.technology);
+    let spent = patch.last_counter;
+    if spent.is_some_and(|counter| counter > technology.counter_max()) {
+        return Err(ApiError::invalid(InvalidInlay::LastCounter(technology)));
+    }
     let request = KeyRequest {
         meta_key: patch.meta_key,
         file_key: patch.file_key,
@@ -117,7 +125,10 @@ pub(crate) async fn update(
         fields.validate().map_err(FieldError::from)?;
         Ok(fields)
     };
-    let edited = service.storage.edit_inlay(id, Box::new(edit)).await;
+    let storage = &service.storage;
+    let edited = storage
+        .edit_inlay_and_spend(id, Box::new(edit), spent)
+        .await;
     let inlay = unless_changed(edited, super::current(&service, id)).await?;
     let inlay = inlay.ok_or(ApiError::NotFound("inlay"))?;
     Ok(Edited::shown_as(inlay, InlayView::from))

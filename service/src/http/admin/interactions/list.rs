@@ -12,6 +12,7 @@ use crate::clock::Timestamp;
 use crate::http::admin::page::{List, Page, PageParams};
 use crate::http::error::{ApiError, Common, Invalid};
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
+use crate::inlay::assessment::Tamper;
 use crate::interaction::{Reason, VerificationState};
 use crate::service::Service;
 use crate::storage::{InteractionFilter, Stretch};
@@ -36,6 +37,9 @@ pub(crate) struct ListInteractions {
     reason: Option<Reason>,
     /// Those before which reads of their inlay never reached the service, or the others.
     missed_reads: Option<bool>,
+    /// Those whose inlay told this state of its tamper loop.
+    #[param(inline)]
+    tamper: Option<Tamper>,
     /// Those at this time or later.
     since: Option<Timestamp>,
     /// Those before this time.
@@ -67,6 +71,7 @@ pub(crate) async fn list(
         verification: query.verification,
         reason: query.reason,
         missed_reads: query.missed_reads,
+        tamper: query.tamper,
         since: query.since,
         until: query.until,
         world: query.simulated,
