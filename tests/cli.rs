@@ -4,6 +4,7 @@ mod demo;
 mod headless;
 mod import;
 mod migrate_store;
+mod otlp;
 mod postgres;
 mod settings;
 mod shutdown;

@@ -95,6 +95,7 @@ async fn pass(
             .metrics
             .request(&path, method.as_str(), status, time);
         tracing::debug!(status, "answered");
+        traceparent::answered(status);
         answer
     };
     answer.instrument(span).await
