@@ -28,7 +28,7 @@ fn launch() -> Launch {
     Launch::new(BINARY)
 }
 
-/// What a command came to.
+/// The result of a command.
 #[derive(Debug)]
 struct Ran {
     code: Option<i32>,

@@ -123,7 +123,7 @@ fn run(cli: Cli) -> Result<()> {
 type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
 
 /// Logs go to stderr. Of libraries, warnings alone: what they trace of a
-/// request or an answer may carry a key.
+/// request or an answer may contain a key.
 fn log_lines(filter: EnvFilter) -> BoxedLayer {
     let ours = filter_fn(|metadata| {
         metadata.target().starts_with("tapdesk") || *metadata.level() <= LevelFilter::WARN

@@ -84,7 +84,7 @@ fn launch_with(url: &str, every_milliseconds: &str) -> Launch {
     launch()
         .env("OTEL_EXPORTER_OTLP_ENDPOINT", url)
         .env("OTEL_BSP_SCHEDULE_DELAY", every_milliseconds)
-        // The end of a test does not wait for long where nobody listens.
+        // The end of a test does not wait for long if nobody listens.
         .env("OTEL_EXPORTER_OTLP_TIMEOUT", "1000")
 }
 

@@ -159,7 +159,7 @@ fn rename_request(span: &mut SpanData) {
     take(span, "parent_id");
     let method = take(span, "method").filter(|method| METHODS.contains(&method.as_str()));
     let method = method.unwrap_or_else(|| "_OTHER".to_owned());
-    // A request that no route matches has none: its path may carry a key.
+    // A request that no route matches has none: its path may contain a key.
     let route = take(span, "route").filter(|route| !route.is_empty());
     let status = take(span, "status").and_then(|status| status.parse::<i64>().ok());
     span.span_kind = SpanKind::Server;

@@ -21,7 +21,7 @@ struct TraceParent<'a> {
     flags: &'a str,
 }
 
-/// The span of a request. `route` is the matched path: the URI may carry a key.
+/// The span of a request. `route` is the matched path: the URI may contain a key.
 ///
 /// A request that is part of a trace has its span wherever the service logs anything;
 /// any other only if the service logs at debug level or exports traces, so that a tap pays nothing for it.

@@ -39,7 +39,7 @@ impl Slug {
         Self(entropy::text(entropy, ALPHABET, GENERATED))
     }
 
-    /// This slug, or a generated one where it is empty.
+    /// This slug, or a generated one if it is empty.
     #[must_use]
     pub fn or_generate(self, entropy: &dyn Entropy) -> Self {
         if self.0.is_empty() {

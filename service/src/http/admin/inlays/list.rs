@@ -20,13 +20,13 @@ use crate::storage::InlayFilter;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct InlayQuery {
-    /// Those of this tag.
+    /// Only those of this tag.
     tag_id: Option<TagId>,
-    /// The one with this UID.
+    /// Only the one with this UID.
     uid: Option<Uid>,
-    /// Those with keys from this master key.
+    /// Only those with keys from this master key.
     master_key_id: Option<MasterKeyId>,
-    /// Those with this URL template.
+    /// Only those with this URL template.
     url_template_id: Option<UrlTemplateId>,
     /// Those of no tag, or those of one.
     unbound: Option<bool>,

@@ -37,7 +37,7 @@ const KEYS_MAX: usize = 900;
 /// A CSV file with the columns of import, one for each property that there is.
 /// Imported again it makes the same tags. A property that a tag does not have is
 /// `(none)`, one with an empty value a lone apostrophe; other cells are empty
-/// where there is nothing. A cell that a spreadsheet would take for a formula, or
+/// if there is nothing. A cell that a spreadsheet would take for a formula, or
 /// import for one of its words, has an apostrophe in front. `Tapdesk-Total` is
 /// how many tags there were when the export began. Simulated tags are never exported. What is written while the export
 /// goes on may be in it or not; each tag is as it was at one moment.
