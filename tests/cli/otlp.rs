@@ -89,7 +89,7 @@ fn launch_with(url: &str, every_milliseconds: &str) -> Launch {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    base16ct::lower::encode_string(bytes)
 }
 
 /// An attribute as text.

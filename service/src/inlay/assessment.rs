@@ -70,7 +70,7 @@ impl Assessment {
     }
 }
 
-/// The state of a tamper loop. What cannot be proved is [`Tamper::Unknown`], never sealed.
+/// The state of a tamper loop. What cannot be proved is `unknown`, never sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Tamper {

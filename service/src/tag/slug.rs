@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 
 use crate::entropy::{self, Entropy};
 
-/// A tag's slug: 6 to 32 of `a-z 0-9 -`; unique among tags. The default value
-/// is empty and stands for "make one up" (see [`Slug::or_generate`]).
+/// A tag's slug: 6 to 32 of `a-z 0-9 -`; unique among tags. The default is
+/// empty, and replaced by a generated one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
 #[serde(transparent)]
 #[schema(value_type = String, pattern = "^[a-z0-9-]{6,32}$")]

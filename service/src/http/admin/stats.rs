@@ -145,8 +145,8 @@ pub(crate) struct Stats {
     top_tags: Vec<TagTaps>,
     /// What needs attention.
     attention: Attention,
-    /// Whether `top_tags`, `counter_gaps` and `unset_tags` are of the whole
-    /// stretch; otherwise they are of the newest 50,000 interactions alone.
+    /// Whether `top_tags`, `counter_gaps` and `unset_tags` cover the whole period;
+    /// otherwise they cover only its newest 50,000 interactions.
     complete: bool,
 }
 

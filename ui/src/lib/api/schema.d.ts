@@ -1023,13 +1023,12 @@ export interface paths {
         };
         /**
          * Export tags
-         * @description A CSV file with the columns of import, one for each property that there is.
-         *     Imported again it makes the same tags. A property that a tag does not have is
-         *     `(none)`, one with an empty value a lone apostrophe; other cells are empty
-         *     if there is nothing. A cell that a spreadsheet would take for a formula, or
-         *     import for one of its words, has an apostrophe in front. `Tapdesk-Total` is
-         *     how many tags there were when the export began. Simulated tags are never exported. What is written while the export
-         *     goes on may be in it or not; each tag is as it was at one moment.
+         * @description A CSV file with the columns of import and one column for each property key. If it is imported,
+         *     it makes the same tags. A property that a tag does not have is `(none)`, one with an empty value
+         *     a single apostrophe; other cells are empty if there is no value. A cell that a spreadsheet would
+         *     take for a formula, or import for one of its words, begins with an apostrophe. `Tapdesk-Total`
+         *     is the number of tags when the export began. Simulated tags are never exported. Changes during
+         *     the export may be in it or not; each tag is as it was at one moment.
          */
         get: operations["get_tags_export"];
         put?: never;
@@ -1072,7 +1071,7 @@ export interface paths {
          *     be. A text that is one of these words itself has an apostrophe in front, as
          *     export writes it; one that export put there is taken away again.
          *
-         *     Results come while the work goes on, each on a line of its own.
+         *     Results arrive during the import, each on its own line.
          */
         post: operations["post_tags_import"];
         delete?: never;
@@ -3306,8 +3305,8 @@ export interface components {
          */
         SimulatedTargets: "stand_in" | "real";
         /**
-         * @description A tag's slug: 6 to 32 of `a-z 0-9 -`; unique among tags. The default value
-         *     is empty and stands for "make one up" (see [`Slug::or_generate`]).
+         * @description A tag's slug: 6 to 32 of `a-z 0-9 -`; unique among tags. The default is
+         *     empty, and replaced by a generated one.
          */
         Slug: string;
         Social: {
@@ -3393,8 +3392,8 @@ export interface components {
             /** @description Every bucket, the oldest first. */
             buckets: components["schemas"]["BucketTaps"][];
             /**
-             * @description Whether `top_tags`, `counter_gaps` and `unset_tags` are of the whole
-             *     stretch; otherwise they are of the newest 50,000 interactions alone.
+             * @description Whether `top_tags`, `counter_gaps` and `unset_tags` cover the whole period;
+             *     otherwise they cover only its newest 50,000 interactions.
              */
             complete: boolean;
             /** @description The same by reason; reasons without a tap are left out. */
@@ -3758,7 +3757,7 @@ export interface components {
             taps: number;
         };
         /**
-         * @description The state of a tamper loop. What cannot be proved is [`Tamper::Unknown`], never sealed.
+         * @description The state of a tamper loop. What cannot be proved is `unknown`, never sealed.
          * @enum {string}
          */
         Tamper: "sealed" | "reclosed" | "open" | "off" | "unknown";
@@ -7424,13 +7423,13 @@ export interface operations {
                 limit?: number;
                 /** @description Only those with keys from this master key. */
                 master_key_id?: components["schemas"]["MasterKeyId"];
-                /** @description Those of the simulated world, or those of the real one. */
+                /** @description `true`: only simulated ones. `false`: only real ones. */
                 simulated?: boolean;
                 /** @description Only those of this tag. */
                 tag_id?: components["schemas"]["TagId"];
                 /** @description Only the one with this UID. */
                 uid?: components["schemas"]["Uid"];
-                /** @description Those of no tag, or those of one. */
+                /** @description `true`: only those that are bound to no tag. `false`: only the others. */
                 unbound?: boolean;
                 /** @description Only those with this URL template. */
                 url_template_id?: components["schemas"]["UrlTemplateId"];
@@ -10648,7 +10647,7 @@ export interface operations {
                 simulated?: "false" | "true" | "all";
                 /** @description The order. */
                 sort?: "created" | "-created" | "name" | "-name" | "scans" | "-scans" | "last_scan" | "-last_scan";
-                /** @description Those in use, or those that are not. */
+                /** @description Only those with this status. */
                 status?: "active" | "archived";
                 /** @description `true`: only those whose taps are verified. `false`: only the others. */
                 verifier_enabled?: boolean;
@@ -13070,7 +13069,7 @@ export interface operations {
                 q?: string;
                 /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
                 simulated?: "false" | "true" | "all";
-                /** @description Those in use, or those that are not. */
+                /** @description Only those with this status. */
                 status?: components["schemas"]["Status"];
                 /** @description `true`: only those whose taps are verified. `false`: only the others. */
                 verifier_enabled?: boolean;

@@ -28,9 +28,9 @@ pub(crate) struct InlayQuery {
     master_key_id: Option<MasterKeyId>,
     /// Only those with this URL template.
     url_template_id: Option<UrlTemplateId>,
-    /// Those of no tag, or those of one.
+    /// `true`: only those that are bound to no tag. `false`: only the others.
     unbound: Option<bool>,
-    /// Those of the simulated world, or those of the real one.
+    /// `true`: only simulated ones. `false`: only real ones.
     simulated: Option<bool>,
     /// Whether to count what is on all pages.
     #[serde(default)]

@@ -24,7 +24,7 @@ pub(crate) struct Filter {
     pub(super) experience_id: Option<ExperienceId>,
     /// `true`: only those assigned to an experience. `false`: only the others.
     pub(super) assigned: Option<bool>,
-    /// Those in use, or those that are not.
+    /// Only those with this status.
     pub(super) status: Option<Status>,
     /// `true`: only those whose taps are verified. `false`: only the others.
     pub(super) verifier_enabled: Option<bool>,

@@ -110,7 +110,7 @@ enum UnknownExperience {
 /// be. A text that is one of these words itself has an apostrophe in front, as
 /// export writes it; one that export put there is taken away again.
 ///
-/// Results come while the work goes on, each on a line of its own.
+/// Results arrive during the import, each on its own line.
 #[utoipa::path(
     post, path = "/tags/import", tag = "tags", params(ImportQuery),
     request_body(content = String, content_type = "text/csv"),

@@ -29,7 +29,7 @@ pub(crate) struct ListTags {
     experience_id: Option<ExperienceId>,
     /// `true`: only those assigned to an experience. `false`: only the others.
     assigned: Option<bool>,
-    /// Those in use, or those that are not.
+    /// Only those with this status.
     #[param(inline)]
     status: Option<Status>,
     /// `true`: only those whose taps are verified. `false`: only the others.
