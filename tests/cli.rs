@@ -4,6 +4,7 @@ mod demo;
 mod headless;
 mod import;
 mod migrate_store;
+mod otlp;
 mod postgres;
 mod settings;
 mod shutdown;
@@ -27,7 +28,7 @@ fn launch() -> Launch {
     Launch::new(BINARY)
 }
 
-/// What a command came to.
+/// The result of a command.
 #[derive(Debug)]
 struct Ran {
     code: Option<i32>,

@@ -6,6 +6,7 @@
 //! | `balancer` | the balancer that is handed to owners, before two nodes |
 //! | `outages` | the database crashes, hangs up, hangs, or cannot be reached |
 //! | `load` | visitors and owners' servers at work meanwhile, and what they were promised |
+//! | `upgrades` | a node that is killed while it makes or upgrades the schema |
 //! | `network` | a network between the nodes and their database, which can be cut |
 
 pub(crate) mod balancer;
@@ -13,6 +14,7 @@ pub(crate) mod load;
 mod network;
 mod nodes;
 mod outages;
+mod upgrades;
 
 use tapdesk_tests::{Launch, ServiceProcess, TestDatabase};
 

@@ -46,7 +46,7 @@ impl AdminToken {
         &self.0
     }
 
-    /// What is stored of it.
+    /// Its stored form.
     pub fn hash(&self) -> TokenHash {
         TokenHash::of(&self.0)
     }
@@ -69,12 +69,12 @@ impl TokenHash {
     }
 }
 
-/// An admin token as far as it is kept and shown.
+/// An admin token, without the token itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct StoredToken {
     /// Its identifier.
     pub id: TokenId,
-    /// What it is for, in its owner's words.
+    /// Its purpose, in its owner's words.
     pub name: String,
     /// When it was created.
     pub created_at: Timestamp,

@@ -10,6 +10,8 @@ mod download;
 mod export;
 mod import;
 mod migrate_store;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod restore;
 mod serve;
 mod solve;
@@ -22,9 +24,10 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use clap::{Parser, Subcommand};
-use tracing_subscriber::filter::{EnvFilter, LevelFilter, filter_fn};
+use tracing_subscriber::filter::{EnvFilter, FilterExt as _, LevelFilter, filter_fn};
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::prelude::*;
+use tracing_subscriber::{Layer, Registry};
 
 use crate::config;
 
@@ -93,7 +96,13 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<()> {
-    start_logging(cli.log)?;
+    let layers = vec![log_lines(cli.log)];
+    #[cfg(feature = "otlp")]
+    let (layers, _traces) = otlp::with_traces(layers, matches!(cli.verb, Verb::Serve(_)))?;
+    tracing_subscriber::registry()
+        .with(layers)
+        .try_init()
+        .map_err(|error| anyhow!("The log cannot be started: {error}."))?;
     match cli.verb {
         Verb::Serve(options) => serve::run(*options),
         Verb::Demo(options) => demo::run(&options),
@@ -110,12 +119,18 @@ fn run(cli: Cli) -> Result<()> {
     }
 }
 
+/// What listens to the spans and events of this process.
+type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
+
 /// Logs go to stderr. Of libraries, warnings alone: what they trace of a
-/// request or an answer may carry a key.
-fn start_logging(filter: EnvFilter) -> Result<()> {
+/// request or an answer may contain a key.
+fn log_lines(filter: EnvFilter) -> BoxedLayer {
     let ours = filter_fn(|metadata| {
         metadata.target().starts_with("tapdesk") || *metadata.level() <= LevelFilter::WARN
     });
+    // Without a hint of its own, it would hide that of `filter`, by which the levels
+    // that are off cost nothing.
+    let ours = ours.with_max_level_hint(LevelFilter::TRACE);
     // Each operation of the database is a span: at debug level its end is a line, with its time.
     let debugs = filter.max_level_hint() >= Some(LevelFilter::DEBUG);
     let ends = if debugs {
@@ -123,15 +138,12 @@ fn start_logging(filter: EnvFilter) -> Result<()> {
     } else {
         FmtSpan::NONE
     };
-    let lines = tracing_subscriber::fmt::layer()
+    tracing_subscriber::fmt::layer()
         .with_span_events(ends)
         .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal());
-    tracing_subscriber::registry()
-        .with(lines.with_filter(ours))
-        .with(filter)
-        .try_init()
-        .map_err(|error| anyhow!("The log cannot be started: {error}."))
+        .with_ansi(io::stderr().is_terminal())
+        .with_filter(filter.and(ours))
+        .boxed()
 }
 
 /// This program as it was called, for a command to be copied.

@@ -31,7 +31,7 @@ impl Timestamp {
         self.0.div_euclid(1000)
     }
 
-    /// Milliseconds from `earlier` to `self`; negative where `self` is the earlier one.
+    /// Milliseconds from `earlier` to `self`; negative if `self` is the earlier one.
     pub const fn millis_since(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0)
     }
@@ -88,8 +88,8 @@ pub trait Clock: Send + Sync + fmt::Debug {
     /// The present moment.
     fn now(&self) -> Timestamp;
 
-    /// Moves the clock forward and answers the moment it tells then. `None`
-    /// where time cannot be moved, as everywhere outside test mode.
+    /// Moves the clock forward and answers its new time. `None`
+    /// if time cannot be moved, as everywhere outside test mode.
     fn try_advance(&self, _millis: u64) -> Option<Timestamp> {
         None
     }
@@ -170,7 +170,7 @@ impl Clock for TestClock {
 }
 
 /// A clock that stands still until it is moved, for tests. Setting it back has
-/// no effect on what it tells: like every [`Clock`] it never runs backwards.
+/// no effect on its time: like every [`Clock`] it never runs backwards.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
 
@@ -208,7 +208,7 @@ impl Stopwatch {
         Self(Instant::now())
     }
 
-    /// What has gone by since.
+    /// The time since then.
     pub fn elapsed(self) -> Duration {
         self.0.elapsed()
     }

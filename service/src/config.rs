@@ -50,7 +50,7 @@ impl Installation {
         }
     }
 
-    /// The same installation for another command, where it is not the usual one.
+    /// The same installation for another command, if it is not the usual one.
     pub(crate) fn as_arguments(&self) -> String {
         let database = self
             .database
@@ -90,7 +90,7 @@ impl KeyFile {
             .unwrap_or_else(|| database.with_file_name("inlay.key"))
     }
 
-    /// The file of the key for `database`, where there is one.
+    /// The file of the key for `database`, if there is one.
     pub(crate) fn of(&self, database: &Database) -> Option<PathBuf> {
         match database {
             Database::Sqlite(path) => Some(self.path(path)),
@@ -116,7 +116,7 @@ pub(crate) struct PassphraseFile {
 }
 
 impl PassphraseFile {
-    /// The passphrase, where there is one.
+    /// The passphrase, if there is one.
     pub(crate) fn read(&self) -> Result<Option<Zeroizing<String>>> {
         let text = match &self.passphrase_file {
             Some(path) => std::fs::read_to_string(path)
@@ -129,7 +129,7 @@ impl PassphraseFile {
     }
 }
 
-/// Where the service listens unless it is told otherwise.
+/// Where the service listens by default.
 pub(crate) const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
 
 /// An address by which this machine itself reaches a listener.
@@ -177,7 +177,7 @@ pub(crate) struct Listening {
     pub expose_admin: bool,
 }
 
-/// Everything `serve` can be told.
+/// Every option of `serve`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Serve {
     #[command(flatten)]
@@ -248,7 +248,7 @@ impl Test {
     }
 }
 
-/// The admin token from the environment, where it is set.
+/// The admin token from the environment, if it is set.
 pub(crate) fn admin_token() -> Result<Option<AdminToken>> {
     match std::env::var("TAPDESK_ADMIN_TOKEN") {
         Ok(text) => {
@@ -265,7 +265,7 @@ pub(crate) fn admin_token() -> Result<Option<AdminToken>> {
     }
 }
 
-/// Refuses arguments that carry a password: every user of the machine can read them.
+/// Refuses arguments that contain a password: every user of the machine can read them.
 pub(crate) fn refuse_passwords(arguments: impl Iterator<Item = OsString>) -> Result<()> {
     for argument in arguments {
         let argument = argument.to_string_lossy();

@@ -24,7 +24,7 @@ use crate::world::World;
 pub struct DemoTag {
     /// Its slug.
     pub slug: &'static str,
-    /// What there is to see in it, in words.
+    /// What it shows, in words.
     pub about: &'static str,
     name: &'static str,
     sku: &'static str,
@@ -79,7 +79,7 @@ pub enum DemoError {
     Keyring(#[from] KeyringError),
 }
 
-/// What making the demonstration came to.
+/// The result of creating the demo data.
 pub struct Made {
     /// Its tags, in the order of [`TAGS`].
     pub tags: Vec<TagId>,

@@ -15,7 +15,7 @@ pub struct OsEntropy;
 impl Entropy for OsEntropy {
     /// # Panics
     /// When the operating system has no randomness to give: no secret can be
-    /// made then, and none must be made up.
+    /// made then, and no value may be invented.
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the source of randomness"

@@ -96,18 +96,18 @@ impl FromStr for ExperienceKind {
 pub enum Content {
     /// A redirect.
     Redirect {
-        /// Where to, unless a rule says otherwise.
+        /// The target, unless a rule decides.
         #[serde(rename = "target_url")]
         #[schema(value_type = String)]
         target: Target,
-        /// Other targets, each under its conditions: the first whose conditions are met leads.
+        /// Other targets under conditions: the first rule whose conditions are met decides.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[schema(required = false)]
         rules: Vec<Rule>,
     },
     /// A page.
     Studio {
-        /// What stands on it, from top to bottom.
+        /// Its blocks, from top to bottom.
         blocks: Vec<Block>,
         /// How it looks.
         #[serde(skip_serializing_if = "theme::is_default")]
@@ -121,7 +121,7 @@ pub enum Content {
 pub struct ContentFields {
     /// Which kind of experience it is.
     pub kind: ExperienceKind,
-    /// Of a redirect: an `http` or `https` URL; macros stand behind its host.
+    /// Of a redirect: an `http` or `https` URL; macros can follow its host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(
         nullable = false,
@@ -129,12 +129,12 @@ pub struct ContentFields {
         example = "https://example.com/?sn={{tag:attribute:sku}}"
     )]
     pub target_url: Option<String>,
-    /// Of a redirect: other targets, each under its conditions. The first rule whose
-    /// conditions are all met leads; where none is, `target_url` does.
+    /// Of a redirect: other targets under conditions. The first rule whose conditions are all met
+    /// decides; if there is none, `target_url` does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Vec<Rule>, required = false, max_items = 50)]
     pub rules: Option<Vec<Value>>,
-    /// Of a studio experience: what stands on its page, from top to bottom.
+    /// Of a studio experience: the blocks of its page, from top to bottom.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Vec<Block>, required = false, max_items = 200)]
     pub blocks: Option<Vec<Value>>,

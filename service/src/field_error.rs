@@ -31,7 +31,7 @@ impl FieldError {
         }
     }
 
-    /// The same, where the fields are those of the member `parent`.
+    /// The same, if the fields are those of the member `parent`.
     #[must_use]
     pub fn within(mut self, parent: &str) -> Self {
         self.field = Some(match self.field {

@@ -83,7 +83,7 @@ async fn pass(
     let stopwatch = Stopwatch::start();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
-    // Counted and logged by its matched path: the URI itself may carry a key.
+    // Counted and logged by its matched path: the URI itself may contain a key.
     let path = route.as_ref().map_or("", MatchedPath::as_str).to_owned();
     let span = traceparent::span(request.headers(), &method, &path);
     let answer = async {
@@ -95,6 +95,7 @@ async fn pass(
             .metrics
             .request(&path, method.as_str(), status, time);
         tracing::debug!(status, "answered");
+        traceparent::answered(status);
         answer
     };
     answer.instrument(span).await

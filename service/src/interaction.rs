@@ -1,4 +1,4 @@
-//! An interaction: one tap of a physical tag, and what came of it.
+//! An interaction: one tap of a physical tag, and its result.
 
 mod history;
 mod reason;
@@ -45,7 +45,7 @@ pub enum Refusal {
     Malformed,
     /// The code names, or decrypts to, no inlay of this tag.
     UnknownInlay {
-        /// The UID it names, where it does in clear.
+        /// The UID it names, if it does in clear.
         uid: Option<Uid>,
     },
     /// The MAC is not the inlay's.
@@ -83,7 +83,7 @@ pub enum Refusal {
 pub enum Unchecked {
     /// The tag's verifier is off.
     VerifierOff,
-    /// The visitor came by a QR code or a static URL, which carry no code.
+    /// The visitor came by a QR code or a static URL, which contain no code.
     NoCode,
     /// The code is authentic, but always the same: the inlay mirrors no counter.
     SameCode,
@@ -182,7 +182,7 @@ impl Verdict {
     }
 
     /// The verdict that storage kept as its reason, counters and presented
-    /// UID; `None` where they are no verdict's.
+    /// UID; `None` if they are no verdict's.
     pub fn from_parts(
         reason: Reason,
         counter: Option<u32>,
@@ -352,7 +352,7 @@ pub enum CounterRule {
 /// A tap as it is handed to storage, which decides time, counter and verdict.
 #[derive(Clone, Debug)]
 pub struct NewInteraction {
-    /// Reserved beforehand, because the key carries it.
+    /// Reserved beforehand, because the key contains it.
     pub id: InteractionId,
     /// The tag.
     pub tag_id: TagId,
@@ -362,11 +362,11 @@ pub struct NewInteraction {
     pub tech: Tech,
     /// Where the tap led.
     pub experience: Option<VersionRef>,
-    /// The state of the inlay's tamper loop; `None` where it has none.
+    /// The state of the inlay's tamper loop; `None` if it has none.
     pub tamper: Option<Tamper>,
     /// The decrypted file data of an authentic code.
     pub file_data: Option<Vec<u8>>,
-    /// The hash of the key that the answer will carry; `None` issues none.
+    /// The hash of the key that the answer will contain; `None` issues none.
     pub key: Option<NewKey>,
     /// The client.
     pub client: ClientId,

@@ -35,7 +35,7 @@ pub struct Inlay {
     pub id: InlayId,
     /// The chip. It does not change.
     pub uid: Uid,
-    /// What its owner decided.
+    /// The members that its owner decides.
     pub fields: InlayFields,
     /// Whether it lives in the simulated world.
     pub simulated: bool,
@@ -43,7 +43,7 @@ pub struct Inlay {
     pub last_counter: u32,
 }
 
-/// What the owner of an inlay decides about it.
+/// The writable members of an inlay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlayFields {
     /// The chip's make. It does not change either.
@@ -52,9 +52,9 @@ pub struct InlayFields {
     pub mode: Mode,
     /// How it writes its URL; `None` for the canonical form.
     pub url_template_id: Option<UrlTemplateId>,
-    /// The tag it is fixed to.
+    /// The tag it is bound to.
     pub tag_id: Option<TagId>,
-    /// How it shows UID and counter in the canonical form; `None` where it makes no such codes.
+    /// How it shows UID and counter in the canonical form; `None` if it makes no such codes.
     pub mirror: Option<Mirror>,
     /// Where its MAC begins.
     pub mac_from: MacFrom,
@@ -98,11 +98,11 @@ impl Revised for Inlay {
 pub struct NewInlay {
     /// The chip.
     pub uid: Uid,
-    /// What its owner decided.
+    /// The members that its owner decides.
     pub fields: InlayFields,
     /// Whether it lives in the simulated world.
     pub simulated: bool,
-    /// The highest counter that is spent already, where it moves here from; 0 for none.
+    /// The highest counter that is spent already, if it moves here from; 0 for none.
     pub last_counter: u32,
 }
 
@@ -122,7 +122,7 @@ pub struct SimulatedInlay {
     pub id: VirtualInlayId,
     /// The read counter, as the chip has it: how often it was tapped.
     pub counter: u32,
-    /// The last part of its tag's URL; `None` where it is on no tag.
+    /// The last part of its tag's URL; `None` if it is on no tag.
     pub slug: Option<String>,
     /// The inlay, as the service has it.
     pub inlay: Inlay,

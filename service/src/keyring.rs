@@ -25,7 +25,7 @@ use crate::inlay::{Mirror, Technology, Uid};
 const PURPOSE: &[u8] = b"tapdesk inlay key v1";
 const NONCE: usize = 12;
 
-/// Wraps and unwraps inlay keys. Locked where there is no key to do it with;
+/// Wraps and unwraps inlay keys. Locked if there is no key to do it with;
 /// only what needs an inlay's key fails then.
 pub struct Keyring(State);
 
@@ -83,7 +83,7 @@ impl Keyring {
     }
 
     /// The keyring of a database that holds `wrapped` among its keys. Locked
-    /// where its key is not the one that wrapped them: no key is to be stored
+    /// if its key is not the one that wrapped them: no key is to be stored
     /// under another.
     #[must_use]
     pub fn for_stored(self, wrapped: Option<&[u8]>) -> Self {

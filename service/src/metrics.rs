@@ -1,5 +1,5 @@
 //! What is measured for operators. Labels are routes, methods, statuses and
-//! reasons: never anything a client makes up.
+//! reasons: never anything a client chooses.
 
 use std::time::Duration;
 
@@ -260,7 +260,7 @@ fn known(method: &str) -> &'static str {
     }
 }
 
-/// What a request came to. Three values and not each status: every one is a whole
+/// The outcome of a request. Three values and not each status: every one is a whole
 /// histogram for each route.
 fn outcome(status: u16) -> &'static str {
     match status {

@@ -7,7 +7,7 @@
 //! then no service starts on the destination, and from then on none on the source,
 //! which is marked as moved, and else only read.
 //!
-//! Ids stay, because keys carry their interaction's: what was issued or accepted
+//! Ids stay, because keys contain their interaction's: what was issued or accepted
 //! before the move counts after it.
 
 use std::cmp::Ordering;
@@ -102,7 +102,7 @@ pub enum Phase {
     Comparing,
 }
 
-/// Who is told how a move goes on.
+/// Receives the progress of a move.
 pub trait Observer: Send {
     /// A phase begins; `done` of its `total` rows were done before.
     fn begin(&mut self, phase: Phase, total: u64, done: u64);
@@ -112,7 +112,7 @@ pub trait Observer: Send {
     fn end(&mut self);
 }
 
-/// What a move came to.
+/// The result of a move.
 #[derive(Debug)]
 pub enum Moved {
     /// Everything is there.
@@ -126,7 +126,7 @@ pub enum Moved {
     Before(Timestamp),
 }
 
-/// Moves everything in `from` to `to`, or goes on with it.
+/// Moves everything in `from` to `to`, or resumes it.
 pub async fn migrate_store(
     from: &Database,
     to: &Database,
@@ -187,7 +187,7 @@ async fn at<'a, T>(
         .map_err(|error| MoveError::Failed { name, table, error })
 }
 
-/// The mark of the move, which is begun where it was not.
+/// The mark of the move, which is begun if it was not.
 async fn begun(source: &mut dyn End, destination: &mut dyn End) -> Result<Mark, MoveError> {
     let secrets = &TABLES[0];
     let identity = at(source, secrets.name, |end| end.lines(secrets, None)).await?;

@@ -1,4 +1,4 @@
-//! Panics, contained: what panics fails alone, and what it was a part of goes on.
+//! Panics, contained: a panic fails its own operation alone, and the rest continues.
 //!
 //! The words of a panic are on stderr already. They are not repeated here, where
 //! they could reach a client.

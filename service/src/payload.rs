@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use crate::storage::{StorageError, TagKey};
 use crate::tag::{Location, WidgetSettings};
 
-/// The payload for the key `presented` (Base64) as JSON. `None` where the key
+/// The payload for the key `presented` (Base64) as JSON. `None` if the key
 /// is invalid or expired; a consumed one is neither.
 pub(crate) async fn payload(
     service: &Service,
@@ -71,7 +71,7 @@ pub(crate) struct Payload<'a> {
     track_location: bool,
     #[schema(value_type = Vec<Value>)]
     payloads: [(); 0],
-    /// True, false, or null where it was not checked.
+    /// True, false, or null if it was not checked.
     tag_verified: Option<bool>,
     device: Device<'a>,
     #[schema(pattern = "^[A-Za-z0-9]{44}$")]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
 /// Writes a new file of mode 0600, a line break after its content. It is on
-/// disk when this returns. Fails where one exists.
+/// disk when this returns. Fails if one exists.
 pub fn create(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = open_new(path)?;
     file.write_all(content)?;
@@ -16,7 +16,7 @@ pub fn create(path: &Path, content: &[u8]) -> io::Result<()> {
     sync_folder_of(path)
 }
 
-/// Makes an empty file of mode 0600. Fails where one exists.
+/// Makes an empty file of mode 0600. Fails if one exists.
 pub fn create_empty(path: &Path) -> io::Result<()> {
     open_new(path).map(drop)
 }
@@ -84,7 +84,7 @@ pub fn move_aside(path: &Path, suffix: &str) -> io::Result<PathBuf> {
     }
 }
 
-/// Makes the folder that `path` is to be in, for its owner alone, where it is missing.
+/// Makes the folder that `path` is to be in, for its owner alone, if it is missing.
 pub fn make_folder_of(path: &Path) -> io::Result<()> {
     let Some(folder) = path
         .parent()

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-/// What can be edited.
+/// A resource that can be edited.
 pub trait Revised {
     /// The revision of its configuration: what counts and what others write is no part of it.
     fn revision(&self) -> Revision;

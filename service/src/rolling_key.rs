@@ -1,7 +1,7 @@
 //! The rolling key: a one-time key that proves a client interacted with a
 //! tagged object (specification 2.1 and 3).
 //!
-//! 33 random characters (196 bits) and 11 that carry the interaction's id under
+//! 33 random characters (196 bits) and 11 that contain the interaction's id under
 //! a mask made from the random ones, so that finding a key needs no index. Only
 //! the key's SHA-256 is stored; the key itself lives in the answer of its tap.
 
@@ -33,7 +33,7 @@ const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 pub struct RollingKey(String);
 
 impl RollingKey {
-    /// A key in its raw form. `None` where the text cannot be one.
+    /// A key in its raw form. `None` if the text cannot be one.
     pub fn parse(raw: &str) -> Option<Self> {
         let well_formed = raw.len() == LENGTH && raw.bytes().all(|b| b.is_ascii_alphanumeric());
         well_formed.then(|| Self(raw.to_owned()))
@@ -64,7 +64,7 @@ impl RollingKey {
         &self.0
     }
 
-    /// What is stored of it.
+    /// Its stored form.
     pub fn hash(&self) -> KeyHash {
         KeyHash(Sha256::digest(&self.0).into())
     }
@@ -116,7 +116,7 @@ impl KeyMask {
         RollingKey(key)
     }
 
-    /// The interaction a key says it belongs to. `None` where no issued key says so.
+    /// The interaction a key says it belongs to. `None` if no issued key says so.
     pub fn interaction_id(&self, key: &RollingKey) -> Option<InteractionId> {
         let (random, masked) = key.0.as_bytes().split_at(RANDOM);
         let digit = |byte: &u8| ALPHABET.binary_search(byte).ok().map(|d| d as u64);
@@ -151,7 +151,7 @@ pub struct IssuedKey {
 pub struct Consumed {
     /// When.
     pub at: Timestamp,
-    /// Digest of the `Idempotency-Key` and body, where the request carried such a key.
+    /// Digest of the `Idempotency-Key` and body, if the request had such a key.
     pub request: Option<[u8; 32]>,
 }
 
@@ -163,7 +163,7 @@ pub enum KeyState {
     None,
     /// It can read the payload and update variables.
     Valid {
-        /// How much longer, in milliseconds.
+        /// The remaining time in milliseconds.
         remaining_ms: i64,
     },
     /// Its five minutes are over.

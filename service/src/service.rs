@@ -33,7 +33,7 @@ pub struct Parts {
     pub entropy: Arc<dyn Entropy>,
     /// Opens inlay keys.
     pub keyring: Keyring,
-    /// What the stored settings stand on and under.
+    /// The defaults below the stored settings, and the fixed values above them.
     pub layers: Layers,
 }
 
@@ -63,7 +63,7 @@ pub struct Service {
     pub(crate) solver: Arc<tokio::sync::Mutex<()>>,
     /// What is counted for operators.
     pub metrics: Metrics,
-    /// What the stored settings stand on and under.
+    /// The defaults below the stored settings, and the fixed values above them.
     pub layers: Layers,
     settings: RwLock<Arc<Settings>>,
     /// What is stored of them. Held from the storing to their being in force.
@@ -73,7 +73,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Assembles a service. Fails where the database does not give its secrets
+    /// Assembles a service. Fails if the database does not give its secrets
     /// and settings.
     pub async fn new(parts: Parts) -> Result<Arc<Self>, StorageError> {
         let secrets = parts.storage.secrets().await?;
@@ -136,7 +136,7 @@ impl Service {
         Ok(stored)
     }
 
-    /// Puts the stored settings in force, where another node has changed them.
+    /// Puts the stored settings in force, if another node has changed them.
     pub async fn follow_settings(&self) -> Result<(), StorageError> {
         let mut known = self.stored_settings.lock().await;
         let stored = self.storage.settings().await?;

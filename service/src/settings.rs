@@ -23,7 +23,7 @@ pub struct Settings {
     pub tag_url: String,
     /// `app_id` of every payload.
     pub app_id: i64,
-    /// Country of a client that nothing else tells one of.
+    /// Country of a client that is not known otherwise.
     pub default_country: String,
     /// Header in which a trusted proxy names the client's country, in lower case.
     pub country_header: Option<String>,
@@ -31,7 +31,7 @@ pub struct Settings {
     pub trusted_proxies: Vec<IpNet>,
     /// How long interactions are kept, in months.
     pub retention_months: u32,
-    /// Where taps of simulated tags lead.
+    /// The redirect target of simulated tags.
     pub simulated_targets: SimulatedTargets,
     /// Refusals a minute and client before they become 429; `None` for no limit.
     pub rate_limit: Option<u32>,

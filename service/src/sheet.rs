@@ -19,7 +19,7 @@ const VERDICT_MAX: usize = 32;
 /// Most inlays one sheet can be planned for.
 const PLANNED_MAX: u32 = 10_000;
 
-/// What every inlay of a sheet is expected to show.
+/// The expected result for every inlay of a sheet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
@@ -28,25 +28,25 @@ pub struct Expected {
     #[serde(default)]
     #[schema(max_length = 2000)]
     pub tag_url: Option<String>,
-    /// The experience its tag is assigned to; `null` where that does not matter.
+    /// The experience its tag is assigned to; `null` if any will do.
     #[serde(default)]
     pub experience_id: Option<ExperienceId>,
-    /// The `tag_verified` of its tap; `null` where that does not matter.
+    /// The `tag_verified` of its tap; `null` if any will do.
     #[serde(default)]
     pub tag_verified: Option<bool>,
-    /// Whether writing it is locked, for good or by a key; `null` where that does not matter.
+    /// Whether writing it is locked, for good or by a key; `null` if either will do.
     #[serde(default)]
     pub locked: Option<bool>,
 }
 
-/// What can be changed about a sheet.
+/// Changes to a sheet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SheetFields {
-    /// What its owner calls it.
+    /// Its name.
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
-    /// How many inlays are to be tested, where that is known.
+    /// How many inlays are planned, if known.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 10_000)]
     pub planned: Option<u32>,
@@ -104,10 +104,10 @@ impl SheetFields {
 pub struct Sheet {
     /// Its identifier.
     pub id: SheetId,
-    /// What can be changed about it.
+    /// Its writable members.
     #[serde(flatten)]
     pub fields: SheetFields,
-    /// What every inlay is expected to show.
+    /// The expected result for every inlay.
     pub expected: Expected,
     /// How many rows it has.
     pub row_count: u64,
@@ -117,7 +117,7 @@ pub struct Sheet {
     pub closed_at: Option<Timestamp>,
 }
 
-/// What came of one inlay.
+/// The result of one inlay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RowFields {
@@ -177,7 +177,7 @@ pub struct SheetRow {
     pub position: u64,
     /// When it was recorded.
     pub at: Timestamp,
-    /// What came of the inlay.
+    /// The inlay's result.
     #[serde(flatten)]
     pub fields: RowFields,
 }

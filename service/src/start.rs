@@ -39,7 +39,7 @@ pub struct Start {
 
 /// Where everything is kept.
 pub enum Database {
-    /// A SQLite file; it is made where there is none.
+    /// A SQLite file; it is made if there is none.
     Sqlite(PathBuf),
     /// A PostgreSQL database, shared with other nodes; an empty one is initialised.
     #[cfg(feature = "postgres")]
@@ -57,21 +57,21 @@ pub struct TestMode {
 
 /// Where the key that wraps inlay keys comes from.
 pub enum WrappingKey {
-    /// A file. It is made where it is missing and no inlay's key needs it yet.
+    /// A file. It is made if it is missing and no inlay's key needs it yet.
     File(PathBuf),
-    /// A file that the nodes of one database have alike, and none of them makes.
+    /// A file shared by all nodes of a database; no node creates it.
     Shared(Option<PathBuf>),
     /// The embedding program keeps it.
     Kept(KeepsKey),
 }
 
 /// Answers the keyring, or a locked one that knows why. Told whether it may
-/// make a new key: not where an inlay's key needs the one there was. It may block.
+/// make a new key: not if an inlay's key needs the one there was. It may block.
 pub type KeepsKey = Box<dyn FnOnce(bool) -> Result<Keyring, KeyFileError> + Send>;
 
 /// Where the installation's own admin token comes from.
 pub enum TokenSource {
-    /// A file. It is made where it is missing.
+    /// A file. It is made if it is missing.
     File(PathBuf),
     /// The embedding program, or the environment.
     Given(AdminToken),
@@ -136,7 +136,7 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
     // The files beside the database are touched only by who owns it.
     let storage = open(start.database, &clock, start.test).await?;
     match storage.check_writable().await {
-        // Redirects go on without a key, and the rest comes back with the room.
+        // Redirects continue without a key, and the rest comes back with the room.
         Err(StorageError::Full) => tracing::error!(
             "the disk is full: nothing can be recorded and no rolling key issued until there is room"
         ),
@@ -211,7 +211,7 @@ async fn open(
     })
 }
 
-/// The token in `file`, which is made where it is missing.
+/// The token in `file`, which is made if it is missing.
 fn token_file(file: &Path, entropy: &dyn Entropy) -> Result<AdminToken, StartError> {
     let io = |error| StartError::TokenFile(file.to_owned(), error);
     match std::fs::read_to_string(file).map(Zeroizing::new) {

@@ -52,7 +52,7 @@ pub(crate) enum PageKey {
     Absent,
 }
 
-/// What became of what a page's form sent, to be said at its top.
+/// The result of a page's form, for a message at its top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// It is saved.
@@ -69,13 +69,13 @@ pub(crate) enum Outcome {
 
 /// What a page is made from, beside the tag's values.
 pub(crate) struct StudioPage<'a> {
-    /// What stands on it.
+    /// Its blocks.
     pub blocks: &'a [Block],
     /// How it looks.
     pub theme: &'a Theme,
     /// The experience that its images are of.
     pub experience: ExperienceId,
-    /// What its visitors see it called.
+    /// Its name for visitors.
     pub title: &'a str,
     /// The tap that it answers.
     pub context: &'a Context<'a>,
@@ -85,7 +85,7 @@ pub(crate) struct StudioPage<'a> {
     pub key: PageKey,
     /// What to say at the top.
     pub outcome: Option<Outcome>,
-    /// What was entered, and could not be saved.
+    /// The entered values that could not be saved.
     pub entered: &'a [(PropertyKey, String)],
     /// Marks style and script as the page's own.
     pub nonce: &'a str,
@@ -237,7 +237,7 @@ impl<'a> Maker<'a, '_> {
         }
     }
 
-    /// A block with its values; `None` where they leave nothing to show.
+    /// A block with its values; `None` if they leave nothing to show.
     fn part(&mut self, block: &'a Block) -> Option<Part<'a>> {
         let rk = self.page.rk;
         Some(match block {
@@ -391,7 +391,7 @@ impl Tone {
         }
     }
 
-    /// How it is told to those who do not see it: failures interrupt.
+    /// How screen readers announce it: failures interrupt.
     const fn role(self) -> &'static str {
         match self {
             Self::Caution => "alert",

@@ -59,7 +59,7 @@ impl Status {
     }
 }
 
-/// What the owner of a tag decides about it.
+/// The writable members of a tag.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "they are independent switches of the contract"
@@ -67,14 +67,14 @@ impl Status {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TagFields {
-    /// The last part of the tag's URL. Made up at random where it is not given.
+    /// The last part of the tag's URL; by default random.
     #[serde(default)]
     #[schema(required = false)]
     pub slug: Slug,
-    /// What the owner calls it. Need not be unique.
+    /// Its name. Need not be unique.
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
-    /// What visitors see it called.
+    /// Its name for visitors.
     #[serde(default)]
     #[schema(max_length = 2000)]
     pub title: String,
@@ -92,16 +92,16 @@ pub struct TagFields {
     /// The experience a tap leads to.
     #[serde(default)]
     pub experience_id: Option<ExperienceId>,
-    /// Whether taps are verified at all.
+    /// Whether taps are verified.
     #[serde(default = "yes")]
     pub verifier_enabled: bool,
     /// Whether a rolling key from a tap that did not verify may update variables.
     #[serde(default)]
     pub updates_require_verified: bool,
-    /// Properties for macros that nobody outside can change.
+    /// Properties for macros. No rolling key can change them.
     #[serde(default)]
     pub attributes: Properties,
-    /// More such properties, kept apart as the specification does.
+    /// More such properties: a class of its own in the specification.
     #[serde(default)]
     pub data: Properties,
     /// Properties whose values a holder of a rolling key may change.
@@ -110,11 +110,11 @@ pub struct TagFields {
     /// Where the tag is.
     #[serde(default, deserialize_with = "crate::object::option")]
     pub location: Option<Location>,
-    /// Settings of widgets by their name; handed through to the payload.
+    /// Settings of widgets by their name; copied to the payload.
     #[serde(default)]
     #[schema(value_type = std::collections::BTreeMap<String, std::collections::BTreeMap<String, serde_json::Value>>)]
     pub widget_settings: WidgetSettings,
-    /// Handed through to the payload.
+    /// Copied to the payload.
     #[serde(default)]
     pub track_location: bool,
     /// Whether a printed QR code of this tag is in use beside its inlay, so that a visit without a code is not a failed check.
@@ -139,10 +139,10 @@ const fn yes() -> bool {
 pub struct Tag {
     /// Its identifier.
     pub id: TagId,
-    /// What its owner decided.
+    /// The members that its owner decides.
     #[serde(flatten)]
     pub fields: TagFields,
-    /// Slugs it had before, the last one first. They answer as the tag itself until they are released.
+    /// Its former slugs, the latest first. They lead to the tag until they are released.
     pub former_slugs: Vec<Slug>,
     /// Whether it lives in the simulated world.
     pub simulated: bool,
@@ -176,7 +176,7 @@ impl Revised for Tag {
 }
 
 impl Tag {
-    /// What visitors see it called: its title, or its name where it has none.
+    /// Its name for visitors: the title, or the name if there is none.
     pub fn shown_title(&self) -> &str {
         if self.fields.title.is_empty() {
             &self.fields.name

@@ -43,7 +43,7 @@ use destination::Destination;
 pub(crate) struct Tap<'a> {
     /// Where it comes in.
     pub place: Place,
-    /// The URL's query as it stands, empty where there is none.
+    /// The URL's query as it stands, empty if there is none.
     pub query: &'a str,
     /// The key of the answer to an earlier tap at this path, from its cookie.
     pub cookie: Option<RollingKey>,
@@ -53,7 +53,7 @@ pub(crate) struct Tap<'a> {
     pub client: ClientId,
     /// Where from: a two-letter code, or empty.
     pub country: String,
-    /// What the browser says of itself.
+    /// The visitor, as the browser's headers describe them.
     pub visitor: Visitor,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Tap<'a> {
 pub(crate) struct Tapped {
     /// The answer.
     pub answer: TapAnswer,
-    /// The interaction behind it and its verdict; `None` where nothing was recorded.
+    /// The interaction behind it and its verdict; `None` if nothing was recorded.
     pub recorded: Option<(InteractionId, Verdict)>,
 }
 
@@ -152,7 +152,7 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
                 country: tap.country,
             }
         }
-        // Redirects go on without a key; the counter has not moved.
+        // Redirects continue without a key; the counter has not moved.
         Err(StorageError::Full) => {
             return Ok(unrecorded(keyless(service, &tag, &tap.visitor).await?));
         }
@@ -174,7 +174,7 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
     Ok(Tapped { answer, recorded })
 }
 
-/// Keeps for the trace whose values a redirect did without. The tap goes on without it.
+/// Keeps for the trace whose values a redirect did without. The tap continues without it.
 async fn note_left_out(service: &Service, id: InteractionId, left_out: &[Macro]) {
     if left_out.is_empty() {
         return;

@@ -21,9 +21,9 @@ use crate::interaction::{
 pub(crate) struct Step {
     /// Which step.
     pub name: StepName,
-    /// How it went.
+    /// Its verdict.
     pub verdict: StepVerdict,
-    /// The reason, in words for people. It carries no rolling key.
+    /// The reason in words. It contains no rolling key.
     pub detail: String,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StepName {
-    /// What the URL says: the tag, and a code of the inlay.
+    /// The tag that the URL names, and the code of the inlay.
     Url,
     /// Whether the code is authentic.
     Mac,
@@ -49,7 +49,7 @@ pub(crate) enum StepName {
     Update,
 }
 
-/// How a step went.
+/// The verdict of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StepVerdict {
@@ -94,18 +94,18 @@ pub struct TracedInteraction {
     pub tag: TagName,
     /// The inlay that made an authentic code, as it is now.
     pub inlay: Option<CodeInlay>,
-    /// Whose inlay it is that the code names, where it is none of this tag.
+    /// Whose inlay it is that the code names, if it is none of this tag.
     pub named: Option<NamedInlay>,
     /// Where the tap led.
     pub experience: Option<PublishedExperience>,
     /// The update made with its key.
     pub update: Option<RecordedUpdate>,
-    /// The last update with its key that was refused though the key was good.
+    /// The last update that was refused although its key was valid.
     pub refused_update: Option<RecordedRefusal>,
     /// The reads of its payload.
     pub payload_reads: Option<RecordedReads>,
     /// The macros without whose values it was answered: there was no room for them in
-    /// the URL, or, where no key was issued, they gave none.
+    /// the URL, or, if no key was issued, they gave none.
     pub left_out: Vec<String>,
 }
 
@@ -119,7 +119,7 @@ pub enum NamedInlay {
 }
 
 /// The steps URL, MAC and counter of a tap of the tag `slug`. `inlay` is the
-/// one that made the code, where it is known.
+/// one that made the code, if it is known.
 pub(crate) fn verdict_steps(slug: &str, verdict: Verdict, inlay: Option<CodeInlay>) -> [Step; 3] {
     [
         url_step(slug, verdict, inlay),

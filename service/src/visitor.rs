@@ -13,17 +13,17 @@ pub(crate) use user_agent::UserAgent;
 pub(crate) struct Visitor {
     /// The languages its user reads, the best first.
     pub languages: Vec<String>,
-    /// What it runs on.
+    /// Its operating system.
     pub operating_system: OperatingSystem,
 }
 
-/// The system of a visitor's device, as far as its browser tells.
+/// The operating system of a visitor's device, according to its browser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OperatingSystem {
     /// Android.
     Android,
-    /// iOS, and iPadOS where it does not say that it is macOS.
+    /// iOS, and iPadOS if it does not say that it is macOS.
     Ios,
     /// Windows.
     Windows,
@@ -31,7 +31,7 @@ pub enum OperatingSystem {
     Macos,
     /// Linux, `ChromeOS` included.
     Linux,
-    /// Another one, or none that was told.
+    /// Another one, or an unknown one.
     #[default]
     Other,
 }
@@ -72,7 +72,7 @@ pub(crate) fn accepted_languages(header: &str) -> Vec<String> {
 }
 
 /// The one of the `offered` languages that is best for somebody who reads
-/// `wanted`, the best first; `None` where none of them is. A language is also
+/// `wanted`, the best first; `None` if none of them is. A language is also
 /// met by a wider one (`de` for `de-AT`), and as a last resort by another one of
 /// the same kind (`pt-BR` for `pt`).
 pub(crate) fn negotiate<'a>(wanted: &[String], offered: &[&'a str]) -> Option<&'a str> {

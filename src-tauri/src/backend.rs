@@ -161,7 +161,7 @@ fn in_words(status: StatusCode, body: &[u8]) -> String {
 }
 
 /// The page's headers without what belongs to the page alone, and with the
-/// token where the admin API is called.
+/// token if the admin API is called.
 fn forwarded(headers: &HeaderMap, uri: &Uri, token: &AdminToken) -> HeaderMap {
     let mut headers = headers.clone();
     for name in [AUTHORIZATION, COOKIE, ORIGIN, REFERER, HOST] {

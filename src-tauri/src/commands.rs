@@ -56,7 +56,7 @@ pub(crate) fn live_events(
     page.add(events::tell_events(Arc::clone(&shell), channel));
 }
 
-/// Starts the service again, on another port where one is named.
+/// Starts the service again, on another port if one is named.
 #[tauri::command]
 pub(crate) async fn restart_service(
     shell: SharedShell<'_>,
@@ -75,7 +75,7 @@ pub(crate) async fn start_afresh(shell: SharedShell<'_>) -> Result<String, Strin
     shell.start_afresh().await
 }
 
-/// Restores a backup that the person chooses; answers its name, or `None` where
+/// Restores a backup that the person chooses; answers its name, or `None` if
 /// they thought better of it.
 #[tauri::command]
 pub(crate) async fn restore_backup(
@@ -108,7 +108,7 @@ pub(crate) async fn connect(shell: SharedShell<'_>, id: String) -> Result<(), St
     shell.connect(&id).await
 }
 
-/// Adds a service elsewhere. Its token goes to the keychain and is never shown again.
+/// Adds a remote service. Its token goes to the keychain and is never shown again.
 #[tauri::command]
 pub(crate) async fn add_connection(
     shell: SharedShell<'_>,
@@ -121,7 +121,7 @@ pub(crate) async fn add_connection(
         .await
 }
 
-/// Forgets a service elsewhere.
+/// Forgets a remote service.
 #[tauri::command]
 pub(crate) async fn remove_connection(shell: SharedShell<'_>, id: String) -> Result<(), String> {
     shell.remove_connection(&id).await

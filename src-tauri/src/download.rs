@@ -59,7 +59,7 @@ pub(crate) struct Far {
 /// What arrives of a file, piece by piece; an error ends it.
 pub(crate) type Pieces = mpsc::Receiver<Result<Vec<u8>, String>>;
 
-/// Writes what arrives to `path`, whole or not at all, and tells how far it is.
+/// Writes what arrives to `path`, whole or not at all, and reports its progress.
 /// `false` if it was stopped.
 pub(crate) async fn write(
     path: &Path,

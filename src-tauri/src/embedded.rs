@@ -119,7 +119,7 @@ async fn listen(
     }
 }
 
-/// Base of the tags' URLs where the owner chose none.
+/// Base of the tags' URLs if the owner chose none.
 fn tag_url(address: SocketAddr) -> String {
     let on_network = listener::others_addresses(address).into_iter().next();
     let origin = on_network.unwrap_or_else(|| listener::local_address(address));

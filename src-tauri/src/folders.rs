@@ -49,7 +49,7 @@ impl Folders {
         })
     }
 
-    /// The key that wraps inlay keys, where the system has no keychain for it.
+    /// The key that wraps inlay keys, if the system has no keychain for it.
     pub fn key_file(&self) -> PathBuf {
         self.beside_database("inlay.key")
     }
@@ -59,7 +59,7 @@ impl Folders {
         self.beside_database("admin.token")
     }
 
-    /// A secret of this name, where the system has no keychain for it.
+    /// A secret of this name, if the system has no keychain for it.
     pub fn secret_file(&self, name: &str) -> PathBuf {
         self.beside_database(&format!("{name}.secret"))
     }

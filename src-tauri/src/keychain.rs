@@ -1,4 +1,4 @@
-//! Secrets of this installation: in the system's keychain, or, where there is
+//! Secrets of this installation: in the system's keychain, or, if there is
 //! none, in files that only their owner may read. A keychain that does not
 //! answer is given up on: it never keeps the window from opening.
 
@@ -87,7 +87,7 @@ impl Keychain {
     }
 
     /// The key that wraps inlay keys, and where it is kept. A key is made only
-    /// where `may_create` says that no inlay's key needs the one there was. A
+    /// if `may_create` says that no inlay's key needs the one there was. A
     /// key file decides: the headless service has made it, or an earlier start
     /// without a keychain.
     pub fn wrapping_key(
@@ -173,7 +173,7 @@ impl Keychain {
         Ok(candidate)
     }
 
-    /// Keeps a secret: in the keychain, or in a file where there is none.
+    /// Keeps a secret: in the keychain, or in a file if there is none.
     pub fn keep(&self, folders: &Folders, name: &str, secret: &Secret) -> io::Result<()> {
         let Err(why) = self.set(name, secret.clone()) else {
             return Ok(());

@@ -45,7 +45,7 @@ use crate::window::{self as owner, MAIN};
 /// What the attract page shows. The shape is that of `ui/src/kiosk/desktop.ts`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct View {
-    /// The visit that goes on.
+    /// The current visit.
     pub visit: Option<Visit>,
     /// What to tell the visitor, until the next tag.
     pub notice: Option<Notice>,
@@ -73,11 +73,11 @@ pub(crate) struct Problem {
 /// A visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Visit {
-    /// For how many seconds it goes on without input.
+    /// For how many seconds it lasts without input.
     pub seconds_left: u16,
 }
 
-/// Something that a visitor is told, in the page's words.
+/// A message to a visitor, in the page's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Notice {

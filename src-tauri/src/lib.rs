@@ -107,7 +107,7 @@ fn readers() -> Option<Monitor> {
     warned.ok()
 }
 
-/// Says on stdout what keeps inlays from being read. Fails where something does.
+/// Says on stdout what keeps inlays from being read. Fails if something does.
 fn doctor() -> ExitCode {
     let sights = doctor::look(&mut Pcsc);
     let findings = doctor::examine(&sights, Machine::this());

@@ -9,7 +9,7 @@ use tapdesk_service::{AppState, Exposure, Peer, router};
 use tokio::net::TcpListener;
 use tower::ServiceExt as _;
 
-/// The port of a first start, where it is free.
+/// The port of a first start, if it is free.
 const FIRST_PORT: u16 = 8787;
 /// How many ports after a taken one are looked at before the system chooses.
 const LOOK_AHEAD: u16 = 20;
@@ -40,7 +40,7 @@ pub struct BindError {
     pub from_outside: bool,
 }
 
-/// Listens as wished: where it is fixed or not at all, else on the last port or
+/// Listens at the fixed address if there is one; otherwise on the last port or
 /// the next free one.
 pub async fn bind(wish: Wish) -> Result<TcpListener, BindError> {
     if let Some(address) = wish.at {

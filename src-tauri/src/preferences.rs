@@ -15,7 +15,7 @@ use crate::kiosk::settings::KioskSettings;
 pub struct Preferences {
     /// The port that the owner fixed.
     pub port: Option<u16>,
-    /// The port of the last start: taken again where it is free, because tags' URLs name it.
+    /// The port of the last start: taken again if it is free, because tags' URLs name it.
     pub last_port: Option<u16>,
     /// Whether phones on this network reach the listener.
     pub phones: bool,

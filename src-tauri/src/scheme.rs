@@ -1,6 +1,6 @@
 //! The scheme `tapdesk:`, by which the page reaches the service without a socket.
 //!
-//! A request reaches the handler even where CORS would then hide the answer, and
+//! A request reaches the handler even if CORS would then hide the answer, and
 //! no preflight is sent for a custom scheme. So the handler itself lets in none
 //! but our own page, by its window and its origin.
 

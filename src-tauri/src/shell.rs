@@ -82,7 +82,7 @@ impl Shell {
     }
 
     /// The service to speak to. Waits while the embedded one starts; `None`
-    /// where it could not.
+    /// if it could not.
     pub async fn backend(&self) -> Option<Backend> {
         if let Some((_, remote)) = &*read(&self.remote) {
             return Some(Backend::Remote(Arc::clone(remote)));
@@ -252,7 +252,7 @@ impl Shell {
         Ok(())
     }
 
-    /// Adds a service elsewhere, once it has accepted the token.
+    /// Adds a remote service, once it has accepted the token.
     pub async fn add_connection(
         &self,
         name: &str,
@@ -284,7 +284,7 @@ impl Shell {
         Ok(added)
     }
 
-    /// Forgets a service elsewhere, and its token.
+    /// Forgets a remote service, and its token.
     pub async fn remove_connection(&self, id: &str) -> Result<(), String> {
         self.choose(|preferences| preferences.connections.retain(|known| known.id != id));
         {

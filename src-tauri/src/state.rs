@@ -29,9 +29,9 @@ pub struct StartProblem {
     pub title: String,
     /// What can be done.
     pub text: String,
-    /// The database concerned, where it is one.
+    /// The database concerned, if it is one.
     pub path: Option<String>,
-    /// A port that is free, where the wanted one cannot be had.
+    /// A port that is free, if the wanted one cannot be had.
     pub free_port: Option<u16>,
 }
 
@@ -109,7 +109,7 @@ pub enum ConnectionKind {
 pub struct KeyStore {
     /// Which kind of place it is.
     pub kind: KeyStoreKind,
-    /// The place in words, and why it is not the keychain where it is not.
+    /// The place in words, and why it is not the keychain if it is not.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! The icon in the system's tray, where the system has one.
+//! The icon in the system's tray, if the system has one.
 
 use tauri::AppHandle;
 use tauri::menu::{Menu, MenuItem};

@@ -70,7 +70,7 @@ pub(crate) fn focus(app: &AppHandle) {
     }
 }
 
-/// Closes the window as its own button does: it asks where something would be lost.
+/// Closes the window as its own button does: it asks if something would be lost.
 pub(crate) fn close(app: &AppHandle) {
     match app.get_webview_window(MAIN).map(|window| window.close()) {
         Some(Ok(())) => {}
@@ -79,7 +79,7 @@ pub(crate) fn close(app: &AppHandle) {
     }
 }
 
-/// Whether an address is one of the page's own. The window never leads elsewhere.
+/// Whether an address is one of the page's own. The window opens no other site.
 pub(crate) fn is_ours(url: &Url) -> bool {
     let origin = format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default());
     origin == PAGE_ORIGIN && url.port().is_none()

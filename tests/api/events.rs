@@ -23,7 +23,7 @@ impl Listener {
         }
     }
 
-    /// The next event: its name and data. `None` where the stream ends.
+    /// The next event: its name and data. `None` if the stream ends.
     async fn next(&mut self) -> Option<(String, Value)> {
         loop {
             if let Some((event, rest)) = self.heard.split_once("\n\n") {

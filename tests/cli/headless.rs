@@ -16,11 +16,16 @@ const WINDOWS_AND_READERS: [&str; 8] = [
 
 /// What `package` links, a crate a line.
 fn linked(package: &str) -> String {
+    linked_with(package, &[])
+}
+
+fn linked_with(package: &str, options: &[&str]) -> String {
     let output = Command::new(env!("CARGO"))
         // For this system alone: of others' crates nothing is here, and nothing is
         // downloaded by a test.
         .args(["tree", "--locked", "--offline", "--prefix", "none"])
         .args(["--package", package, "--edges", "normal,build"])
+        .args(options)
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -40,6 +45,17 @@ fn assert_none(tree: &str, names: &[&str]) {
 #[test]
 fn it_links_neither_a_window_toolkit_nor_a_readers_driver() {
     assert_none(&linked("tapdesk-service"), &WINDOWS_AND_READERS);
+}
+
+#[test]
+fn neither_it_nor_the_desktop_links_the_export_of_traces_unless_asked() {
+    let left_out = ["opentelemetry", "prost", "tracing-opentelemetry"];
+    for package in ["tapdesk-service", "tapdesk"] {
+        assert_none(&linked(package), &left_out);
+    }
+    assert!(
+        linked_with("tapdesk-service", &["--features", "otlp"]).contains("opentelemetry-otlp v")
+    );
 }
 
 #[test]

@@ -363,7 +363,7 @@ async fn allow_names_the_methods_that_the_tag_takes() {
             assert_eq!(answer.status, 405);
             assert_eq!(answer.header("allow"), Some(allowed));
         }
-        // What is no form is the wrong type where forms are taken.
+        // What is no form is the wrong type if forms are taken.
         let answer = service.post(&tag.path()).json(&json!({})).answer().await;
         let (status, allow) = match allowed {
             "GET, HEAD" => (405, Some(allowed)),

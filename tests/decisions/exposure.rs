@@ -141,7 +141,7 @@ async fn a_request_of_http_1_1_names_one_host() {
         // HTTP/1.0 knew no hosts, and balancers ask by it whether a node is ready.
         let old = said(&service, &get("1.0", "")).await;
         assert_eq!(old != [421], is_public, "{path}: {old:?}");
-        // The target's own host counts, where it has one.
+        // The target's own host counts, if it has one.
         let absolute =
             format!("GET http://evil.example{path} HTTP/1.1\r\nhost: localhost\r\n{token}");
         let absolute = said(&service, &absolute).await;

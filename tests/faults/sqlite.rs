@@ -1,4 +1,5 @@
-//! What can befall the SQLite file: a disk that is full, and power that fails.
+//! Faults of the SQLite file: a disk that is full, power that fails, and a process that is
+//! killed while it makes or upgrades the file.
 //! A PostgreSQL server writes its files in a process of its own, so these tests
 //! choose SQLite themselves.
 
@@ -6,6 +7,7 @@ mod disk;
 mod durability;
 mod folding;
 mod imports;
+mod upgrades;
 
 use tapdesk_tests::Launch;
 

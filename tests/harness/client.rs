@@ -29,7 +29,7 @@ pub struct Answer {
     pub body: String,
 }
 
-/// What came of a tap.
+/// The result of a tap.
 #[derive(Clone, Debug)]
 pub struct TapResult {
     /// The status: 302 for a redirect.
@@ -82,7 +82,7 @@ impl TryAnswering for RequestBuilder {
 }
 
 impl Answer {
-    /// A header's value, where it was sent once.
+    /// A header's value, if it was sent once.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.get_all(name).iter();
         let value = values.next()?.to_str().ok()?;

@@ -205,7 +205,7 @@ impl Client {
         }
     }
 
-    /// The templates of this service, made where there are none.
+    /// The templates of this service, created if there are none.
     async fn url_templates(&self) -> Value {
         let found = self.admin_get("/url-templates").await["items"].clone();
         if found.as_array().is_some_and(|found| !found.is_empty()) {
@@ -260,7 +260,7 @@ impl Client {
         (tag, inlay)
     }
 
-    /// The value of a tag's variable; `None` where the tag has none of that name.
+    /// The value of a tag's variable; `None` if the tag has none of that name.
     pub async fn variable(&self, tag: &TestTag, key: &str) -> Option<String> {
         let tag = self.admin_get(&tag.admin_path()).await;
         tag["variables"][key].as_str().map(str::to_owned)

@@ -1,6 +1,6 @@
 //! How long the long tests are: short by default, long in a soak.
 
-/// `short`, or `soak` where the environment says `TAPDESK_TEST_LENGTH=soak`.
+/// `short`, or `soak` if the environment says `TAPDESK_TEST_LENGTH=soak`.
 pub fn length<T>(short: T, soak: T) -> T {
     if std::env::var("TAPDESK_TEST_LENGTH").is_ok_and(|length| length == "soak") {
         soak

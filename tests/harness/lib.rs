@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`service`] | a service of the test's own, in this process |
 //! | [`process`] | the real binary as a process of its own |
+//! | [`strace`] | the same under strace: traced, or killed in a call of the system |
 //! | [`client`] | whoever calls a service: visitor, owner's domain, administrator |
 //! | [`raw`] | whoever calls it against the rules of HTTP |
 //! | [`fixtures`] | experiences, tags and inlays to call it about |
@@ -11,7 +12,7 @@
 //! | [`postgres`] | a PostgreSQL server of the tests' own, and databases on it |
 //! | [`virtual_card`] | chips in software, APDU by APDU |
 //! | [`virtual_reader`] | a real PC/SC service with virtual readers to lay them on |
-//! | [`ports`] | where other programs listen that a test starts |
+//! | [`ports`] | ports for other programs that a test starts |
 //! | [`length`](mod@length) | how long the long tests are |
 //! | [`skip`](mod@skip) | tests that this machine cannot run |
 //!
@@ -29,6 +30,7 @@ pub mod process;
 pub mod raw;
 pub mod service;
 pub mod skip;
+pub mod strace;
 pub mod virtual_card;
 #[cfg(unix)]
 pub mod virtual_reader;

@@ -349,7 +349,7 @@ impl Place<'_> {
     }
 }
 
-/// A program that runs in `folder`, as `nobody` where this process is root.
+/// A program that runs in `folder`, as `nobody` if this process is root.
 pub fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).env("LC_ALL", "C");

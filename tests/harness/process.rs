@@ -2,7 +2,7 @@
 //! being killed, being started twice, what reaches the disk and the log.
 //!
 //! Tests that use it are targets of the crate `tapdesk-service`, so that cargo
-//! builds the binary first and tells its path:
+//! builds the binary first and passes its path:
 //! `ServiceProcess::start(env!("CARGO_BIN_EXE_tapdesk-service"))`.
 
 use std::fs::Permissions;
@@ -36,7 +36,7 @@ pub struct Launch {
     pub arguments: Vec<String>,
     /// Environment variables beside the admin token.
     pub environment: Vec<(String, String)>,
-    /// The database, where it is not the SQLite file in the folder: made by the
+    /// The database, if it is not the SQLite file in the folder: made by the
     /// first start.
     pub postgres: Option<Arc<OnceCell<TestDatabase>>>,
     /// Whether the admin token comes from the environment, and not from the
@@ -99,7 +99,7 @@ impl Launch {
         self
     }
 
-    /// Its database, where that is a SQLite file.
+    /// Its database, if that is a SQLite file.
     pub fn database(&self) -> PathBuf {
         self.folder.path().join("tapdesk.db")
     }
@@ -122,7 +122,7 @@ impl Launch {
         self.folder.path().join("stderr.log")
     }
 
-    /// The database as the service is told of it.
+    /// The URL of the database, as the service gets it.
     pub async fn database_url(&self) -> String {
         match &self.postgres {
             Some(database) => database.get_or_init(TestDatabase::create).await.url(),
@@ -160,23 +160,33 @@ impl Launch {
     /// # Panics
     /// When it ends instead.
     pub async fn start(&self) -> ServiceProcess {
+        let started = self.try_start().await;
+        started.unwrap_or_else(|| panic!("the service did not start: {}", self.log()))
+    }
+
+    /// The same; `None` if it ends instead.
+    pub async fn try_start(&self) -> Option<ServiceProcess> {
         let mut child = self.spawn().await;
         let stdout = child.stdout.take().expect("stdout is a pipe");
         let mut lines = BufReader::new(stdout).lines();
         let line = tokio::time::timeout(PATIENCE, lines.next_line())
             .await
             .expect("the service starts in time")
-            .expect("stdout is text")
-            .unwrap_or_else(|| panic!("the service did not start: {}", self.log()));
+            .expect("stdout is text");
+        let Some(line) = line else {
+            // Its files and its lock are free once it is waited for.
+            let _ = child.wait().await;
+            return None;
+        };
         let base = line
             .strip_prefix("listening on ")
             .unwrap_or_else(|| panic!("the ready line is another one: {line}"));
-        ServiceProcess {
+        Some(ServiceProcess {
             client: Client::new(base, self.admin_token()),
             child,
             lines,
             launch: self.clone(),
-        }
+        })
     }
 
     /// Starts a process that is expected to refuse: its status and what it says.
@@ -235,7 +245,7 @@ impl ServiceProcess {
         self.launch.folder.path()
     }
 
-    /// The process id; that of the wrapper where there is one.
+    /// The process id; that of the wrapper if there is one.
     ///
     /// # Panics
     /// When it has ended.

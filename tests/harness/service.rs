@@ -43,7 +43,7 @@ pub struct Options {
     pub database: String,
     /// A MMDB file with the countries of addresses.
     pub countries: Option<PathBuf>,
-    /// The time of what the database does not decide, where it is another one.
+    /// The time of what the database does not decide, if it is another one.
     pub clock: Option<Arc<dyn Clock>>,
     /// Where the service's randomness comes from.
     pub entropy: Arc<dyn Entropy>,
@@ -231,7 +231,7 @@ impl TestService {
     }
 }
 
-/// The only place in which tests tell one database from another.
+/// The only place in which tests distinguish databases.
 async fn open(
     database: &str,
     folder: &Path,

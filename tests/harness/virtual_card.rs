@@ -24,7 +24,7 @@ pub trait VirtualCard: Send {
     /// It comes into the field, or is reset: whatever it does not keep is gone.
     fn power_on(&mut self);
 
-    /// Its answer to a command; `None` where it is taken away instead.
+    /// Its answer to a command; `None` if it is taken away instead.
     fn transmit(&mut self, command: &[u8]) -> Option<Vec<u8>>;
 }
 

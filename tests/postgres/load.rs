@@ -20,7 +20,7 @@ const WORKERS: usize = 8;
 /// Before a refused request is made again.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What became of requests so far.
+/// The results of requests so far.
 #[derive(Debug, Default)]
 struct Journal {
     /// Keys of acknowledged taps.
@@ -192,7 +192,7 @@ impl Worker {
         journal.updates.push(rk);
     }
 
-    /// Asks the nodes by turns. `None` where it is refused for now.
+    /// Asks the nodes by turns. `None` if it is refused for now.
     async fn ask(&mut self, request: impl FnOnce(&Client) -> RequestBuilder) -> Option<Answer> {
         self.requests += 1;
         let node = &self.nodes[self.requests % self.nodes.len()];

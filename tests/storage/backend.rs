@@ -166,7 +166,7 @@ impl<B: Backend> Database<B> {
         Tapped { id, hash, recorded }
     }
 
-    /// The storage by its own name, where the fixtures here have the same.
+    /// The storage by its own name, if the fixtures here have the same.
     pub(super) fn storage(&self) -> &dyn Storage {
         self.deref().as_ref()
     }
@@ -231,7 +231,7 @@ pub(super) struct Tap {
     pub tag: TagId,
     pub claim: Claim,
     pub client: u8,
-    /// Offset of simulated time where the tag is simulated.
+    /// Offset of simulated time if the tag is simulated.
     pub simulated: Option<i64>,
 }
 

@@ -75,7 +75,7 @@ impl Backend for Sqlite {
     }
 }
 
-/// What comes of opening the file at `path`.
+/// The result of opening the file at `path`.
 fn open(path: &Path) -> Result<SqliteStorage, OpenError> {
     SqliteStorage::open(path, Arc::new(ManualClock::new(START)), &OsEntropy)
 }

@@ -50,7 +50,7 @@ impl Connection {
         })
     }
 
-    /// The same connection for another command, where it is not the usual one.
+    /// The same connection for another command, if it is not the usual one.
     pub(super) fn as_arguments(&self) -> String {
         let url = self.url.as_ref().map(|url| format!(" --url {url}"));
         url.unwrap_or_default() + &self.installation.as_arguments()
@@ -205,7 +205,7 @@ impl Client {
         self.send(Method::DELETE, path, None, ()).map(|_| ())
     }
 
-    /// Deletes a resource, for what the service tells of it.
+    /// Deletes a resource; the service's answer.
     pub(super) fn delete_for(&self, path: &str) -> Result<Value> {
         json(self.send(Method::DELETE, path, None, ())?)
     }

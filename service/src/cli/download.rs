@@ -26,7 +26,7 @@ impl<'a> Download<'a> {
         Ok(Self { file, part })
     }
 
-    /// Writes `body` and gives the file its name where `check` finds it good.
+    /// Writes `body` and gives the file its name if `check` finds it good.
     /// Answers its length.
     pub(super) fn receive(
         mut self,

@@ -23,15 +23,15 @@ pub(super) struct Options {
     #[arg(long)]
     dry_run: bool,
 
-    /// What a bad row means for the others.
+    /// What happens to the other rows if one is refused.
     #[arg(long, default_value = "skip")]
     on_error: OnError,
 
-    /// What a row means whose slug a tag has.
+    /// How to treat a row whose slug exists.
     #[arg(long, default_value = "insert")]
     mode: Mode,
 
-    /// What an experience means that there is not.
+    /// How to treat an experience that does not exist.
     #[arg(long, default_value = "refuse")]
     unknown_experience: UnknownExperience,
 
@@ -121,7 +121,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// What there is to say of a row: why it is refused, and what is deleted.
+/// Messages about a row: why it is refused, and what is deleted.
 fn said(result: &Value) -> Vec<String> {
     let mut said = Vec::new();
     if result["outcome"] == "refused" {

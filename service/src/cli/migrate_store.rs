@@ -68,10 +68,10 @@ pub(super) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Between two lines where nobody watches a bar, in percent.
+/// The progress between two lines without a terminal, in percent.
 const STEP: u64 = 10;
 
-/// How the move goes on: one line that changes on a terminal, else a line now and then.
+/// The progress of the move: one changing line on a terminal, otherwise a line now and then.
 struct Progress {
     bar: Option<ProgressBar>,
     clock: SystemClock,

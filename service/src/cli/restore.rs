@@ -108,7 +108,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The key that the backup carries.
+/// The key in the backup.
 fn open(sealed: &SealedWrappingKey, passphrase: &PassphraseFile) -> Result<Zeroizing<[u8; 32]>> {
     let Some(text) = passphrase.read()? else {
         bail!(

@@ -162,7 +162,7 @@ fn update(agent: &Agent, service: &Client, key: &str, set: &[(String, String)]) 
     )
 }
 
-/// A step of the tap: told apart by shape and word.
+/// A step of the tap; its verdicts differ in shape and word.
 fn show(step: &Value, out: &mut impl Write) -> Result<()> {
     let text = |name: &str| step[name].as_str().unwrap_or_default();
     let mark = match text("verdict") {

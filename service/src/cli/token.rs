@@ -21,7 +21,7 @@ pub(super) struct Options {
 enum Verb {
     /// Create a token and print it. It is never shown again.
     Create {
-        /// What the token is for.
+        /// The token's purpose.
         name: String,
     },
     /// List the tokens by name. The tokens themselves are never shown.

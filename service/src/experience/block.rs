@@ -30,7 +30,7 @@ const STEPS_MAX: u8 = 30;
 
 object::tagged_by_name!(Block, "type");
 
-/// A block of a studio page. Macros may stand in every text but keys, and in a button's URL.
+/// A block of a studio page. Every text except keys can contain macros, and so can a button's URL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(
     tag = "type",
@@ -47,11 +47,11 @@ pub enum Block {
     },
     /// Rich text.
     Text {
-        /// Markdown; HTML in it is text like any other.
+        /// Markdown. HTML in it is shown as text.
         #[schema(max_length = 10_000)]
         text: String,
     },
-    /// A button that leads elsewhere.
+    /// A button with a link.
     Button {
         /// What it says.
         #[schema(min_length = 1, max_length = 500)]
@@ -64,7 +64,7 @@ pub enum Block {
         #[schema(required = false)]
         look: ButtonLook,
     },
-    /// A film on another site: a link to it. Nothing of it is loaded before it is followed.
+    /// A link to a video on another site. Nothing is loaded before the visitor follows it.
     Video {
         /// What it shows.
         #[schema(min_length = 1, max_length = 500)]
@@ -73,9 +73,9 @@ pub enum Block {
         #[schema(value_type = String, max_length = 4096)]
         url: Target,
     },
-    /// Something to be seen at once, beside a sign for its tone.
+    /// A highlighted message with an icon for its tone.
     Notice {
-        /// Which sign and colour.
+        /// Its icon and colour.
         tone: Tone,
         /// What it says, in a few words.
         #[schema(min_length = 1, max_length = 500)]
@@ -85,12 +85,12 @@ pub enum Block {
         #[schema(required = false, max_length = 500)]
         text: String,
     },
-    /// How far something has come: `of` marks in a row, the first of them filled.
+    /// Progress: a row of `of` marks, the first of them filled.
     Progress {
         /// What is counted.
         #[schema(min_length = 1, max_length = 500)]
         label: String,
-        /// How many are filled: a number, or a macro of one. What is none counts as 0.
+        /// How many are filled: a number, or a macro that gives one. Anything else counts as 0.
         #[schema(max_length = 500, example = "{{tag:variable:stamps}}")]
         value: String,
         /// How many there are.
@@ -101,7 +101,7 @@ pub enum Block {
     Image {
         /// Which.
         image_id: ImageId,
-        /// What it shows, for those who do not see it. Empty for an ornament.
+        /// Alt text. Empty if decorative.
         #[serde(default)]
         #[schema(required = false, max_length = 500)]
         alt: String,
@@ -110,18 +110,18 @@ pub enum Block {
     Divider {},
     /// Keys and values.
     Table {
-        /// From top to bottom. A row whose value comes out empty is left out.
+        /// From top to bottom. A row with an empty value is left out.
         #[schema(max_items = 100)]
         #[serde(deserialize_with = "object::list")]
         rows: Vec<TableRow>,
     },
-    /// A form. What is sent becomes the tag's variables.
+    /// A form. Its values become the tag's variables.
     Form {
-        /// Its fields, each of another variable.
+        /// Its fields, each for a different variable.
         #[schema(min_items = 1, max_items = 50)]
         #[serde(deserialize_with = "object::list")]
         fields: Vec<FormField>,
-        /// What its button says.
+        /// The label of its button.
         #[schema(min_length = 1, max_length = 500)]
         submit_label: String,
     },
@@ -136,16 +136,16 @@ pub enum Block {
         #[schema(max_length = 4096)]
         value: String,
     },
-    /// Blocks that are not always shown.
+    /// Blocks that depend on a condition.
     Condition {
-        /// When they are.
+        /// The condition.
         #[serde(deserialize_with = "object::one")]
         when: When,
-        /// What is shown then.
+        /// The blocks that are shown if it is met.
         #[serde(deserialize_with = "read_nested")]
         #[schema(no_recursion)]
         blocks: Vec<Block>,
-        /// What is shown instead.
+        /// The blocks that are shown otherwise.
         #[serde(
             default,
             deserialize_with = "read_nested",
@@ -167,7 +167,7 @@ pub enum ButtonLook {
     Outlined,
 }
 
-/// The tone of a notice. Each has a sign of its own beside its colour.
+/// The tone of a notice. Each has its own icon and colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Tone {
@@ -175,7 +175,7 @@ pub enum Tone {
     Good,
     /// Neither good nor bad: a ring.
     Neutral,
-    /// To be looked into: a cross.
+    /// A problem: a cross.
     Caution,
 }
 
@@ -202,11 +202,11 @@ pub struct FormField {
     pub kind: FieldKind,
     /// The key of the variable it is written to.
     pub variable: PropertyKey,
-    /// What can be chosen. Of a choice at least one; of another kind none.
+    /// The options: at least one for a choice, none for other kinds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false, max_items = 100, value_type = Vec<Choice>)]
     pub choices: Vec<String>,
-    /// Whether it must be filled in.
+    /// Whether it is required.
     #[serde(default)]
     #[schema(required = false)]
     pub required: bool,
@@ -240,7 +240,7 @@ pub enum FieldKind {
 pub struct BlockError {
     /// Its place among its neighbours, from 1.
     pub number: usize,
-    /// Its type, where it says one.
+    /// Its type, if it says one.
     pub kind: Option<String>,
     /// What is wrong, in words. Of a condition also an error of a block within, with its own place.
     pub problem: String,

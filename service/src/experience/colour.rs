@@ -15,7 +15,7 @@ pub struct Colour([u8; 3]);
 #[error("A colour is # and six hexadecimal digits, such as #1f4fd8.")]
 pub struct InvalidColour;
 
-/// What text needs to be read on a ground.
+/// The contrast that makes a text readable on a background.
 const READABLE: f64 = 4.5;
 
 impl Colour {

@@ -54,9 +54,9 @@ pub enum When {
         /// Its key.
         variable: PropertyKey,
     },
-    /// The tap came to one of these.
+    /// The tap has one of these verdicts.
     Verification {
-        /// The outcomes. At least one.
+        /// The verdicts. At least one.
         #[schema(min_items = 1)]
         any_of: Vec<VerificationState>,
     },
@@ -89,13 +89,13 @@ pub enum When {
         #[schema(min_items = 1, max_items = 50, value_type = Vec<LanguageTag>)]
         any_of: Vec<String>,
     },
-    /// The visitor's country, as far as it is known, is one of these.
+    /// The visitor's country is known and one of these.
     Country {
         /// Codes of two letters (ISO 3166-1) such as `DE`. At least one.
         #[schema(min_items = 1, max_items = 300, value_type = Vec<CountryCode>)]
         any_of: Vec<String>,
     },
-    /// The visitor's device says that it runs one of these.
+    /// The visitor's device runs one of these operating systems.
     OperatingSystem {
         /// The systems. At least one.
         #[schema(min_items = 1)]
@@ -127,7 +127,7 @@ text_schema!(CountryCode, "^[A-Za-z0-9]{2}$");
 /// What conditions ask about: a tap, its tag as it is now, and its visitor.
 #[derive(Clone, Debug)]
 pub struct Context<'a> {
-    /// What verification came to.
+    /// The verdict of verification.
     pub verification: VerificationState,
     /// What the counter did that its URL shows, if that is known.
     pub counter: Option<CounterMove>,
@@ -141,7 +141,7 @@ pub struct Context<'a> {
     pub language: &'a str,
     /// The visitor's country: two letters, or empty.
     pub country: &'a str,
-    /// What the visitor's device runs.
+    /// The operating system of the visitor's device.
     pub operating_system: OperatingSystem,
     /// When the tap was.
     pub at: Timestamp,

@@ -10,9 +10,9 @@ use super::{Block, Content, Rule, Theme, When};
 /// A line of a difference: a part of one of the contents, or of both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DifferenceLine {
-    /// Which content it is of.
+    /// Which content it belongs to.
     pub change: LineChange,
-    /// How deep it is within conditions.
+    /// Its nesting depth within conditions.
     pub depth: usize,
     /// What it is: the type of a block, `theme`, `rule`, `target_url`, or the `otherwise` of a condition.
     pub what: String,
@@ -20,7 +20,7 @@ pub struct DifferenceLine {
     pub text: String,
 }
 
-/// Which of two contents a line is of.
+/// Which of two contents a line belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LineChange {
@@ -32,7 +32,7 @@ pub enum LineChange {
     Added,
 }
 
-/// The lines of both contents, in order. `before` is `None` where there is none yet.
+/// The lines of both contents, in order. `before` is `None` if there is none yet.
 pub fn difference(before: Option<&Content>, after: &Content) -> Vec<DifferenceLine> {
     let before = before.map(lines).unwrap_or_default();
     let after = lines(after);

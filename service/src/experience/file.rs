@@ -1,4 +1,4 @@
-//! An experience as one file, images included, to be carried from one service
+//! An experience as one file, images included, to be moved from one service
 //! to another.
 
 use std::borrow::Cow;
@@ -20,17 +20,17 @@ const FORMAT: u32 = 1;
 /// Most images of a file.
 const IMAGES_MAX: usize = 50;
 
-/// An experience as one file. The identifiers of its images mean something within it alone.
+/// An experience as one file. Its image identifiers are valid only within the file.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExperienceFile {
     /// The version of this format: 1.
     #[schema(minimum = 1, maximum = 1)]
     tapdesk_experience: u32,
-    /// What the owner calls it.
+    /// Its name.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
-    /// What it shows, or where it leads.
+    /// Its content.
     #[serde(deserialize_with = "object::one")]
     content: ContentFields,
     /// Its images.
@@ -103,7 +103,7 @@ impl ExperienceFile {
         }
     }
 
-    /// What it says, checked; the images, not looked into, are those that the content shows.
+    /// Its content, checked, and the images that the content shows, unchecked.
     pub fn read(self) -> Result<(ExperienceFields, BTreeMap<ImageId, Vec<u8>>), FileError> {
         if self.tapdesk_experience != FORMAT {
             return Err(FileError::Format(self.tapdesk_experience));

@@ -68,7 +68,7 @@ impl Link {
         }
     }
 
-    /// The URL with its values. `None` where it is one macro, and its value no
+    /// The URL with its values. `None` if it is one macro, and its value no
     /// URL that could be saved.
     pub fn href(&self, scope: &dyn Scope, rk: Option<&str>) -> Option<String> {
         match self {

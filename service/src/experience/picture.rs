@@ -2,7 +2,7 @@
 //! larger than a screen shows, and without what a camera or an editor wrote
 //! beside the pixels (EXIF, XMP, comments), places and names included.
 //!
-//! What comes out is written anew from the pixels. An animation is its first picture.
+//! The result is encoded from the pixels alone. Of an animation, it is the first frame.
 
 use std::io::Cursor;
 

@@ -18,7 +18,7 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// The level of the next heading, where it is to be `wanted`.
+    /// The level of the next heading, if it is to be `wanted`.
     pub fn next(&mut self, wanted: u8) -> u8 {
         self.last = match self.last {
             0 => 1,
@@ -54,7 +54,7 @@ pub fn links(markdown: &str) -> impl Iterator<Item = (String, Result<Link, LinkE
     links.into_iter()
 }
 
-/// The text as HTML, with its values. `rk` is the rolling key where there is one.
+/// The text as HTML, with its values. `rk` is the rolling key if there is one.
 pub fn to_html(
     markdown: &str,
     scope: &dyn Scope,
@@ -94,7 +94,7 @@ fn written(template: &Template, link_type: LinkType, url: &str) -> String {
     }
 }
 
-/// Turns what the reader of Markdown tells into what is written.
+/// Turns the events of the Markdown parser into output.
 struct Writer<'a> {
     template: &'a Template,
     scope: &'a dyn Scope,

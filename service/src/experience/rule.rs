@@ -13,15 +13,15 @@ pub const RULES_MAX: usize = 50;
 /// Most conditions of a rule.
 const CONDITIONS_MAX: usize = 10;
 
-/// A target, and when it is the one.
+/// A target and its conditions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// What must be met, all of it. At least one condition.
+    /// Conditions that must all be met. At least one.
     #[schema(min_items = 1, max_items = 10)]
     #[serde(deserialize_with = "object::list")]
     pub when: Vec<When>,
-    /// Where a tap leads then: the rules are those of `target_url` of the redirect itself.
+    /// The target of a tap then, under the same rules as the redirect's `target_url`.
     #[schema(value_type = String, max_length = 4096)]
     pub target_url: Target,
 }

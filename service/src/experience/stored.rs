@@ -14,12 +14,12 @@ use crate::id::{ExperienceId, ImageId};
 use crate::interaction::VersionRef;
 use crate::tag::{NAME_MAX, text_fits};
 
-/// What the owner of an experience decides about it.
+/// The writable members of an experience.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperienceFields {
-    /// What the owner calls it. Need not be unique.
+    /// Its name. Need not be unique.
     pub name: String,
-    /// What it is to show, or where it is to lead: the draft.
+    /// Its draft.
     pub content: Content,
 }
 
@@ -44,18 +44,18 @@ impl ExperienceFields {
     }
 }
 
-/// An experience as the admin API shows it. Its content is the draft; what is
-/// published is the version with the number `published_version`.
+/// An experience as the admin API shows it. Its content is the draft. The published content is the
+/// version with the number `published_version`.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Experience {
     /// Its identifier.
     pub id: ExperienceId,
-    /// What the owner calls it.
+    /// Its name.
     pub name: String,
     /// The draft.
     #[serde(flatten)]
     pub content: Content,
-    /// The version that taps lead to; `null` where none was ever published.
+    /// The version that taps lead to; `null` if none was ever published.
     pub published_version: Option<u32>,
     /// Whether the draft differs from what is published.
     pub draft: bool,
@@ -72,9 +72,9 @@ pub struct Experience {
 pub struct Version {
     /// Its number: 1 for the first.
     pub version: u32,
-    /// What the experience was called then.
+    /// The experience's name at that time.
     pub name: String,
-    /// What it shows, or where it leads.
+    /// Its content.
     #[serde(flatten)]
     pub content: Content,
     /// When it was published.
@@ -174,6 +174,6 @@ pub struct PublishedExperience {
     pub version: VersionRef,
     /// The experience's name.
     pub name: String,
-    /// What it shows or where it leads.
+    /// Its content.
     pub content: Arc<Content>,
 }

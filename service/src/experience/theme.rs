@@ -6,10 +6,10 @@ use utoipa::ToSchema;
 use super::Colour;
 use crate::id::ImageId;
 
-/// How a page looks. What is not given looks as the service has it.
+/// How a page looks. Members that are not given have the service's defaults.
 ///
-/// The owner chooses grounds and an accent; what stands on them is derived, so
-/// that no choice makes a page that cannot be read.
+/// The owner chooses backgrounds and an accent colour. The colours of texts are derived from them,
+/// so that every page is readable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Theme {
@@ -21,11 +21,11 @@ pub struct Theme {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<String>, pattern = "^#[0-9A-Fa-f]{6}$")]
     pub accent: Option<Colour>,
-    /// The ground of the light page.
+    /// The background of the light page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<String>, pattern = "^#[0-9A-Fa-f]{6}$")]
     pub background: Option<Colour>,
-    /// The ground of the dark page.
+    /// The background of the dark page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<String>, pattern = "^#[0-9A-Fa-f]{6}$")]
     pub background_dark: Option<Colour>,
@@ -33,11 +33,11 @@ pub struct Theme {
     #[serde(default, skip_serializing_if = "is_default")]
     #[schema(required = false)]
     pub font: Font,
-    /// How round things are.
+    /// How round cards, fields and buttons are.
     #[serde(default, skip_serializing_if = "is_default")]
     #[schema(required = false)]
     pub corners: Corners,
-    /// An image of the experience that stands at the top of the page.
+    /// An image of the experience at the top of the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub logo: Option<ImageId>,
@@ -65,7 +65,7 @@ pub enum Font {
     System,
     /// One with serifs.
     Serif,
-    /// One with round ends, where the device has one.
+    /// One with round ends, if the device has one.
     Rounded,
     /// One whose letters are all as wide.
     Mono,

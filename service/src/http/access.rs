@@ -52,7 +52,7 @@ impl Audience {
 }
 
 /// Lets a request pass that is well addressed and may call its route: with the
-/// token it came with, where it needed one.
+/// token it came with, if it needed one.
 pub(super) async fn admit(
     state: &AppState,
     exposure: Exposure,
@@ -99,7 +99,7 @@ pub(super) async fn admit(
     }
 }
 
-/// What a request is addressed to. The target's own authority counts where it
+/// What a request is addressed to. The target's own authority counts if it
 /// has one; of HTTP/1.1, exactly one `Host` (RFC 9112, section 3.2).
 fn addressed(request: &Request) -> Result<Option<&str>, ApiError> {
     let mut hosts = request.headers().get_all(HOST).iter();

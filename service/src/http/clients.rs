@@ -28,7 +28,7 @@ impl Clients {
     }
 }
 
-/// What tells clients apart: the IPv4 address, or the /64 of an IPv6 address.
+/// The identity of a client: its IPv4 address, or the /64 of its IPv6 address.
 pub(super) fn network(address: IpAddr) -> u128 {
     match address.to_canonical() {
         IpAddr::V4(address) => u128::from(address.to_bits()),

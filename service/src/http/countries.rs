@@ -18,7 +18,7 @@ impl Countries {
         Ok(Self(Some(reader)))
     }
 
-    /// The two-letter code of the country of `address`, where the file knows it.
+    /// The two-letter code of the country of `address`, if the file knows it.
     pub fn of(&self, address: IpAddr) -> Option<String> {
         let found = self.0.as_ref()?.lookup(address).ok()?;
         let code = found

@@ -62,7 +62,7 @@ pub(crate) enum ApiError {
     Full,
     /// The database does not answer.
     Unavailable,
-    /// Ours to mend; the cause is in the log.
+    /// An internal error; the cause is in the log.
     Internal,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Current {
 /// An error of the admin API, as `application/problem+json` (RFC 9457).
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Problem {
-    /// The status' own name.
+    /// The name of the status.
     title: &'static str,
     /// The status.
     #[schema(minimum = 400, maximum = 599)]
@@ -260,7 +260,7 @@ fn in_envelope(error: &ApiError) -> Response {
     public_answer(error.status(), &Envelope::error(&error.detail()))
 }
 
-/// Whoever is told that the service is not available is told when to try again.
+/// Every answer that the service is unavailable says when to try again.
 pub(super) fn say_when_to_try_again(answer: &mut Response) {
     if answer.status() == StatusCode::SERVICE_UNAVAILABLE {
         let headers = answer.headers_mut();

@@ -60,7 +60,7 @@ impl FromRequestParts<AppState> for Origin {
     }
 }
 
-/// What the browser says of itself.
+/// The visitor, as the browser's headers describe them.
 pub(super) fn visitor(headers: &HeaderMap, agent: UserAgent) -> Visitor {
     let languages = headers.get(ACCEPT_LANGUAGE);
     let languages = languages.and_then(|value| value.to_str().ok());
@@ -70,7 +70,7 @@ pub(super) fn visitor(headers: &HeaderMap, agent: UserAgent) -> Visitor {
     }
 }
 
-/// What the program that asks says of itself.
+/// The `User-Agent` of the request.
 pub(super) fn user_agent(headers: &HeaderMap) -> UserAgent {
     UserAgent::of(user_agent_bytes(headers))
 }

@@ -21,7 +21,7 @@ pub struct AppState {
     pub(super) edge: Arc<Edge>,
 }
 
-/// What is known of those who call.
+/// What is known of clients.
 pub(super) struct Edge {
     pub(super) clients: Clients,
     pub(super) countries: Countries,
@@ -35,7 +35,7 @@ impl AppState {
     ///
     /// # Errors
     ///
-    /// If the database does not give the secret that tells clients apart.
+    /// If the database does not give the secret that identifies clients.
     pub async fn new(
         service: Arc<Service>,
         countries: Countries,

@@ -23,7 +23,7 @@ type Ended = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// Waits until the token of `grant` is no longer one.
 ///
 /// A token ends by a change of configuration, so the database is asked only
-/// after one, or where it is not known whether there was one. While it does not
+/// after one, or if it is not known whether there was one. While it does not
 /// answer nothing is decided.
 async fn ended(state: AppState, grant: Grant) {
     let storage = &*state.service.storage;

@@ -3,6 +3,7 @@
 
 use axum::http::{HeaderMap, Method};
 use tracing::Span;
+use tracing::field::Empty;
 
 /// The header.
 const NAME: &str = "traceparent";
@@ -16,12 +17,14 @@ struct TraceParent<'a> {
     trace_id: &'a str,
     /// The caller's own span in it: 16 hex digits.
     parent_id: &'a str,
+    /// Two hex digits. The lowest bit says that the caller records the trace.
+    flags: &'a str,
 }
 
-/// The span of a request. `route` is the matched path: the URI may carry a key.
+/// The span of a request. `route` is the matched path: the URI may contain a key.
 ///
 /// A request that is part of a trace has its span wherever the service logs anything;
-/// any other only if the service logs at debug level, so that a tap pays nothing for it.
+/// any other only if the service logs at debug level or exports traces, so that a tap pays nothing for it.
 pub(super) fn span(headers: &HeaderMap, method: &Method, route: &str) -> Span {
     let mut values = headers.get_all(NAME).iter();
     // Twice is as good as never: nobody can tell which one counts.
@@ -29,15 +32,23 @@ pub(super) fn span(headers: &HeaderMap, method: &Method, route: &str) -> Span {
     let parent = value
         .and_then(|value| value.to_str().ok())
         .and_then(TraceParent::parse);
-    if let Some(TraceParent {
+    let Some(parent) = parent else {
+        return tracing::debug_span!("request", %method, route, status = Empty);
+    };
+    let TraceParent {
         trace_id,
         parent_id,
-    }) = parent
-    {
-        tracing::info_span!("request", %method, route, trace_id, parent_id)
-    } else {
-        tracing::debug_span!("request", %method, route)
-    }
+        ..
+    } = parent;
+    let span = tracing::info_span!("request", %method, route, trace_id, parent_id, status = Empty);
+    #[cfg(feature = "otlp")]
+    parent.adopt(&span);
+    span
+}
+
+/// Notes the status of the answer in the request's span, which is the current one.
+pub(super) fn answered(status: u16) {
+    Span::current().record("status", status);
 }
 
 impl<'a> TraceParent<'a> {
@@ -69,7 +80,31 @@ impl<'a> TraceParent<'a> {
         is_valid.then_some(Self {
             trace_id,
             parent_id,
+            flags,
         })
+    }
+
+    /// Makes `span` a child of the caller's span in an exported trace.
+    #[cfg(feature = "otlp")]
+    fn adopt(self, span: &Span) {
+        use opentelemetry::Context;
+        use opentelemetry::trace::{
+            SpanContext, SpanId, TraceContextExt as _, TraceFlags, TraceId, TraceState,
+        };
+        use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+
+        let (Ok(trace), Ok(parent), Ok(flags)) = (
+            TraceId::from_hex(self.trace_id),
+            SpanId::from_hex(self.parent_id),
+            u8::from_str_radix(self.flags, 16),
+        ) else {
+            return;
+        };
+        let is_remote = true;
+        let flags = TraceFlags::new(flags) & TraceFlags::SAMPLED;
+        let caller = SpanContext::new(trace, parent, flags, is_remote, TraceState::default());
+        // Fails only if no traces are exported.
+        let _ = span.set_parent(Context::new().with_remote_span_context(caller));
     }
 }
 

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use crate::inlay::Uid;
 use crate::inlay::word::word;
 
-/// What was found out about a code with an inlay's keys.
+/// The assessment of a code with an inlay's keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assessment {
     /// Whether the inlay made it.
@@ -21,7 +21,7 @@ pub struct Assessment {
     pub counter: Option<u32>,
     /// The state of the tamper loop; `None` if the code has no place for it.
     pub tamper: Option<Tamper>,
-    /// The decrypted file data of an authentic code; `None` if the code carries none.
+    /// The decrypted file data of an authentic code; `None` if the code contains none.
     pub file_data: Option<FileData>,
 }
 
@@ -70,7 +70,7 @@ impl Assessment {
     }
 }
 
-/// The state of a tamper loop. What cannot be proved is [`Tamper::Unknown`], never sealed.
+/// The state of a tamper loop. What cannot be proved is `unknown`, never sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Tamper {

@@ -16,7 +16,7 @@ use crate::inlay::{MacFrom, Mirror, Uid};
 /// The highest value of a chip's 24-bit read counter.
 pub const COUNTER_MAX: u32 = 0xFF_FFFF;
 
-/// A code as a URL carries it. It proves nothing until it is [verified](crate::inlay::verify).
+/// A code as it is in a URL. It proves nothing until it is [verified](crate::inlay::verify).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Code {
     /// Who was read, how often: in clear or encrypted.

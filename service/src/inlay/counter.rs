@@ -1,7 +1,7 @@
 //! Has this code been used before? A chip's read counter rises by one with every
 //! read and never comes back, so a code is accepted once, and only after those before it.
 
-/// What is remembered of an inlay's counter.
+/// The stored state of an inlay's counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CounterState {
     /// The last accepted counter; 0 while there is none (a chip's first read is 1).
@@ -11,7 +11,7 @@ pub struct CounterState {
     pub seen: u64,
 }
 
-/// What becomes of an authentic code.
+/// The verdict on an authentic code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acceptance {
     /// First seen, and later than all before it.
@@ -22,7 +22,7 @@ pub enum Acceptance {
         /// never reached the service).
         previous: u32,
     },
-    /// Accepted before, or so far behind (64 and more) that this can no longer be told.
+    /// Accepted before, or so far behind (64 and more) that this is no longer known.
     Replayed {
         /// The last accepted counter.
         last: u32,
@@ -68,7 +68,7 @@ impl CounterState {
 /// the real tag out, nor 20,000 small steps.
 pub const DAILY_RISE_MAX: u32 = 1_000;
 
-/// What is remembered of the counter of a chip whose codes prove nothing.
+/// The stored counter of a chip whose codes prove nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MirrorState {
     /// The highest counter that was shown; 0 for none.

@@ -21,7 +21,7 @@ pub use boltcard::{BoltcardKeys, boltcard_keys};
 pub use ntag424_crate::SystemId;
 pub use sdm_backend::SdmBackendVersion;
 
-/// How the keys of an inlay follow from a master key.
+/// How an inlay's keys are derived from a master key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(
     tag = "scheme",
@@ -30,9 +30,9 @@ pub use sdm_backend::SdmBackendVersion;
     remote = "Self"
 )]
 pub enum Derivation {
-    /// NXP AN10922 over an input of the owner's.
+    /// NXP AN10922 over an input that the owner chooses.
     An10922 {
-        /// What is diversified with.
+        /// The input of the diversification.
         input: DiversificationInput,
         /// Whether the meta key is diversified too; otherwise it is the master key itself.
         #[serde(default)]
@@ -65,7 +65,7 @@ pub enum Derivation {
     },
     /// A CMAC over an input, without AN10922's padding. Not AN10922, and seen in the field.
     PlainCmac {
-        /// What it is over; 01h before the UID as a rule.
+        /// The input of the CMAC: usually 01h and the UID.
         input: DiversificationInput,
     },
 }

@@ -23,7 +23,7 @@ pub use window::{WINDOWS_MAX, Window};
 
 use window::MacText;
 
-/// What is known here: the settings among which an explanation is looked for.
+/// The known settings, among which an explanation is searched for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known<'a> {
     /// The inlays of the tag at whose URL the code stands.
@@ -44,12 +44,12 @@ pub struct NamedMasterKey {
     pub key: MasterKey,
 }
 
-/// What was found out about a code.
+/// The assessment of a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// Who made the code. `None` where no settings were found under which it is authentic.
+    /// Who made the code. `None` if no settings were found under which it is authentic.
     pub maker: Option<Maker>,
-    /// The counter the code states, where it can be read.
+    /// The counter the code states, if it can be read.
     pub counter: Option<u32>,
     /// What is wrong: of all explanations, the one with the fewest findings.
     pub findings: Vec<Finding>,

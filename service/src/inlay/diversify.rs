@@ -138,7 +138,7 @@ pub(crate) fn double(block: u128) -> u128 {
 pub struct MasterKey {
     /// The key itself.
     pub key: AesKey,
-    /// What it is diversified with.
+    /// The input of its diversification.
     pub input: DiversificationInput,
     /// Whether the meta key is diversified too. Where it is not, it is the master key
     /// itself: the encrypted mirror must be decrypted before the UID is known.

@@ -18,7 +18,7 @@ use crate::inlay::text::{as_text, hex, text_schema};
 pub struct AesKey([u8; 16]);
 
 impl AesKey {
-    /// The key every new chip carries: all zero, known to everyone.
+    /// The key of every new chip: all zero, known to everyone.
     pub const FACTORY: Self = Self([0; 16]);
 
     /// From the key's bytes.
@@ -41,12 +41,12 @@ impl AesKey {
         *self == Self::FACTORY
     }
 
-    /// What the key is known by again.
+    /// The print by which the key is recognised.
     pub fn fingerprint(&self) -> KeyFingerprint {
         KeyFingerprint(cmac(self, &[0; 16]))
     }
 
-    /// What may be shown of the key.
+    /// The part of the key that may be shown.
     pub fn check(&self) -> KeyCheck {
         self.fingerprint().check()
     }
@@ -108,7 +108,7 @@ impl KeyFingerprint {
         self.0
     }
 
-    /// What may be shown of the key.
+    /// The part of the key that may be shown.
     pub const fn check(self) -> KeyCheck {
         let [a, b, c, ..] = self.0;
         KeyCheck([a, b, c])
@@ -200,7 +200,7 @@ impl RollingKey {
         &self.0
     }
 
-    /// What the key is known by again.
+    /// The print by which the key is recognised.
     pub fn fingerprint(&self) -> KeyFingerprint {
         KeyFingerprint::of_bytes(&self.0)
     }
@@ -250,7 +250,7 @@ impl SomeKey {
         }
     }
 
-    /// What the key is known by again.
+    /// The print by which the key is recognised.
     pub fn fingerprint(&self) -> KeyFingerprint {
         match self {
             Self::Aes(key) => key.fingerprint(),

@@ -111,7 +111,7 @@ pub(crate) fn decrypt_block(key: &AesKey, block: [u8; 16]) -> [u8; 16] {
     block.into()
 }
 
-/// What `PICCENCData` carries when UID and counter are mirrored (data sheet section 9.3.4).
+/// The content of `PICCENCData` when UID and counter are mirrored (data sheet section 9.3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PiccData {
     /// The chip's UID.
@@ -129,7 +129,7 @@ impl PiccData {
         encrypt_block(meta_key, block)
     }
 
-    /// The content of `PICCENCData`; `None` where the tag says something else, as
+    /// The content of `PICCENCData`; `None` if the tag says something else, as
     /// 255 of 256 wrong keys have it.
     pub fn decrypt(meta_key: &AesKey, encrypted: [u8; 16]) -> Option<Self> {
         match Mirrored::from_block(decrypt_block(meta_key, encrypted))? {

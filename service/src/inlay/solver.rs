@@ -1,7 +1,7 @@
 //! From URLs as inlays make them, and the keys that might be theirs, to their template.
 //!
 //! What it says is one of three: *proved*, because the MACs verify and nothing else explains
-//! them; *narrowed* to a few; or *unknown*. It never tells a guess as a fact. It opens no URL and
+//! them; *narrowed* to a few; or *unknown*. It never presents a guess as a fact. It opens no URL and
 //! uses no key but those it is given.
 //!
 //! | Module | Subject |
@@ -55,7 +55,7 @@ pub enum Certainty {
     /// their shape alone, read for as many placeholders as it has room for, if no candidate has a
     /// source of keys.
     Narrowed,
-    /// It cannot be told, or the time was over.
+    /// It is undecided, or time ran out.
     Unknown,
 }
 
@@ -64,7 +64,7 @@ pub enum Certainty {
 pub struct Solution {
     /// How sure it is.
     pub certainty: Certainty,
-    /// What the URLs could be.
+    /// The result of a search for a template.
     pub candidates: Vec<Format>,
     /// How many MACs were made.
     pub tried: u64,
@@ -79,7 +79,7 @@ pub struct Format {
     pub source: Option<KeySource>,
     /// What each URL names, in their order; the same URL once.
     pub reads: Vec<(Option<Uid>, Option<u32>)>,
-    /// By how many URLs' MACs it is proved.
+    /// How many URLs' MACs prove it.
     pub proved_by: usize,
 }
 

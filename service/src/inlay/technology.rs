@@ -204,7 +204,7 @@ pub enum Family {
     Ntag21x,
 }
 
-/// Which cipher an NTAG 424 DNA uses. Nothing in a URL in clear tells which: it is configured.
+/// The cipher of an NTAG 424 DNA. A URL in clear does not show it, so it is configured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {

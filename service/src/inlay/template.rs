@@ -221,7 +221,7 @@ impl Template {
         })
     }
 
-    /// What the person stated.
+    /// The settings that the owner chose.
     pub fn settings(&self) -> &TemplateSettings {
         &self.settings
     }

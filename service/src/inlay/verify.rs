@@ -41,7 +41,7 @@ pub enum CodeError {
     #[error(transparent)]
     Malformed(#[from] Malformed),
     /// No candidate has this UID with the mirror that the code shows. UID and
-    /// counter are known with the plain mirror, and with the encrypted one where a
+    /// counter are known with the plain mirror, and with the encrypted one if a
     /// candidate's key decrypts the code of another chip.
     #[error("the code is of no inlay that is configured here for the mirror it uses")]
     UnknownInlay {
@@ -107,7 +107,7 @@ pub fn verify(uid: &str, token: &str, candidates: &[Candidate]) -> Result<Authen
 struct Origin {
     /// Which of the candidates.
     index: Option<usize>,
-    /// The UID and counter it states, where they can be read.
+    /// The UID and counter it states, if they can be read.
     said: Option<PiccData>,
 }
 

@@ -25,15 +25,15 @@ pub struct Interaction {
     pub tech: Tech,
     /// Where the tap led.
     pub experience: Option<VersionRef>,
-    /// Country code; empty where it is not known or was erased.
+    /// Country code; empty if it is not known or was erased.
     pub country: String,
     /// Whether the client came before.
     pub returning: Returning,
-    /// The state of the inlay's tamper loop; `None` where it has none.
+    /// The state of the inlay's tamper loop; `None` if it has none.
     pub tamper: Option<Tamper>,
     /// The decrypted file data of its code.
     pub file_data: Option<Vec<u8>>,
-    /// Whether the answer carried a rolling key.
+    /// Whether the answer contained a rolling key.
     pub key_issued: bool,
     /// Whether it is simulated.
     pub simulated: bool,
@@ -48,7 +48,7 @@ pub struct TagName {
     pub tag_id: TagId,
     /// The last part of its URL.
     pub slug: String,
-    /// What its owner calls it.
+    /// Its name.
     pub tag_name: String,
 }
 
@@ -57,11 +57,11 @@ pub struct TagName {
 pub struct RecordedUpdate {
     /// When.
     pub at: Timestamp,
-    /// What changed. Empty where it was erased.
+    /// The changes. Empty if erased.
     pub changes: Vec<Change>,
 }
 
-/// An update that was refused though its key was good.
+/// A refused update with a valid key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = RefusedUpdate)]
 pub struct RecordedRefusal {
@@ -73,7 +73,7 @@ pub struct RecordedRefusal {
     pub variable: Option<String>,
 }
 
-/// Why an update was refused though its key was good.
+/// Why an update with a valid key was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UpdateFault {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What verification came to: `tag_verified` (specification 2.2) in words.
+/// The verdict of verification: `tag_verified` (specification 2.2) in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = VerificationState)]
@@ -39,7 +39,7 @@ pub enum CounterMove {
     Jumped,
 }
 
-/// Why a tap has its verdict: a stable name in the API and in storage.
+/// The reason of a tap's verdict: a stable name in the API and in storage.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
 )]
@@ -67,7 +67,7 @@ pub enum Reason {
     Guessed,
     /// Not checked: the tag's verifier is off.
     VerifierOff,
-    /// Not checked: a QR code or a static URL carries no code.
+    /// Not checked: a QR code or a static URL contains no code.
     Static,
     /// Not checked: an authentic code, but always the same.
     SameCode,
@@ -122,7 +122,7 @@ impl Reason {
         Self::ALL.into_iter().find(|reason| reason.as_str() == name)
     }
 
-    /// What verification came to.
+    /// The verdict of verification.
     pub const fn verification(self) -> VerificationState {
         match self {
             Self::Verified => VerificationState::Verified,

@@ -36,7 +36,7 @@ impl<T> MemberPatch<T> {
         })
     }
 
-    /// What is to be there, where it is another thing.
+    /// What is to be there, if it is another thing.
     pub const fn set(&self) -> Option<&T> {
         match self {
             Self::Set(value) => Some(value),

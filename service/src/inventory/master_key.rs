@@ -18,10 +18,10 @@ pub struct SealedMasterKey {
     pub created_at: Timestamp,
 }
 
-/// What the owner of a master key says of it.
+/// The writable members of a master key.
 #[derive(Clone, Debug)]
 pub struct MasterKeyFields {
-    /// What it is called. Need not be unique.
+    /// Its name. Need not be unique.
     pub name: String,
     /// The key.
     pub key: SealedKey,

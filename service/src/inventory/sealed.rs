@@ -15,7 +15,7 @@ use crate::keyring::{Keyring, KeyringError};
 pub struct SealedKey {
     /// Encrypted by the keyring.
     pub wrapped: Vec<u8>,
-    /// What it is known by again.
+    /// The value by which it is recognised.
     pub fingerprint: KeyFingerprint,
 }
 
@@ -140,7 +140,7 @@ impl SealedKeys {
         }
     }
 
-    /// The fingerprint of the key that opens PICC data: the file key serves both where there is
+    /// The fingerprint of the key that opens PICC data: the file key serves both if there is
     /// no meta key.
     pub fn for_picc_data(&self) -> KeyFingerprint {
         self.meta().unwrap_or_else(|| self.file())

@@ -19,21 +19,21 @@ const SHARED_LRP_KEYS_MAX: usize = 4;
 /// Most templates: a request that no route takes is compared with those of its host.
 pub const URL_TEMPLATES_MAX: usize = 1_000;
 
-/// How a batch of inlays writes its URLs.
+/// The form of the URLs of a batch of inlays.
 #[derive(Clone, Debug)]
 pub struct UrlTemplate {
     /// Its identifier.
     pub id: UrlTemplateId,
-    /// What its owner decided.
+    /// The members that its owner decides.
     pub fields: UrlTemplateFields,
     /// How many inlays use it.
     pub inlays: u64,
 }
 
-/// What the owner of a URL template decides about it.
+/// The writable members of a URL template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlTemplateFields {
-    /// What it is called. Need not be unique.
+    /// Its name. Need not be unique.
     pub name: String,
     /// The template, checked.
     pub template: Template,
@@ -44,7 +44,7 @@ pub struct UrlTemplateFields {
 /// A meta key that many inlays share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedKey {
-    /// What the key is known by again.
+    /// The print by which the key is recognised.
     pub fingerprint: KeyFingerprint,
     /// Where it comes from.
     pub source: SharedKeySource,

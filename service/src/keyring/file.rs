@@ -18,7 +18,7 @@ pub enum KeyFileError {
     Malformed(PathBuf),
 }
 
-/// The key in `file`; `None` where there is no file.
+/// The key in `file`; `None` if there is no file.
 pub fn read(file: &Path) -> Result<Option<Zeroizing<[u8; 32]>>, KeyFileError> {
     match std::fs::read_to_string(file).map(Zeroizing::new) {
         Ok(text) => parse_hex(text.trim())
@@ -32,7 +32,7 @@ pub fn read(file: &Path) -> Result<Option<Zeroizing<[u8; 32]>>, KeyFileError> {
     }
 }
 
-/// Writes `key` into a new file of mode 0600. Fails where one exists.
+/// Writes `key` into a new file of mode 0600. Fails if one exists.
 pub fn create(file: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
     let text = Zeroizing::new(base16ct::lower::encode_string(key));
     private_file::create(file, text.as_bytes())

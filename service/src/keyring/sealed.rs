@@ -1,4 +1,4 @@
-//! The wrapping key as a backup carries it: under a passphrase. Argon2id makes
+//! The wrapping key in a backup: sealed with a passphrase. Argon2id makes
 //! a key of the passphrase, AES-256-GCM seals with it.
 
 use std::fmt;
@@ -84,7 +84,7 @@ impl SealedWrappingKey {
         }
     }
 
-    /// The wrapping key; `None` where the passphrase is another one.
+    /// The wrapping key; `None` if the passphrase is another one.
     pub fn open(&self, passphrase: &Passphrase) -> Option<Zeroizing<[u8; 32]>> {
         if self.memory_kib > MEMORY_KIB_MAX {
             return None;

@@ -146,11 +146,11 @@ impl Target {
     /// The URL that a visitor is sent to. A valid header value.
     ///
     /// `rk` is the rolling key, the value of `{{ interaction:rk }}` whatever
-    /// `scope` says; where the target has no such macro, it is set as the
+    /// `scope` says; if the target has no such macro, it is set as the
     /// parameter `rk` of the query, in the place of parameters of this name. It is
-    /// `None` where no key was issued.
+    /// `None` if no key was issued.
     ///
-    /// `None` where the target is one macro and its value no URL that could be saved as a target.
+    /// `None` if the target is one macro and its value no URL that could be saved as a target.
     pub fn expand(&self, scope: &dyn Scope, rk: Option<&str>) -> Option<String> {
         self.location(scope, rk).map(|location| location.url)
     }
@@ -165,8 +165,8 @@ impl Target {
         self.template.macros()
     }
 
-    /// The target with its URL settled, which is open where it is one macro: that
-    /// macro's value. `None` where the value is no URL that could be saved as a target.
+    /// The target with its URL settled, which is open if it is one macro: that
+    /// macro's value. `None` if the value is no URL that could be saved as a target.
     pub fn settled<'a>(&'a self, scope: &dyn Scope) -> Option<Settled<'a>> {
         let address = match &self.shape {
             Shape::Address(address) => Cow::Borrowed(address),

@@ -26,7 +26,7 @@ pub struct Template {
 pub(super) enum Part {
     /// The owner's own text, unescaped.
     Literal(String),
-    /// What a value takes the place of.
+    /// The placeholder that a value replaces.
     Expression(Expression),
 }
 
@@ -46,7 +46,7 @@ enum Operand {
 
 /// The operand that an expression has come to.
 pub(super) struct Choice<'a> {
-    /// The macro; `None` for the owner's own text, and where nothing is left.
+    /// The macro; `None` for the owner's own text, and if nothing is left.
     pub(super) name: Option<&'a Macro>,
     /// Its value.
     pub(super) value: Cow<'a, str>,

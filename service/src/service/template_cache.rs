@@ -55,7 +55,7 @@ pub(crate) struct OpenedInlay {
     pub(crate) technology: Technology,
     /// The template.
     pub(crate) url_template_id: UrlTemplateId,
-    /// The tag it is fixed to.
+    /// The tag it is bound to.
     pub(crate) tag_id: Option<TagId>,
     /// Counts the replacements of its keys.
     pub(crate) key_version: u32,

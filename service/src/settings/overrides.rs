@@ -187,10 +187,10 @@ impl Overrides {
     }
 }
 
-/// What the stored settings stand on and under.
+/// The defaults below the stored settings, and the fixed values above them.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
-    /// What holds where nobody decided.
+    /// The value if nobody set one.
     pub defaults: Settings,
     /// What was fixed from outside.
     pub fixed: Fixed,

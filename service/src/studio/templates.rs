@@ -19,13 +19,13 @@ use crate::visitor::OperatingSystem;
 /// A page to begin with.
 #[derive(Debug)]
 pub(crate) struct StudioTemplate {
-    /// Its name: it never changes.
+    /// Its name, which never changes.
     pub name: String,
-    /// What people call it.
+    /// Its display name.
     pub title: String,
-    /// What it is for, in a sentence.
+    /// Its purpose, in a sentence.
     pub about: String,
-    /// The variables that a tag needs for it, with the values to begin with.
+    /// The variables that a tag needs for it, with their initial values.
     pub variables: BTreeMap<PropertyKey, String>,
     /// The experience.
     pub experience: ExperienceFields,

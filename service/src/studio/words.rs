@@ -50,7 +50,7 @@ static WORDS: LazyLock<BTreeMap<String, Words>> = LazyLock::new(|| {
         .expect("the file is read by a test, too")
 });
 
-/// The words in a language such as `de-AT`; English where there are none.
+/// The words in a language such as `de-AT`; English if there are none.
 pub(crate) fn words(language: &str) -> &'static Words {
     WORDS
         .get(&primary(language).to_ascii_lowercase())

@@ -34,7 +34,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// The text, where it is one.
+    /// The text, if it is one.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),

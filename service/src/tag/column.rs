@@ -59,7 +59,7 @@ impl TagColumn {
         Self::WidgetSettings,
     ];
 
-    /// The column with this name; `None` where there is none.
+    /// The column with this name; `None` if there is none.
     pub fn parse(name: &str) -> Option<Self> {
         if let Some((class, key)) = name.split_once(':') {
             let class = PropertyClass::parse(class)?;
@@ -90,7 +90,7 @@ impl TagColumn {
         })
     }
 
-    /// What its cell says of a tag; `None` where there is nothing to say.
+    /// What its cell says of a tag; `None` if there is nothing to say.
     pub fn cell<'a>(&self, tag: &'a TagFields) -> Option<Cow<'a, str>> {
         let text = |text: &'a str| (!text.is_empty()).then_some(Cow::Borrowed(text));
         let switch = |on: bool| Some(Cow::Borrowed(if on { "true" } else { "false" }));

@@ -74,7 +74,7 @@ pub struct PlaceType {
     /// Its name.
     #[schema(max_length = 200)]
     pub name: String,
-    /// 1 where things of the kind stay where they are, else 0.
+    /// 1 if venues of this kind do not move, otherwise 0.
     pub stationary: i64,
 }
 

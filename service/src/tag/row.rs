@@ -52,7 +52,7 @@ impl TagRow {
         Ok(changed)
     }
 
-    /// The same, where a tag has come to break a rule since [`Self::change`] was
+    /// The same, if a tag has come to break a rule since [`Self::change`] was
     /// asked: that others gave it more properties must not keep this row out.
     pub fn apply(&self, mut tag: TagFields) -> Result<TagFields, String> {
         for (column, cell) in self.columns.iter().zip(&self.cells) {

@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 
 use crate::entropy::{self, Entropy};
 
-/// A tag's slug: 6 to 32 of `a-z 0-9 -`; unique among tags. The default value
-/// is empty and stands for "make one up" (see [`Slug::or_generate`]).
+/// A tag's slug: 6 to 32 of `a-z 0-9 -`; unique among tags. The default is
+/// empty, and replaced by a generated one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
 #[serde(transparent)]
 #[schema(value_type = String, pattern = "^[a-z0-9-]{6,32}$")]
@@ -39,7 +39,7 @@ impl Slug {
         Self(entropy::text(entropy, ALPHABET, GENERATED))
     }
 
-    /// This slug, or a generated one where it is empty.
+    /// This slug, or a generated one if it is empty.
     #[must_use]
     pub fn or_generate(self, entropy: &dyn Entropy) -> Self {
         if self.0.is_empty() {

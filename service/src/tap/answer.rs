@@ -27,11 +27,11 @@ pub(crate) enum TapAnswer {
     NotSetUp(Arc<CachedTag>),
     /// The tag is no longer in use.
     Archived(Arc<CachedTag>),
-    /// On to the owner's page.
+    /// A redirect to the owner's page.
     Redirect {
         /// The final URL.
         location: String,
-        /// The key it carries; `None` where none was issued.
+        /// The key it contains; `None` if none was issued.
         key: Option<HeldKey>,
         /// The macros whose values it had no room for.
         left_out: Vec<Macro>,
@@ -68,7 +68,7 @@ pub(super) struct Given<'a> {
     pub(super) held: Option<HeldKey>,
     /// Whether something was saved with the key.
     pub(super) consumed: bool,
-    /// What became of what a form sent, and what it sent where that is not saved.
+    /// The result of a form, and its values if they are not saved.
     pub(super) outcome: Option<Outcome>,
     pub(super) entered: Vec<(PropertyKey, String)>,
 }

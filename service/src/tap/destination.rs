@@ -1,5 +1,5 @@
 //! Where a tap leads. It is decided before the tap is recorded, so that no key is
-//! issued that no answer carries.
+//! issued that no answer contains.
 
 use super::MacroValues;
 use crate::experience::{Block, Content, PublishedExperience, Rule, Theme};
@@ -50,7 +50,7 @@ impl<'a> Destination<'a> {
         })
     }
 
-    /// Whether its answer carries a rolling key.
+    /// Whether its answer contains a rolling key.
     pub(super) const fn takes_a_key(&self) -> bool {
         matches!(self, Self::Redirect(..) | Self::Page(..))
     }
@@ -64,7 +64,7 @@ impl<'a> Destination<'a> {
     }
 }
 
-/// A target as it is for `tag`. `None` where it gives no URL.
+/// A target as it is for `tag`. `None` if it gives no URL.
 pub(super) async fn settled<'a>(
     service: &Service,
     tag: &CachedTag,

@@ -29,7 +29,7 @@ const MASTER_KEYS_MAX: usize = 1_000;
 /// What a tap would be decided as.
 #[derive(Clone, Debug)]
 pub(crate) struct DryRun {
-    /// The tag; `None` where none has the URL's slug.
+    /// The tag; `None` if none has the URL's slug.
     pub tag_id: Option<TagId>,
     /// The inlay that made the code, if it is known; not always one of the tag.
     pub inlay_id: Option<InlayId>,
@@ -181,7 +181,7 @@ async fn explain(
         .filter_map(|inlay| Some((inlay.id, Candidate::of(inlay, &service.keyring).ok()?)))
         .unzip();
     let master_keys = master_keys(service).await?;
-    // The inlay that the code names, where its MAC alone is wrong.
+    // The inlay that the code names, if its MAC alone is wrong.
     let named = match verify(uid, token, &inlays) {
         Err(CodeError::WrongMac { index, .. }) => Some(Maker::Inlay(index)),
         _ => None,
@@ -261,7 +261,7 @@ async fn master_keys(service: &Service) -> Result<Vec<NamedMasterKey>, StorageEr
     Ok(open.collect())
 }
 
-/// What the steps say of an inlay of the tag.
+/// An inlay of the tag, as the steps show it.
 fn sketch(tag: &CachedTag, id: InlayId) -> Option<CodeInlay> {
     let candidates = tag.candidates().ok()?;
     let index = (0..candidates.len()).find(|index| tag.inlay(*index).0 == id)?;
@@ -270,7 +270,7 @@ fn sketch(tag: &CachedTag, id: InlayId) -> Option<CodeInlay> {
     Some(CodeInlay { uid, mac_from })
 }
 
-/// The steps where no tag has the slug.
+/// The steps if no tag has the slug.
 fn without_tag(service: &Service, url: &TapUrl<'_>) -> [Step; 3] {
     let slug = match url.slug.as_str() {
         "" => "the URL names no tag".to_owned(),
@@ -285,7 +285,7 @@ fn without_tag(service: &Service, url: &TapUrl<'_>) -> [Step; 3] {
     ]
 }
 
-/// What a dry run can say of the URL beside its verdict.
+/// The findings of a dry run beside its verdict.
 fn remarks(service: &Service, url: &TapUrl<'_>, code: &UrlCode<'_>, verdict: Verdict) -> String {
     let malformed = match (verdict, code) {
         (Verdict::NotVerified(Refusal::Malformed), UrlCode::Malformed) => {

@@ -30,7 +30,7 @@ pub(crate) struct Submission<'a> {
     pub saved: bool,
     /// What makes the same form, sent again, this very submission.
     pub digest: [u8; 32],
-    /// What the browser says of itself.
+    /// The visitor, as the browser's headers describe them.
     pub visitor: Visitor,
 }
 

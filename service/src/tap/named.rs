@@ -60,7 +60,7 @@ impl Named {
     }
 }
 
-/// The tag that a place names, and what its code comes to.
+/// The tag that a place names, and the verdict on its code.
 pub(super) fn checked(
     service: &Service,
     place: &Place,

@@ -18,7 +18,7 @@ pub(crate) enum Place {
     Template {
         /// The template.
         template: Arc<TapTemplate>,
-        /// What its placeholders were filled with.
+        /// The values of its placeholders.
         addressed: Box<Addressed>,
         /// The path, as it was sent.
         path: String,
@@ -36,7 +36,7 @@ pub(crate) struct KeyCookie {
     pub(crate) secure: Option<bool>,
 }
 
-/// The name of the cookie where its path is the tag's own.
+/// The name of the cookie if its path is the tag's own.
 const COOKIE: &str = "tapdesk_tap";
 
 impl Place {
@@ -56,7 +56,7 @@ impl Place {
         }
     }
 
-    /// What the same URL is known by again on a reload.
+    /// The value by which a reload of the same URL is recognised.
     pub(super) fn digest(&self, query: &str) -> [u8; 8] {
         let mut digest = Sha256::new();
         if let Self::Template { path, .. } = self {

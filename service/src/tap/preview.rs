@@ -24,39 +24,39 @@ const KEY_PLACEHOLDER: &str = "ROLLING_KEY";
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PreviewedTap {
-    /// Whose properties the macros get. It need not lead to this experience.
+    /// The tag whose properties the macros get. It need not lead to this experience.
     pub tag_id: TagId,
-    /// What verification comes to.
+    /// The verdict of verification.
     pub verification: VerificationState,
-    /// The state of the inlay's tamper loop; an inlay without one where none is given.
+    /// The state of the inlay's tamper loop; by default the inlay has none.
     #[serde(default)]
     pub tamper: Option<Tamper>,
-    /// The language that the visitor reads, such as `de` or `pt-BR`; the tag's own where none is given.
+    /// The visitor's language, such as `de` or `pt-BR`; by default the tag's.
     #[serde(default)]
     pub language: Option<String>,
-    /// The visitor's country, two letters; the configured default where none is given.
+    /// The visitor's country, two letters; by default the configured one.
     #[serde(default)]
     #[schema(max_length = 2)]
     pub country: Option<String>,
-    /// What the visitor's device runs.
+    /// The operating system of the visitor's device.
     #[serde(default)]
     pub operating_system: Option<OperatingSystem>,
-    /// Whether the visitor's device shows pages light or dark; `auto` where none is given.
+    /// Whether the visitor's device shows pages light or dark; by default `auto`.
     #[serde(default)]
     pub scheme: Option<Scheme>,
-    /// A content in place of the draft, as it could be saved.
+    /// A content to preview instead of the draft.
     #[serde(default, deserialize_with = "object::option")]
     pub content: Option<ContentFields>,
 }
 
-/// What a tap would lead to.
+/// The result of a tap.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(crate) enum Preview {
-    /// On to the owner's page.
+    /// A redirect to the owner's page.
     Redirect {
         /// The final URL, with `ROLLING_KEY` where a rolling key would stand.
-        /// `null` where the target is one macro that gives no URL for this tag.
+        /// `null` if the target is one macro that gives no URL for this tag.
         location: Option<String>,
     },
     /// A page of the service.
@@ -66,7 +66,7 @@ pub(crate) enum Preview {
     },
 }
 
-/// What a tap would lead to if the experience published `content`. `None` where
+/// What a tap would lead to if the experience published `content`. `None` if
 /// there is no such tag.
 pub(crate) async fn preview(
     service: &Service,

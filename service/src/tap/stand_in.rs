@@ -8,7 +8,7 @@ use crate::settings::SimulatedTargets;
 /// Most of the owner's URL that the page names, in bytes. It is ASCII.
 const FOR_MAX: usize = 1000;
 
-/// Where a tap leads in place of `location`. `None` where it leads there.
+/// Where a tap leads in place of `location`. `None` if it leads there.
 pub(super) fn address(
     service: &Service,
     tag: &CachedTag,

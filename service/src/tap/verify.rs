@@ -63,7 +63,7 @@ impl<'a> UrlCode<'a> {
     }
 }
 
-/// What can be said of a tap before its counter is looked at.
+/// The verdict on a tap before its counter is checked.
 pub(super) fn classify(tag: &CachedTag, code: &UrlCode<'_>) -> Result<Claim, KeyringError> {
     let fields = &tag.tag().fields;
     let decided = |verdict| Ok(Claim::Decided(verdict));
@@ -108,7 +108,7 @@ pub(super) struct Checked {
     pub(super) tech: Tech,
     /// The state of the tamper loop.
     pub(super) tamper: Option<Tamper>,
-    /// What the chip encrypted of its file.
+    /// File data that the chip encrypted.
     pub(super) file_data: Option<FileData>,
 }
 
@@ -234,7 +234,7 @@ pub(super) fn guarded(
     assessment
 }
 
-/// What an inlay's own code comes to: an authentic one, or one that its chip cannot prove.
+/// The verdict on an inlay's own code: an authentic one, or one that its chip cannot prove.
 pub(super) fn authentic(tag: &CachedTag, inlay: &OpenedInlay, code: Assessment) -> Checked {
     let known = |verdict| Claim::Known {
         inlay_id: inlay.id,

@@ -1,4 +1,4 @@
-//! What a `User-Agent` header tells, found in one pass: taps read it all the time.
+//! The facts in a `User-Agent` header, found in one pass: taps read it all the time.
 
 use std::sync::LazyLock;
 

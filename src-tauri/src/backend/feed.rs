@@ -32,7 +32,7 @@ pub(super) fn of_storage(mut events: broadcast::Receiver<Told>) -> mpsc::Receive
                         return;
                     }
                 }
-                // A page that is this far behind reads the list anew.
+                // A page that is this far behind reads the list again.
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return,
             }
@@ -41,7 +41,7 @@ pub(super) fn of_storage(mut events: broadcast::Receiver<Told>) -> mpsc::Receive
     receiver
 }
 
-/// The events of a service elsewhere: the live ones and the simulated ones come
+/// The events of a remote service: the live ones and the simulated ones come
 /// in a stream each. Ends when either does.
 pub(super) fn of_remote(remote: &Arc<RemoteService>) -> mpsc::Receiver<Value> {
     let (sender, receiver) = mpsc::channel(BACKLOG);

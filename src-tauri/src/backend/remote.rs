@@ -1,4 +1,4 @@
-//! A service elsewhere, over HTTP with its admin token.
+//! A remote service, over HTTP with its admin token.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read as _};
@@ -27,7 +27,7 @@ const PIECE: usize = 64 * 1024;
 /// How long an event stream may be silent. The service breaks the silence every 15 seconds.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// A service elsewhere, and the token it knows us by. Calls block.
+/// A remote service, and our token there. Calls block.
 pub struct RemoteService {
     agent: Agent,
     base: String,

@@ -18,7 +18,7 @@ use crate::shell::Shell;
 
 /// What the loop has shown, wherever that is.
 pub(super) trait Display: Send + 'static {
-    /// Begins a visit at an address, in place of one that goes on.
+    /// Begins a visit at an address, in place of the current one.
     fn begin(&self, url: Url, places: Places);
     /// Ends the visit and forgets everything of it.
     fn end(&self);
@@ -34,7 +34,7 @@ pub(super) struct Attendant<D> {
     pub shell: Arc<Shell>,
     /// Where visitors may be led.
     pub places: Places,
-    /// How long a visit goes on without input, in seconds.
+    /// How long a visit lasts without input, in seconds.
     pub idle_seconds: u16,
 }
 
@@ -196,7 +196,7 @@ impl<D: Display> Attendant<D> {
     }
 }
 
-/// The next table; never, where readers cannot be watched.
+/// The next table; never, if readers cannot be watched.
 async fn next(tables: &mut Option<mpsc::UnboundedReceiver<Table>>) -> Option<Table> {
     match tables {
         Some(tables) => tables.recv().await,
@@ -204,7 +204,7 @@ async fn next(tables: &mut Option<mpsc::UnboundedReceiver<Table>>) -> Option<Tab
     }
 }
 
-/// The number of the insertion that came last, 0 where nothing lies there, and what was read.
+/// The number of the insertion that came last, 0 if nothing lies there, and what was read.
 fn latest(table: &Table) -> (u64, Result<&Reading, Notice>) {
     let insertions = table.readers.iter().filter_map(|place| match &place.on {
         Lying::Inlay(laid) => Some((laid.insertion, Ok(&laid.reading))),

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// The entry of this person; none where there is no home folder.
+/// The entry of this person; none if there is no home folder.
 fn entry() -> Option<PathBuf> {
     let folders = directories::BaseDirs::new()?;
     Some(folders.config_dir().join("autostart/tapdesk-kiosk.desktop"))

@@ -34,7 +34,7 @@ pub(crate) struct Attract {
     light: bool,
 }
 
-/// What came of a PIN.
+/// The result of entering a PIN.
 #[derive(Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub(crate) enum Unlocked {

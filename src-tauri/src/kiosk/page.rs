@@ -63,7 +63,7 @@ impl Stage {
         })
     }
 
-    /// Begins a visit at `url`. One that goes on is ended first.
+    /// Begins a visit at `url`, and ends the current one first.
     pub(super) fn begin(&mut self, url: &Url, places: Places) {
         self.end();
         let context = WebContext::new_ephemeral();
@@ -216,7 +216,7 @@ fn target(decision: &webkit2gtk::PolicyDecision) -> Option<Url> {
     Url::parse(&uri).ok()
 }
 
-/// Of a URL only this may be logged: the rest can carry a key.
+/// Of a URL only this may be logged: the rest can contain a key.
 fn host(url: &str) -> String {
     let url = Url::parse(url).ok();
     let host = url.as_ref().and_then(Url::host_str);

@@ -65,7 +65,7 @@ pub(super) fn remove(folder: &Path, name: &str) {
     }
 }
 
-/// A picture as the page shows it; `None` where it cannot be read.
+/// A picture as the page shows it; `None` if it cannot be read.
 pub(super) fn data_url(folder: &Path, name: &str) -> Option<String> {
     let ending = name.rsplit('.').next()?;
     let (media_type, _) = ENDINGS.iter().find(|(_, known)| *known == ending)?;

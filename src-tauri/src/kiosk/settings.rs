@@ -23,7 +23,7 @@ pub struct KioskSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Chosen {
-    /// The display, by its name; the first where it is not there.
+    /// The display, by its name; the first if it is not there.
     pub display: Option<String>,
     /// Large on the attract page.
     pub heading: String,

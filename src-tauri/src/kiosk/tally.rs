@@ -1,4 +1,4 @@
-//! What the day came to at this kiosk, for the owner. It counts; it knows nobody.
+//! The day's counts at this kiosk, for the owner. They identify nobody.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -25,7 +25,7 @@ pub(super) fn displays(app: &AppHandle) -> Vec<String> {
     named.collect()
 }
 
-/// Opens the window, hidden, where the owner wants it.
+/// Opens the window, hidden, if the owner wants it.
 pub(super) fn open(app: &AppHandle, chosen: &Chosen) -> tauri::Result<WebviewWindow> {
     let names = displays(app);
     let number = chosen

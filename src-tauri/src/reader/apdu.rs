@@ -1,5 +1,5 @@
 //! Commands and answers, each noted with its time and in words. No command here
-//! carries a key, and none is sent that would need one.
+//! contains a key, and none is sent that would need one.
 
 use serde::Serialize;
 use tapdesk_service::clock::Stopwatch;
@@ -13,7 +13,7 @@ pub struct Exchange {
     pub asked: String,
     /// The command in hexadecimal.
     pub command: String,
-    /// The answer in hexadecimal, its status word last; empty where none came.
+    /// The answer in hexadecimal, its status word last; empty if none came.
     pub answer: String,
     /// What the answer says, in words.
     pub said: String,
@@ -31,7 +31,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Its data, where the command was obeyed.
+    /// Its data, if the command was obeyed.
     pub fn ok(self) -> Option<Vec<u8>> {
         matches!(self.status, 0x9000 | 0x9100).then_some(self.data)
     }

@@ -1,5 +1,5 @@
 //! What lies where, for screens: the shapes are those of `ui/src/lib/desktop.ts`.
-//! Each change is told whole and in order, and none is left out.
+//! Each change is reported whole and in order, and none is left out.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -135,7 +135,7 @@ impl Board {
         self.lock().table.clone()
     }
 
-    /// Changes the table, and tells it where that made a difference.
+    /// Changes the table, and reports it if it differs.
     pub(super) fn change(&self, change: impl FnOnce(&mut Table)) {
         let mut inner = self.lock();
         let before = inner.table.clone();

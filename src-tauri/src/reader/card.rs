@@ -25,7 +25,7 @@ pub trait Context {
     fn slots(&mut self, timeout: Duration) -> Result<Vec<Slot>, Fault>;
 
     /// Connects to the card of a reader, and hands it to `work` in a transaction.
-    /// The card stays powered, so that it does not begin anew.
+    /// The card stays powered, so that it does not restart.
     fn with_card<T>(
         &mut self,
         reader: &str,

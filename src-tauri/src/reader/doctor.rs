@@ -1,5 +1,5 @@
 //! Why nothing can be read: each cause in words, with the command or the setting
-//! that mends it. Reads no card, so no counter rises.
+//! that fixes it. Reads no card, so no counter rises.
 
 mod machine;
 
@@ -24,7 +24,7 @@ pub struct Finding {
     pub title: String,
     /// Why it is so, and what to do.
     pub text: String,
-    /// What to paste into a terminal, where that helps.
+    /// What to paste into a terminal, if that helps.
     pub command: Option<String>,
 }
 

@@ -24,7 +24,7 @@ const MESSAGE_MAX: usize = 4096;
 pub struct Reading {
     /// The number it is known by, in hexadecimal; none if neither reader nor chip tell it.
     pub uid: Option<String>,
-    /// Whether that number is drawn anew each time the chip is powered.
+    /// Whether that number is random each time the chip is powered.
     pub random_uid: bool,
     /// Its answer to reset, in hexadecimal.
     pub atr: String,

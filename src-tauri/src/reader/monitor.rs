@@ -93,7 +93,7 @@ impl Watcher {
                 Err(fault) => fault,
             };
             // Whatever lay there cannot be known any more: it is gone, and what
-            // lies there afterwards is laid down anew.
+            // lies there afterwards is a new insertion.
             self.seen.clear();
             self.board.change(|table| {
                 *table = Table {
@@ -205,7 +205,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// What lies on a slot, read where it is a card, and whether it waits.
+    /// What lies on a slot, read if it is a card, and whether it waits.
     fn occupant(
         &mut self,
         context: &mut impl Context,

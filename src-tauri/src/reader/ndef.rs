@@ -94,7 +94,7 @@ pub enum NdefError {
     /// A record comes in pieces.
     #[error("A record is split into chunks, which is not supported.")]
     Chunked,
-    /// A record has a type where it must have none, or a type that is reserved.
+    /// A record has a type although it must have none, or a reserved type.
     #[error("A record has an unknown type.")]
     Kind,
     /// A URI or a text is none.

@@ -31,7 +31,7 @@ pub enum Destination {
     Url,
 }
 
-/// What came of a tap.
+/// The result of a tap.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SentTap {
     /// When it was sent.
@@ -201,7 +201,7 @@ fn payload_path(key: &str) -> String {
     format!("/v2/interactions/rk_payload?rk={key}")
 }
 
-/// The payload, where the body is one and not the empty list of an invalid key.
+/// The payload, if the body is one and not the empty list of an invalid key.
 fn payload_of(body: &[u8]) -> Option<Value> {
     let payload: Value = serde_json::from_slice(body).ok()?;
     payload.is_object().then_some(payload)

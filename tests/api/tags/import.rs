@@ -10,7 +10,7 @@ use tapdesk_tests::{Answering as _, TestService, length};
 use super::{all, import, import_answer, names};
 use tapdesk_service::inlay::{MacFrom, Mirror};
 
-/// What became of the rows that did not go in, by row.
+/// The results of the rows that were not stored, by row.
 fn refused(result: &Value) -> Vec<(u64, &str)> {
     let results = result["results"].as_array().unwrap().iter();
     results

@@ -94,7 +94,7 @@ fn counted(table: &str) -> String {
     }
 }
 
-/// Asserts what [`content`] tells of two databases, sooner where they are large:
+/// Asserts what [`content`] tells of two databases, faster if they are large:
 /// as many rows on both sides, and none that the other one has not.
 pub(super) fn assert_same(one: &Path, other: &Path) {
     assert_eq!(counts(one), counts(other));

@@ -10,7 +10,7 @@ use tapdesk_tests::{Answering as _, Launch, ServiceProcess, TapResult, TestTag, 
 
 use super::launch;
 
-/// A launch whose folder is a small disk. `None` where such a disk cannot be had.
+/// A launch whose folder is a small disk. `None` if such a disk cannot be had.
 fn on_a_small_disk() -> Option<Launch> {
     const MOUNT: &str = r#"mount -t tmpfs -o size=2m,mode=700 tapdesk "$0" && exec "$@""#;
     let mut launch = launch();

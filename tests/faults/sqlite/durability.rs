@@ -2,10 +2,9 @@
 //! commit is on disk. A killed process cannot show this, for the system keeps
 //! what it has written; the order of its system calls can.
 
-use std::process::Command;
-
 use serde_json::json;
-use tapdesk_tests::{eventually, skip};
+use tapdesk_tests::eventually;
+use tapdesk_tests::strace::can_trace;
 
 use super::launch;
 
@@ -14,18 +13,13 @@ const CALLS: &str = "trace=fdatasync,fsync,write,writev,sendto,sendmsg";
 
 #[tokio::test]
 async fn before_each_acknowledged_answer_there_is_an_fdatasync_of_the_log_of_the_database() {
-    if !strace_works() {
-        skip("strace is missing, or may not trace here");
+    if !can_trace() {
         return;
     }
-    let mut launch = launch();
+    let launch = launch();
     let trace = launch.folder.path().join("trace");
     let output = trace.to_string_lossy().into_owned();
-    // -D: the service is the child and hears the signals; strace watches from aside.
-    let strace = [
-        "strace", "-D", "-f", "-y", "-s", "80", "-e", CALLS, "-o", &output, "--",
-    ];
-    launch.command.splice(0..0, strace.map(str::to_owned));
+    let launch = launch.under_strace(&["-y", "-s", "80", "-e", CALLS, "-o", &output]);
     let service = launch.start().await;
     let (tag, mut inlay) = service.bottle().await;
     let rounds = 20;
@@ -72,11 +66,4 @@ fn synced_before_each_answer(trace: &str) -> Vec<bool> {
         }
     }
     answers
-}
-
-fn strace_works() -> bool {
-    let traced = Command::new("strace")
-        .args(["-o", "/dev/null", "true"])
-        .output();
-    traced.is_ok_and(|output| output.status.success())
 }

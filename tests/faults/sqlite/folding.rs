@@ -66,7 +66,7 @@ fn hours(file: &Connection) -> BTreeMap<String, u64> {
     hours.unwrap().map(Result::unwrap).collect()
 }
 
-/// What the service shows is what a recount of the history in its file comes to. All of its
+/// What the service shows equals a recount of the history in its file. All of its
 /// taps were verified.
 async fn assert_exact(service: &ServiceProcess) {
     let (tags, hours) = {

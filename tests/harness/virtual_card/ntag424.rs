@@ -304,7 +304,7 @@ impl VirtualNtag424 {
         }
     }
 
-    /// The session, where one is authenticated.
+    /// The session, if one is authenticated.
     pub fn session(&self) -> Option<&Session> {
         self.field.session.as_ref()
     }

@@ -10,9 +10,9 @@ const DATA: usize = 4;
 pub enum Type2Chip {
     /// 144 bytes of data.
     Ntag213,
-    /// 504 bytes, of which the capability container tells 496.
+    /// 504 bytes, of which the capability container states 496.
     Ntag215,
-    /// 888 bytes, of which the capability container tells 872.
+    /// 888 bytes, of which the capability container states 872.
     Ntag216,
     /// 48 bytes.
     Ultralight,
@@ -154,7 +154,7 @@ impl VirtualType2 {
         self.password_from(page)
     }
 
-    /// Answers as this chip and carries another chip's UID in its memory.
+    /// Answers as this chip with another chip's UID in its memory.
     #[must_use]
     pub fn with_memory_of(mut self, uid: [u8; 7]) -> Self {
         self.memory[..3].copy_from_slice(&uid[..3]);

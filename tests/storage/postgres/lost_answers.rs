@@ -1,4 +1,4 @@
-//! An answer that is lost leaves open what became of a commit. It is found out:
+//! An answer that is lost leaves it open whether a commit happened. It is found out:
 //! nothing that was acknowledged is lost, and nothing is done twice.
 
 use std::sync::Arc;

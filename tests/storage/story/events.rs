@@ -1,4 +1,4 @@
-//! What is told, and when.
+//! Which events are sent, and when.
 
 use serde_json::json;
 use tapdesk_service::storage::Event;

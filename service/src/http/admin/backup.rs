@@ -20,15 +20,15 @@ use crate::keyring::{Passphrase, SealedWrappingKey};
 use crate::service::Service;
 use crate::storage::BackupNote;
 
-/// Says whether the backup carries the key that wraps the inlay keys.
+/// Says whether the backup contains the key that wraps the inlay keys.
 const CARRIES_KEY: HeaderName = HeaderName::from_static("tapdesk-inlay-key");
 
-/// What the backup is to carry.
+/// What the backup contains.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewBackup {
-    /// Under this passphrase the key that wraps the inlay keys goes with the
-    /// backup; without one the backup does not carry it.
+    /// With a passphrase, the backup contains the key that wraps inlay keys, sealed with it;
+    /// without one, it does not.
     #[serde(default)]
     #[schema(min_length = 12)]
     passphrase: Option<String>,

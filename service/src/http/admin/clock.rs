@@ -16,7 +16,7 @@ use crate::service::Service;
 /// Farthest that one request moves the clock: ten years, in milliseconds.
 const ADVANCE_MAX: u64 = 10 * 365 * 24 * 60 * 60 * 1000;
 
-/// What the service takes for the present.
+/// The service's current time.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ClockView {
     now: Timestamp,

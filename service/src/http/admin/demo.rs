@@ -15,7 +15,7 @@ use crate::service::Service;
 /// The demo data.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Demo {
-    /// Whether anything of it was missing, and is made now.
+    /// Whether any part was missing and was created.
     made: bool,
     /// Its tags. Two of them have a virtual inlay in the simulator.
     tags: Vec<DemoTagView>,
@@ -29,7 +29,7 @@ pub(crate) struct DemoTagView {
     id: TagId,
     /// The last part of its URL.
     slug: &'static str,
-    /// What there is to see in it, in words.
+    /// What it shows, in words.
     about: &'static str,
 }
 
@@ -40,11 +40,10 @@ pub(crate) struct DemoRemoved {
     tags: usize,
 }
 
-/// Make the demo data
+/// Create the demo data
 ///
-/// Simulated tags that lead to an experience, and virtual inlays on them. What
-/// of it is there already stays as it is. It refuses where a tag of the owner's
-/// has one of the slugs.
+/// Creates simulated tags that lead to an experience, with virtual inlays. Parts that already exist
+/// stay as they are. Refused if one of the owner's tags has one of the slugs.
 #[utoipa::path(
     post, path = "/demo", tag = "demo",
     responses((status = OK, body = Demo), Conflicting, Written, Common)
@@ -60,8 +59,7 @@ pub(crate) async fn make(State(service): State<Arc<Service>>) -> Result<Json<Dem
 
 /// Remove the demo data
 ///
-/// Its tags, their virtual inlays, and the experience, unless other tags lead
-/// to it by now.
+/// Removes its tags and their virtual inlays, and the experience unless other tags lead to it.
 #[utoipa::path(
     delete, path = "/demo", tag = "demo",
     responses((status = OK, body = DemoRemoved), Written, Common)

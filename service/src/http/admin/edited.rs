@@ -94,7 +94,7 @@ fn not_understood() -> ApiError {
     ApiError::Invalid(FieldError::whole(why))
 }
 
-/// What came of a change. If the resource was not as expected, `current` reads
+/// The result of a change. If the resource was not as expected, `current` reads
 /// it for the answer: it is what the change was compared with, or newer.
 pub(super) async fn unless_changed<T, R: Serialize>(
     outcome: Result<T, StorageError>,

@@ -20,7 +20,7 @@ use crate::service::Service;
 use crate::storage::{Event, StorageMetrics, Told};
 use crate::world::World;
 
-/// Which events are told.
+/// Which events are sent.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -34,17 +34,16 @@ pub(crate) struct EventQuery {
 /// The data of a `missed` event.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Missed {
-    /// How many events were not told.
+    /// How many events were not sent.
     missed: u64,
 }
 
 /// Listen to events
 ///
-/// Server-sent events, without an end: `interaction` for every recorded tap and
-/// `update` for every update of variables, once they are committed. A listener
-/// that falls behind is told by a `missed` event how many events it missed;
-/// they are in the list of interactions. What happened before the request is
-/// not told. An event carries no rolling key.
+/// A stream of server-sent events that does not end: `interaction` for each recorded tap and
+/// `update` for each update of variables, after its commit. If a listener falls behind, a `missed`
+/// event says how many events it missed; they are in the list of interactions. Events from before
+/// the request are not sent. No event contains a rolling key.
 #[utoipa::path(
     get, path = "/events", tag = "events", params(EventQuery),
     responses(
@@ -72,7 +71,7 @@ pub(crate) async fn listen(
 /// there are, few of them pay for it, and a person sees no difference.
 const GATHERED: Duration = Duration::from_millis(50);
 
-/// What one listener hears.
+/// The events of one listener.
 struct Feed {
     events: broadcast::Receiver<Told>,
     closing: Closing,
@@ -170,7 +169,7 @@ mod tests {
         assert_eq!(body, expected);
     }
 
-    /// Of any number of listeners none makes the text anew.
+    /// The text is made once for all listeners.
     #[tokio::test]
     async fn an_event_is_made_json_once_for_all_and_gathered_events_come_in_their_order() {
         let (sender, _) = broadcast::channel(16);

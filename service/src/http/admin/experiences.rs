@@ -44,28 +44,28 @@ use crate::object;
 use crate::service::Service;
 use crate::storage::StorageError;
 
-/// The members of an experience that its owner decides, as they are sent.
+/// The writable members of an experience.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExperienceMembers {
-    /// What the owner calls it. Need not be unique.
+    /// Its name. Need not be unique.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
-    /// Does not change.
+    /// It cannot change.
     kind: ExperienceKind,
-    /// Of a redirect: an `http` or `https` URL; macros stand behind its host.
+    /// Of a redirect: an `http` or `https` URL; macros can follow its host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(
         max_length = 4096,
         example = "https://example.com/?sn={{tag:attribute:sku}}"
     )]
     target_url: Option<String>,
-    /// Of a redirect: other targets, each under its conditions. The first rule whose
-    /// conditions are all met leads; where none is, `target_url` does.
+    /// Of a redirect: other targets under conditions. The first rule whose conditions are all met
+    /// decides; if there is none, `target_url` does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Vec<Rule>, required = false, max_items = 50)]
     rules: Option<Vec<Value>>,
-    /// Of a studio experience: what stands on its page, from top to bottom.
+    /// Of a studio experience: the blocks of its page, from top to bottom.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<Block>>, required = false, max_items = 200)]
     blocks: Option<Vec<Value>>,
@@ -88,7 +88,7 @@ async fn current(
 }
 
 impl ExperienceMembers {
-    /// What they say, checked.
+    /// Their checked values.
     fn check(self) -> Result<ExperienceFields, FieldError> {
         let content = ContentFields {
             kind: self.kind,

@@ -19,8 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Get the metrics
 ///
-/// For Prometheus, in the text format of `OpenMetrics`. They tell how much an owner's tags are
-/// tapped, so they need the admin token: `authorization.credentials_file` of a scrape job.
+/// For Prometheus, in the text format of `OpenMetrics`. They show how often an owner's tags are
+/// tapped, so they need an admin token: `authorization.credentials_file` of a scrape job.
 #[utoipa::path(
     get, path = "/metrics", tag = "metrics",
     security(("token" = [])),

@@ -28,7 +28,7 @@ pub(crate) struct List<C, F = Everything> {
 #[into_params(parameter_in = Query)]
 #[expect(dead_code, reason = "its shape is what counts")]
 pub(crate) struct PageParams {
-    /// How many items on a page at the most.
+    /// The largest number of items on a page.
     #[param(inline, required = false)]
     limit: Limit,
     /// The `next` of the page before.
@@ -92,7 +92,7 @@ impl<C: Serialize, F> List<C, F> {
     }
 }
 
-/// What `count` comes to, if it is `wanted`.
+/// The total count, if it is `wanted`.
 pub(crate) async fn counted(
     wanted: bool,
     count: impl Future<Output = Result<u64, StorageError>>,
@@ -105,7 +105,7 @@ pub(crate) async fn counted(
 pub(crate) struct Page<T> {
     /// The items, in the list's order.
     pub(crate) items: Vec<T>,
-    /// To be sent as `after` for the next page; `null` on the last one.
+    /// Send it as `after` to get the next page; `null` on the last one.
     pub(crate) next: Option<String>,
     /// How many items there are on all pages; only with `count=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,7 +114,7 @@ pub(crate) struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// A page of at most `limit` items. `items` has one more where the list
+    /// A page of at most `limit` items. `items` has one more if the list
     /// goes on; `cursor` says where an item stands in it.
     fn new<C: Serialize>(mut items: Vec<T>, limit: Limit, cursor: impl FnOnce(&T) -> C) -> Self {
         let more = items.len() > limit.items();
@@ -145,7 +145,7 @@ impl<T> Page<T> {
         }
     }
 
-    /// The page with `count`, where it was asked for.
+    /// The page with `count`, if it was asked for.
     pub(crate) fn with_count(self, count: Option<u64>) -> Self {
         Self { count, ..self }
     }
@@ -183,7 +183,7 @@ impl<'de> Deserialize<'de> for Limit {
 }
 
 /// Where a page ends, as an opaque text: what the order of the list needs to go
-/// on from there. A cursor of another list or order is refused where `C` differs.
+/// on from there. A cursor of another list or order is refused if `C` differs.
 struct Cursor<C>(C);
 
 impl<C: Serialize> Cursor<C> {

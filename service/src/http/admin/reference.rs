@@ -1,5 +1,5 @@
 //! The API's reference: the OpenAPI document, and a page of it for people, which
-//! reads the document and nothing from elsewhere.
+//! reads the document and nothing from other hosts.
 
 use std::sync::{Arc, LazyLock};
 
@@ -18,8 +18,7 @@ static DOCUMENT: LazyLock<String> =
 
 /// Get this document
 ///
-/// It needs no token, but a host name by which the admin API may be addressed.
-/// Public listeners do not serve it.
+/// It needs no token, but a host name that the admin API answers. Public listeners do not serve it.
 #[utoipa::path(
     get, path = "/openapi.json", tag = "reference",
     responses((status = OK, body = BTreeMap<String, serde_json::Value>, description = "An OpenAPI document"), Addressed)
@@ -39,8 +38,7 @@ struct ReferencePage<'a> {
 
 /// Read this document as a page
 ///
-/// It needs no token, but a host name by which the admin API may be addressed.
-/// Public listeners do not serve it.
+/// It needs no token, but a host name that the admin API answers. Public listeners do not serve it.
 #[utoipa::path(
     get, path = "/docs", tag = "reference",
     responses((status = OK, body = String, content_type = "text/html", description = "The reference of the API"), Addressed)

@@ -31,19 +31,19 @@ pub(crate) struct SettingsView {
     tag_url: Setting<String>,
     /// `app_id` of every payload.
     app_id: Setting<i64>,
-    /// Two-letter country of a client that nothing else tells one of; may be empty.
+    /// Two-letter code used if a visitor's country is unknown; may be empty.
     default_country: Setting<String>,
-    /// Header in which a trusted proxy names the client's country.
+    /// Header in which a trusted proxy names the visitor's country.
     country_header: Setting<Option<String>>,
-    /// Address blocks of proxies whose forwarding headers count.
+    /// Address blocks of proxies whose forwarding headers are trusted.
     trusted_proxies: Setting<Vec<String>>,
     /// How many months interactions are kept.
     retention_months: Setting<u32>,
-    /// Where taps of simulated tags lead.
+    /// The redirect target of simulated tags.
     simulated_targets: Setting<SimulatedTargets>,
-    /// Refusals a minute and client before they become 429.
+    /// How many calls of one client may be refused in a minute before it gets 429.
     rate_limit: Setting<RateLimit>,
-    /// Host names by which the admin API may be addressed, beside the loopback's and the listener's.
+    /// Host names that the admin API answers, beside loopback names and the listener's address.
     hosts: Setting<Vec<String>>,
 }
 
@@ -79,8 +79,7 @@ impl SettingsView {
 
 /// Get the settings
 ///
-/// Each with its value, and whether an argument, the environment, the stored
-/// settings or nobody decided it.
+/// Each with its value and its source: argument, environment, stored setting or default.
 #[utoipa::path(
     get, path = "/settings", tag = "settings",
     responses((status = OK, body = SettingsView), Common)

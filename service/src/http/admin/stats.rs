@@ -1,4 +1,4 @@
-//! `GET /admin/v1/stats`: what a stretch of time came to.
+//! `GET /admin/v1/stats`: the taps of a period.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::world::World;
 
 /// Most buckets of an answer.
 const BUCKETS_MAX: i64 = 1_000;
-/// The range where none is asked for, in milliseconds: seven days.
+/// The range if none is asked for, in milliseconds: seven days.
 const RANGE: i64 = 7 * 24 * 60 * 60 * 1000;
 
 /// Which stretch of time, and how it is divided.
@@ -26,9 +26,9 @@ const RANGE: i64 = 7 * 24 * 60 * 60 * 1000;
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct StatsQuery {
-    /// From this time on; seven days before `until` where it is not given.
+    /// The start of the period; by default seven days before `until`.
     since: Option<Timestamp>,
-    /// Up to this time; now where it is not given.
+    /// The end of the period; by default now.
     until: Option<Timestamp>,
     /// How long each bucket is. Days are those of UTC.
     #[param(inline)]
@@ -67,7 +67,7 @@ impl Bucket {
     }
 }
 
-/// Taps by what verification came to.
+/// Taps by verdict.
 #[derive(Clone, Copy, Default, Serialize, ToSchema)]
 pub(crate) struct Taps {
     verified: u64,
@@ -115,7 +115,8 @@ pub(crate) struct ReasonTaps {
 pub(crate) struct Attention {
     /// Taps with a one-time URL that was used before.
     replays: u64,
-    /// Verified taps before which reads of their inlay never reached the service.
+    /// Verified taps with a counter gap: reads of their inlay before them never reached the
+    /// service.
     counter_gaps: u64,
     /// Tags in use that were tapped and lead to no experience.
     unset_tags: u64,
@@ -125,7 +126,7 @@ pub(crate) struct Attention {
     used_up: u64,
 }
 
-/// What a stretch of time came to.
+/// The taps of a period.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Stats {
     /// Where the first bucket begins.
@@ -144,15 +145,15 @@ pub(crate) struct Stats {
     top_tags: Vec<TagTaps>,
     /// What needs attention.
     attention: Attention,
-    /// Whether `top_tags`, `counter_gaps` and `unset_tags` are of the whole
-    /// stretch; otherwise they are of the newest 50,000 interactions alone.
+    /// Whether `top_tags`, `counter_gaps` and `unset_tags` cover the whole period;
+    /// otherwise they cover only its newest 50,000 interactions.
     complete: bool,
 }
 
 /// Get taps over time
 ///
-/// Taps in buckets of an hour or a day, in all, by reason and by tag, and what
-/// needs attention. The stretch of time is widened to whole buckets, at most 1,000.
+/// Taps in buckets of an hour or a day, in total, by reason and by tag, and what needs attention.
+/// The period is widened to whole buckets, at most 1,000.
 #[utoipa::path(
     get, path = "/stats", tag = "stats", params(StatsQuery),
     responses((status = OK, body = Stats), Invalid, Common)

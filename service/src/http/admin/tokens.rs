@@ -41,7 +41,7 @@ pub(crate) async fn list(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewToken {
-    /// What it is for.
+    /// Its purpose.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
 }
@@ -58,7 +58,7 @@ pub(crate) struct CreatedToken {
 
 /// Create an admin token
 ///
-/// The answer alone shows the token: keep it.
+/// Only this answer shows the token: store it.
 #[utoipa::path(
     post, path = "/tokens", tag = "tokens", request_body = NewToken,
     responses((status = CREATED, body = CreatedToken), BadBody, Written, Common)
@@ -82,8 +82,7 @@ pub(crate) async fn create(
 
 /// Delete an admin token
 ///
-/// Whoever holds it is refused from now on. What it opened, such as a stream of
-/// events or a download, ends within a second.
+/// It is refused from now on. Its open streams of events and downloads end within a second.
 #[utoipa::path(
     delete, path = "/tokens/{id}", tag = "tokens", params(("id" = TokenId, Path)),
     responses((status = NO_CONTENT), NotFound, Written, Common)

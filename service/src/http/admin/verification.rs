@@ -21,7 +21,7 @@ use crate::trace::Step;
 /// Longest URL that is looked at, in bytes.
 const URL_MAX: usize = 4096;
 
-/// What to check.
+/// The URL to check.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VerificationRequest {
@@ -35,22 +35,21 @@ pub(crate) struct VerificationRequest {
     chip: Option<Chip>,
 }
 
-/// What a tap of a URL would be decided as at this moment.
+/// The verdict that a tap of a URL would get now.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Verification {
-    /// The tag; null where none has the URL's slug.
+    /// The tag; null if none has the URL's slug.
     tag_id: Option<TagId>,
-    /// The inlay that made the code, where that is known. Where it is none of the tag, a finding says so.
+    /// The inlay that made the code, if known. If it is not one of the tag's, a finding says so.
     inlay_id: Option<InlayId>,
-    /// The UID of the chip that made the code; null if there is no code, or one that hides its
-    /// UID and opens with no key known here.
+    /// The UID of the chip that made the code; null without a code, or if no known key decrypts it.
     uid: Option<Uid>,
     /// Whether the URL is one of a tag at the expected base: same scheme, host, port and path; or
     /// at the address of a URL template.
     at_tag_url: bool,
     /// Whether the chip that was sent is the one that made the code; null without a chip or a code.
     chip: Option<Carrier>,
-    /// The counter of the code; null where there is none, or none that can be read.
+    /// The counter of the code; null if there is none, or none that can be read.
     #[schema(maximum = 16_777_215)]
     counter: Option<u32>,
     /// What the tap's `tag_verified` would be.
@@ -59,26 +58,25 @@ pub(crate) struct Verification {
     reason: &'static str,
     /// The steps URL, MAC and counter.
     steps: Vec<Step>,
-    /// Where the code does not verify: what is wrong with it or with the settings.
+    /// If the code does not verify: what is wrong with it or with the settings.
     findings: Vec<FindingView>,
 }
 
-/// One thing that keeps a code from verifying.
+/// A reason why a code does not verify.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Finding)]
 struct FindingView {
     /// What it is, by name.
     kind: &'static str,
-    /// What it is, and what to set, in words.
+    /// The reason and the remedy, in words.
     text: String,
 }
 
 /// Check a tap's URL
 ///
-/// A dry run: nothing is consumed and nothing is recorded. If the code does
-/// not verify, the keys known here are tried in every role to find the setting
-/// that is wrong. With the `chip` on which a reader found the URL it tells
-/// whether the URL was copied from another chip: the first finding says why.
+/// A dry run: nothing is consumed or recorded. If the code does not verify, all known keys are
+/// tried in every role to find the wrong setting. With the `chip` on which a reader found the URL,
+/// the answer says whether the URL was copied from another chip: the first finding says why.
 #[utoipa::path(
     post, path = "/verification", tag = "verification", request_body = VerificationRequest,
     responses((status = OK, body = Verification), Conflicting, BadBody, Common)

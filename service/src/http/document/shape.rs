@@ -227,7 +227,7 @@ fn reason(status: &str) -> String {
         .ok()
         .and_then(|code| StatusCode::from_u16(code).ok());
     match status {
-        Some(StatusCode::NO_CONTENT) => "It is done; there is nothing to say".to_owned(),
+        Some(StatusCode::NO_CONTENT) => "Done; the answer has no body".to_owned(),
         Some(status) => status.canonical_reason().unwrap_or_default().to_owned(),
         None => String::new(),
     }

@@ -33,28 +33,28 @@ groups! {
     /// What every operation of the admin API can answer.
     Common:
         ApiError::Unauthorized => "No token, or a wrong one",
-        ApiError::Misdirected => "Addressed by a host name that is not ours",
-        ApiError::TooMany(0) => "Too many refused requests of this client",
-        ApiError::Internal => "A failure of the service; its log says what",
-        ApiError::Unavailable => "The database does not answer at the moment";
+        ApiError::Misdirected => "The `Host` is not one of the service's host names",
+        ApiError::TooMany(0) => "Too many refused requests from this client",
+        ApiError::Internal => "Internal error; the service's log says more",
+        ApiError::Unavailable => "The database is unavailable at the moment";
     /// What operations can answer that need a host of ours, and no token.
     Addressed:
-        ApiError::Misdirected => "Addressed by a host name that is not ours";
+        ApiError::Misdirected => "The `Host` is not one of the service's host names";
     /// Operations on something addressed in the path.
     NotFound:
-        ApiError::NotFound("") => "What is addressed does not exist";
+        ApiError::NotFound("") => "The resource does not exist";
     /// Operations with query parameters, or with a rule of their own, and without a body.
     Invalid:
-        ApiError::invalid(FieldError::whole("")) => "The request does not say what it must";
+        ApiError::invalid(FieldError::whole("")) => "The request is malformed or incomplete";
     /// Operations that take a body.
     BadBody:
-        ApiError::invalid(FieldError::whole("")) => "The request does not say what it must",
+        ApiError::invalid(FieldError::whole("")) => "The request is malformed or incomplete",
         ApiError::TimedOut => "The body took too long to arrive",
         ApiError::TooLarge => "The body is too large",
-        ApiError::UnsupportedMediaType("") => "The body is of another type than it must be";
+        ApiError::UnsupportedMediaType("") => "The body has the wrong content type";
     /// Operations that the present state of the data can refuse.
     Conflicting:
-        ApiError::conflict(Code::InUse, "") => "The present state of the data does not allow it";
+        ApiError::conflict(Code::InUse, "") => "Not possible in the present state of the data";
     /// Operations that take `If-Match`. `document::version` adds it to them, and `ETag` to the answers.
     ChangedMeanwhile:
         ApiError::Changed(None) => "`If-Match` names another revision: nothing was changed, and `current` is the resource as it is now";

@@ -36,9 +36,8 @@ const UPDATED: &str = "User Data updated";
 
 /// Update tag variables
 ///
-/// Sets existing variables of the tag whose tap the rolling key is of, all or
-/// none, once. The same request with the same `Idempotency-Key` gets the same
-/// answer again until the key expires.
+/// Sets existing variables of the tag that the rolling key was issued for: all or none, and once.
+/// The same request with the same `Idempotency-Key` gets the same answer until the key expires.
 #[utoipa::path(
     post, path = "/v2/interactions/data", tag = "public",
     params(("Idempotency-Key" = Option<String>, Header, nullable = false, min_length = 1, max_length = 255, description = "Makes a retry safe: 1 to 255 characters")),
@@ -201,7 +200,7 @@ impl<'de> Deserialize<'de> for Pairs {
     }
 }
 
-/// The variables an update names; `None` where one of them cannot exist on any tag.
+/// The variables an update names; `None` if one of them cannot exist on any tag.
 fn variables(Pairs(pairs): Pairs) -> Result<Option<Vec<(PropertyKey, String)>>, Failure> {
     if pairs.is_empty() {
         return Err(malformed("data names no variable"));
@@ -243,7 +242,7 @@ fn variables(Pairs(pairs): Pairs) -> Result<Option<Vec<(PropertyKey, String)>>, 
     Ok(data)
 }
 
-/// What makes a repeated request this very one: its `Idempotency-Key` and its body.
+/// The fingerprint of a repeated request: its `Idempotency-Key` and its body.
 fn idempotency(headers: &HeaderMap, body: &[u8]) -> Result<Option<[u8; 32]>, Failure> {
     let mut keys = headers.get_all("idempotency-key").iter();
     let Some(key) = keys.next() else {

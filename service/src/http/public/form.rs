@@ -50,8 +50,8 @@ impl ToSchema for FormFields {}
 
 /// Send a form of a page
 ///
-/// What the forms of a studio page do without JavaScript: the update operation,
-/// answered with the page as it is now. Sent again it is the same submission.
+/// Forms of a studio page use it without JavaScript. It updates variables, and answers with the
+/// page as it is now. Sent again, it counts as the same submission.
 #[utoipa::path(
     post, path = "/t/{slug}", tag = "public",
     params(("slug" = String, Path, description = "The tag")),
@@ -60,7 +60,7 @@ impl ToSchema for FormFields {}
         (status = OK, body = String, content_type = "text/html", description = "The page as it is now"),
         (status = BAD_REQUEST, body = String, content_type = "text/html", description = "The page with what is wrong, or one that asks for another tap"),
         (status = NOT_FOUND, body = String, content_type = "text/html", description = "No tag has this slug"),
-        (status = METHOD_NOT_ALLOWED, body = String, content_type = "text/html", description = "It is no form, or the tag has none"),
+        (status = METHOD_NOT_ALLOWED, body = String, content_type = "text/html", description = "The body is no form, or the tag has none"),
         (status = REQUEST_TIMEOUT, body = String, content_type = "text/html", description = "The form took too long to arrive"),
         (status = CONFLICT, body = String, content_type = "text/html", description = "The inlay's keys are locked"),
         (status = GONE, body = String, content_type = "text/html", description = "The tag is archived"),

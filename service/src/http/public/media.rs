@@ -14,10 +14,10 @@ use crate::tap::TapError;
 
 /// An image of a page
 ///
-/// Its address is in the page; it cannot be made up. An image never changes.
+/// Its URL is in the page and cannot be guessed. An image never changes.
 #[utoipa::path(
     get, path = "/media/{name}", tag = "public",
-    params(("name" = String, Path, description = "As the page names it")),
+    params(("name" = String, Path, description = "The name in the page")),
     responses(
         (status = OK, content((inline(Binary) = "image/png"), (inline(Binary) = "image/jpeg"), (inline(Binary) = "image/webp"), (inline(Binary) = "image/gif"))),
         (status = NOT_FOUND, body = String, content_type = "text/html", description = "There is no such image"),

@@ -19,8 +19,8 @@ const NONE: &str = "[]";
 
 /// Retrieve the interaction payload
 ///
-/// Trades a rolling key for the payload of its interaction. An invalid or
-/// expired key gets an empty array. Reading never consumes the key.
+/// Returns the payload of the rolling key's interaction. An invalid or expired key gets an empty
+/// array. Reading never consumes the key.
 #[utoipa::path(
     method(get, post), path = "/v2/interactions/rk_payload", tag = "public",
     params(("rk" = Option<String>, Query, description = "The rolling key, Base64-encoded")),

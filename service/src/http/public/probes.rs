@@ -11,14 +11,14 @@ use utoipa::ToSchema;
 
 use crate::service::Service;
 
-/// What a probe says.
+/// The state of the service.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "its shape is what counts")]
 struct Probe {
     /// `ok`, `ready` or `not ready`.
     #[schema(pattern = "^(ok|ready|not ready)$")]
     status: String,
-    /// Of `not ready`: why, in words.
+    /// If not ready: why, in words.
     #[schema(nullable = false)]
     reason: Option<String>,
 }

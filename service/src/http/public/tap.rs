@@ -20,9 +20,8 @@ use crate::visitor::Visitor;
 
 /// Tap a tag
 ///
-/// What an inlay's one-time URL, a QR code or a static URL leads to. The code is
-/// verified and the interaction recorded before the answer, which carries the
-/// rolling key as `rk`.
+/// The target of an inlay's one-time URL, a QR code or a static URL. The code is verified and the
+/// interaction recorded before the answer, which contains the rolling key as `rk`.
 #[utoipa::path(
     get, path = "/t/{slug}", tag = "public",
     params(
@@ -31,7 +30,7 @@ use crate::visitor::Visitor;
         ("token" = Option<String>, Query, description = "The inlay's counter and MAC: 22 hex digits, or 16 with encrypted PICC data")
     ),
     responses(
-        (status = FOUND, description = "On to the owner's page, with the rolling key"),
+        (status = FOUND, description = "A redirect to the owner's page, with the rolling key"),
         (status = OK, body = String, content_type = "text/html", description = "A page: a studio experience, or a tag that is not set up yet"),
         (status = NOT_FOUND, body = String, content_type = "text/html", description = "No tag has this slug"),
         (status = GONE, body = String, content_type = "text/html", description = "The tag is archived"),

@@ -7,7 +7,7 @@ use crate::inlay::code::Malformed;
 use crate::inlay::diagnose::Window;
 use crate::inlay::{Mirror, Uid};
 
-/// One thing that keeps a code from verifying.
+/// A reason why a code does not verify.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// It is no code at all.
@@ -45,7 +45,7 @@ pub enum Finding {
     },
     /// The counter's bytes are in the other order, in the URL or in the making of the MAC.
     CounterByteOrder,
-    /// The MAC's input begins elsewhere than is set.
+    /// The MAC's input begins at another place than is set.
     MacWindow(Window),
     /// UID and counter can be read, the MAC fits no key and no window.
     MacFitsNothing {

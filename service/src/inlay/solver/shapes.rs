@@ -10,7 +10,7 @@ const STEPS_MAX: usize = 5_000;
 /// The longest URL that is read, in bytes: a chip holds half as much.
 const URL_MAX: usize = 512;
 
-/// The technologies that are told apart. Those that write the same URLs are named by one of them.
+/// The technologies that can be distinguished. Those that write the same URLs are named by one of them.
 const PROFILES: [(Technology, Mode); 9] = [
     (Technology::Ntag424Dna, Mode::Aes),
     (Technology::Ntag424Dna, Mode::Lrp),

@@ -187,7 +187,7 @@ impl KeySource {
         }
     }
 
-    /// What deriving its keys costs, in attempts.
+    /// The cost of deriving its keys, in attempts.
     pub(super) fn cost(&self) -> u64 {
         match self {
             Self::Derived { derivation, .. } if derivation.is_slow() => SLOW_COST,

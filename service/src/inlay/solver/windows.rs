@@ -10,7 +10,7 @@ use crate::inlay::template::{Field, MacStart, Template, TemplateSettings};
 /// Bytes of the file before the URL's characters.
 const HEADER: usize = 7;
 
-/// What an attempt in LRP mode costs, in attempts in AES mode.
+/// The cost of an attempt in LRP mode, in attempts in AES mode.
 const LRP_COST: u64 = 30;
 
 /// The shape's template with each beginning of the MAC's input with which the first URL verifies.

@@ -105,7 +105,7 @@ pub enum Session {
         file: AesKey,
         /// `KSesSDMFileReadMAC`.
         mac: AesKey,
-        /// What they were made for.
+        /// The mirrored values that they are derived from.
         mirrored: Mirrored,
     },
     /// Of LRP mode: one key, used as two.

@@ -157,7 +157,7 @@ pub enum TemplateError {
         "mac_from: the MAC's input begins at or before {{mac}}, at a placeholder of the template."
     )]
     MacStart,
-    /// `mac_from` where the input is fixed by the chip.
+    /// `mac_from` if the input is fixed by the chip.
     #[error("mac_from: {technology} has a fixed MAC input; leave it at \"none\".")]
     MacStartFixed {
         /// The technology's word.

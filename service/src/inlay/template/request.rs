@@ -142,7 +142,7 @@ impl Template {
     }
 }
 
-/// What was read so far.
+/// The values that were found so far.
 #[derive(Default)]
 struct Found {
     slug: Option<String>,

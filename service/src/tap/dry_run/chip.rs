@@ -10,16 +10,16 @@ use crate::inlay::{Technology, Uid};
 /// Longest word for a chip's make, in bytes.
 const TECHNOLOGY_MAX: usize = 32;
 
-/// What a reader tells of the chip that carries a URL.
+/// The chip on which a reader found a URL.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Chip {
-    /// The UID in hexadecimal, of 4, 7 or 10 bytes; null if the reader does not tell it.
+    /// The UID in hexadecimal, of 4, 7 or 10 bytes; null if unknown.
     #[serde(default)]
     #[schema(pattern = "^([0-9A-Fa-f]{8}|[0-9A-Fa-f]{14}|[0-9A-Fa-f]{20})$")]
     uid: Option<String>,
-    /// The make: one of the technologies of an inlay, or another word for any other chip; null
-    /// if it was not found out.
+    /// The technology: one of those of an inlay, or another word for any other chip; null if
+    /// unknown.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 32)]
     technology: Option<String>,
@@ -43,7 +43,7 @@ pub(crate) enum Carrier {
 /// A chip compared with the maker of a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Comparison {
-    /// What came of it.
+    /// Its result.
     pub carrier: Carrier,
     /// Why, as a sentence for people; none if it is the same chip.
     pub why: Option<String>,
@@ -121,7 +121,7 @@ impl Chip {
     }
 }
 
-/// Whether a UID is drawn anew each time the chip is powered: four bytes, the
+/// Whether a UID is random each time the chip is powered: four bytes, the
 /// first of them 08 (ISO/IEC 14443-3, section 6.5.4).
 fn is_random(uid: &str) -> bool {
     uid.len() == 8 && uid.starts_with("08")

@@ -20,13 +20,13 @@ const COUNTER_DIGITS: usize = 6;
 pub enum Codes {
     /// It does not tell.
     Unknown,
-    /// None: what it carries never changes.
+    /// None: its content never changes.
     Off,
     /// A code of its own at each read.
     On {
         /// How it shows UID and counter; none if it shows neither.
         mirror: Option<Mirror>,
-        /// What its MAC covers; none if that is nothing that the service can be told.
+        /// What its MAC covers; none if the service has no setting for it.
         mac_from: Option<MacFrom>,
         /// The number of the key that encrypts UID and counter.
         meta_key: Option<u8>,

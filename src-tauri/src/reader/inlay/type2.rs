@@ -24,7 +24,7 @@ pub(super) fn is_storage_card(atr: &[u8]) -> bool {
     atr.starts_with(&STORAGE_CARD)
 }
 
-/// Reads a Type 2 tag; `None` where the card is none, such as MIFARE Classic.
+/// Reads a Type 2 tag; `None` if the card is none, such as MIFARE Classic.
 pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
     let head = card.send("Read pages 0 to 3", &[0xFF, 0xB0, 0x00, 0x00, 0x10])?;
     let is_locked = head.is_locked();

@@ -31,7 +31,7 @@ struct Container {
     lock: Lock,
 }
 
-/// Reads a Type 4 tag; `None` where the card is none.
+/// Reads a Type 4 tag; `None` if the card is none.
 pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
     let selected = card.send("Select the application for messages", &SELECT_APPLICATION)?;
     if selected.ok().is_none() {
@@ -207,7 +207,7 @@ fn message(
     Ok(Message::parse(&file[2..]))
 }
 
-/// Selects a file; what that says of the message where it is refused.
+/// Selects a file; what that says of the message if it is refused.
 fn select(card: &mut Recorder<'_>, asked: &str, file: [u8; 2]) -> Result<Option<Message>, Fault> {
     let command = [0x00, 0xA4, 0x00, 0x0C, 0x02, file[0], file[1]];
     let answer = card.send(asked, &command)?;

@@ -60,7 +60,7 @@ impl Session {
         std::array::from_fn(|i| full[2 * i + 1])
     }
 
-    /// A command's data without its MAC; `None` where the MAC is not its own.
+    /// A command's data without its MAC; `None` if the MAC is not its own.
     pub fn checked<'a>(&self, command: u8, data: &'a [u8]) -> Option<&'a [u8]> {
         let (content, mac) = data.split_last_chunk::<8>()?;
         (self.mac(command, self.counter, content) == *mac).then_some(content)
@@ -115,7 +115,7 @@ pub(super) fn cbc_encrypt(key: &AesKey, iv: &[u8; 16], plain: &[u8]) -> Vec<u8> 
     blocks.collect()
 }
 
-/// The way back; `None` where the blocks are not whole.
+/// The way back; `None` if the blocks are not whole.
 pub(super) fn cbc_decrypt(key: &AesKey, iv: &[u8; 16], encrypted: &[u8]) -> Option<Vec<u8>> {
     let mut cipher = cbc::Decryptor::<Aes128>::new(key.expose().into(), iv.into());
     let mut plain = Vec::with_capacity(encrypted.len());

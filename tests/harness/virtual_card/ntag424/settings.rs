@@ -43,7 +43,7 @@ impl FileSettings {
         }
     }
 
-    /// From the data of `ChangeFileSettings`; `None` where the chip refuses them.
+    /// From the data of `ChangeFileSettings`; `None` if the chip refuses them.
     pub fn parse(data: &[u8]) -> Option<Self> {
         let (&[option, rw_change, read_write], sdm) = data.split_first_chunk()?;
         let settings = Self {

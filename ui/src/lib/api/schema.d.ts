@@ -62,16 +62,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make the demo data
-         * @description Simulated tags that lead to an experience, and virtual inlays on them. What
-         *     of it is there already stays as it is. It refuses where a tag of the owner's
-         *     has one of the slugs.
+         * Create the demo data
+         * @description Creates simulated tags that lead to an experience, with virtual inlays. Parts that already exist
+         *     stay as they are. Refused if one of the owner's tags has one of the slugs.
          */
         post: operations["post_demo"];
         /**
          * Remove the demo data
-         * @description Its tags, their virtual inlays, and the experience, unless other tags lead
-         *     to it by now.
+         * @description Removes its tags and their virtual inlays, and the experience unless other tags lead to it.
          */
         delete: operations["delete_demo"];
         options?: never;
@@ -88,11 +86,10 @@ export interface paths {
         };
         /**
          * Listen to events
-         * @description Server-sent events, without an end: `interaction` for every recorded tap and
-         *     `update` for every update of variables, once they are committed. A listener
-         *     that falls behind is told by a `missed` event how many events it missed;
-         *     they are in the list of interactions. What happened before the request is
-         *     not told. An event carries no rolling key.
+         * @description A stream of server-sent events that does not end: `interaction` for each recorded tap and
+         *     `update` for each update of variables, after its commit. If a listener falls behind, a `missed`
+         *     event says how many events it missed; they are in the list of interactions. Events from before
+         *     the request are not sent. No event contains a rolling key.
          */
         get: operations["get_events"];
         put?: never;
@@ -136,8 +133,8 @@ export interface paths {
         };
         /**
          * Get an experience
-         * @description Its `target_url` or `blocks` are the draft; what is published is the
-         *     version with the number `published_version`.
+         * @description `target_url` and `blocks` are the draft. The published content is the version with the number
+         *     `published_version`.
          */
         get: operations["get_experiences_id"];
         put?: never;
@@ -151,11 +148,10 @@ export interface paths {
         head?: never;
         /**
          * Change an experience
-         * @description A merge patch (RFC 7396) of its name and its draft: members that are not
-         *     sent stay as they are. Blocks are replaced as a whole. What is published
-         *     stays as it is until the draft is published, of a redirect as of a page;
-         *     `publish=true` does both in one. The name takes effect at once: visitors do
-         *     not see it. The kind does not change.
+         * @description A merge patch (RFC 7396) of its name and its draft: members that are not sent stay as they are.
+         *     Blocks are replaced as a whole. The published version stays until the draft is published;
+         *     `publish=true` changes and publishes in one operation. The name takes effect at once: visitors
+         *     do not see it. The kind cannot change.
          */
         patch: operations["patch_experiences_id"];
         trace?: never;
@@ -169,8 +165,8 @@ export interface paths {
         };
         /**
          * Compare two versions of an experience
-         * @description Line by line, a line for each block, rule or choice of the theme. Without
-         *     parameters: what publishing the draft would change.
+         * @description One line for each block, rule or theme setting. Without parameters: the changes that publishing
+         *     the draft would make.
          */
         get: operations["get_experiences_id_difference"];
         put?: never;
@@ -216,11 +212,10 @@ export interface paths {
         put?: never;
         /**
          * Add an image to an experience
-         * @description The body is the image itself: PNG, JPEG, WebP or GIF, told by its first
-         *     bytes whatever the request calls it, at most 16 MiB and 40 million pixels. It
-         *     is kept as PNG or JPEG, upright, at most 1600 pixels on a side, and without anything that is
-         *     not its pixels (EXIF, for one, which often says where it was taken). An
-         *     animation is kept as its first picture.
+         * @description The body is the image itself: PNG, JPEG, WebP or GIF, recognised by its first bytes and not by
+         *     its `Content-Type`, at most 16 MiB and 40 million pixels. It is stored as PNG or JPEG, upright,
+         *     at most 1600 pixels on a side, and without metadata (EXIF often says where a picture was taken).
+         *     Of an animation, the first frame is stored.
          */
         post: operations["post_experiences_id_images"];
         delete?: never;
@@ -238,14 +233,14 @@ export interface paths {
         };
         /**
          * Get an image
-         * @description Its bytes, as they are kept.
+         * @description Its bytes, as stored.
          */
         get: operations["get_experiences_id_images_image_id"];
         put?: never;
         post?: never;
         /**
          * Delete an image
-         * @description Refused while the draft or what is published shows it.
+         * @description Refused while the draft or the published version shows it.
          */
         delete: operations["delete_experiences_id_images_image_id"];
         options?: never;
@@ -262,15 +257,15 @@ export interface paths {
         };
         /**
          * Get the variables that an experience's tags lack
-         * @description Those that its published page writes (of one never published, its draft).
+         * @description The variables that its published page writes (or its draft, if it was never published).
          */
         get: operations["get_experiences_id_missing_variables"];
         put?: never;
         /**
          * Add the variables that an experience's tags lack
-         * @description Tags in use that lead there get each variable that its page writes and they
-         *     lack, with an empty value; what is there stays. One call does 5,000 tags, in
-         *     short batches: `more` says whether to call again.
+         * @description Tags in use that lead there get each variable that the page writes and they lack, with an empty
+         *     value. Existing variables stay. A call changes up to 5,000 tags, in short batches: `more` says
+         *     whether to call again.
          */
         post: operations["post_experiences_id_missing_variables"];
         delete?: never;
@@ -290,9 +285,9 @@ export interface paths {
         put?: never;
         /**
          * Preview an experience
-         * @description What a tap of a tag would lead to if the draft were published, or the
-         *     `content` that is sent: a page as its visitor would get it. Nothing is
-         *     recorded, and no rolling key is issued: `ROLLING_KEY` stands in its place.
+         * @description The result of a tap as if the draft, or the `content` in the request, was published: a redirect,
+         *     or the page as its visitor would see it. Nothing is recorded, and no rolling key is issued:
+         *     `ROLLING_KEY` stands in its place.
          */
         post: operations["post_experiences_id_preview"];
         delete?: never;
@@ -312,8 +307,8 @@ export interface paths {
         put?: never;
         /**
          * Publish the draft
-         * @description As a new version, to which taps lead from now on. Where the draft does not
-         *     differ from what is published, nothing changes.
+         * @description It becomes a new version, to which taps lead from now on. If the draft does not differ from the
+         *     published version, nothing changes.
          */
         post: operations["post_experiences_id_publish"];
         delete?: never;
@@ -333,9 +328,9 @@ export interface paths {
         put?: never;
         /**
          * Publish an earlier version again
-         * @description Its content becomes a new version, to which taps lead from now on; where it
-         *     is what is published, nothing changes. The draft follows, unless it has
-         *     changes that were never published: those are kept.
+         * @description Its content becomes a new version, to which taps lead from now on. If that content is already
+         *     published, nothing changes. The draft becomes the same, unless it has unpublished changes: those
+         *     are kept.
          */
         post: operations["post_experiences_id_rollback"];
         delete?: never;
@@ -353,7 +348,7 @@ export interface paths {
         };
         /**
          * List the versions of an experience
-         * @description Everything that was ever published, the newest first. A version never changes.
+         * @description All published versions, the newest first. A version never changes.
          */
         get: operations["get_experiences_id_versions"];
         put?: never;
@@ -375,8 +370,8 @@ export interface paths {
         put?: never;
         /**
          * Import an experience from a file
-         * @description It becomes a new draft. Everything in the file is checked, and its images are
-         *     written anew, as where each is sent by itself. At most 48 MiB.
+         * @description It becomes a new draft. Everything in the file is checked, and its images are encoded again, as
+         *     if each was uploaded. At most 48 MiB.
          */
         post: operations["post_experiences_import"];
         delete?: never;
@@ -394,8 +389,8 @@ export interface paths {
         };
         /**
          * List experiences whose tags lack variables
-         * @description Forms and variable buttons of a page change variables and make none: for a
-         *     tag without the variable they fail. All experiences with such tags in use.
+         * @description Forms and variable buttons change existing variables only: they fail for a tag that lacks the
+         *     variable. Lists every experience with such tags in use.
          */
         get: operations["get_experiences_missing_variables"];
         put?: never;
@@ -415,8 +410,8 @@ export interface paths {
         };
         /**
          * List templates of studio experiences
-         * @description Ten pages to begin with. To use one, create an experience from its members,
-         *     and give the tags that lead there its variables.
+         * @description Ten pages to start from. To use one, create an experience from its members, and add its
+         *     variables to the tags that lead there.
          */
         get: operations["get_experiences_templates"];
         put?: never;
@@ -442,7 +437,7 @@ export interface paths {
         put?: never;
         /**
          * Create an inlay
-         * @description Keys go in and never come out. The UID of a deleted inlay may be used
+         * @description Keys are write-only: Tapdesk never shows them again. The UID of a deleted inlay can be used
          *     again; codes that were accepted under the same keys are not accepted again.
          */
         post: operations["post_inlays"];
@@ -473,9 +468,9 @@ export interface paths {
         head?: never;
         /**
          * Change an inlay
-         * @description Other keys start its counter from 0, for re-encoding a chip resets it: codes
-         *     made under the old keys no longer verify. Keys that it had before come back
-         *     with their counter, so that no code is accepted twice. UID and technology do not change.
+         * @description New keys start its counter from 0, because encoding a chip again resets it: codes made under the
+         *     old keys no longer verify. Former keys return with their counter, so that no code is accepted
+         *     twice. UID and technology cannot change.
          */
         patch: operations["patch_inlays_id"];
         trace?: never;
@@ -489,10 +484,9 @@ export interface paths {
         };
         /**
          * List interactions
-         * @description The newest first. Those of one tag are found directly; everything else is
-         *     looked for from the newest interaction on, and after 20,000 that were looked
-         *     at a page ends, however few it has: with filters, go on while there is a
-         *     `next`.
+         * @description The newest first. The interactions of one tag are found by an index. Other filters scan from the
+         *     newest interaction on, and a page ends after 20,000 scanned interactions, however few it has:
+         *     continue while there is a `next`.
          */
         get: operations["get_interactions"];
         put?: never;
@@ -535,7 +529,7 @@ export interface paths {
         put?: never;
         /**
          * Create a master key
-         * @description The key goes in and never comes out.
+         * @description The key is write-only: Tapdesk never shows it again.
          */
         post: operations["post_master_keys"];
         delete?: never;
@@ -564,7 +558,7 @@ export interface paths {
         head?: never;
         /**
          * Rename a master key
-         * @description What its inlays' keys follow from does not change.
+         * @description The key and its derivation cannot change.
          */
         patch: operations["patch_master_keys_id"];
         trace?: never;
@@ -578,8 +572,7 @@ export interface paths {
         };
         /**
          * Get the settings
-         * @description Each with its value, and whether an argument, the environment, the stored
-         *     settings or nobody decided it.
+         * @description Each with its value and its source: argument, environment, stored setting or default.
          */
         get: operations["get_settings"];
         put?: never;
@@ -608,7 +601,7 @@ export interface paths {
          */
         get: operations["get_sheets"];
         put?: never;
-        /** Begin a test sheet */
+        /** Create a test sheet */
         post: operations["post_sheets"];
         delete?: never;
         options?: never;
@@ -668,8 +661,8 @@ export interface paths {
         put?: never;
         /**
          * Add a row to a test sheet
-         * @description It is on disk when the answer comes. A UID may stand in several rows; the
-         *     verdict is stored as it was sent.
+         * @description The row is on disk before the answer is sent. A UID can have several rows; the verdict is stored
+         *     as sent.
          */
         post: operations["post_sheets_id_rows"];
         delete?: never;
@@ -690,8 +683,8 @@ export interface paths {
         put?: never;
         /**
          * Move the time of the simulated world forward
-         * @description It is ahead for simulated interactions alone, from now on: their rolling keys
-         *     expire earlier, the real ones do not.
+         * @description From now on it is ahead, for simulated interactions only: their rolling keys expire earlier,
+         *     real ones do not.
          */
         post: operations["post_simulator_clock"];
         delete?: never;
@@ -715,8 +708,8 @@ export interface paths {
         put?: never;
         /**
          * Create a virtual inlay
-         * @description It is an inlay as any other for the service, on a simulated tag: what comes
-         *     of its taps is marked simulated everywhere.
+         * @description For the service it is an inlay like any other, on a simulated tag: its taps are marked as
+         *     simulated everywhere.
          */
         post: operations["post_simulator_inlays"];
         delete?: never;
@@ -738,7 +731,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a virtual inlay
-         * @description The inlay it is for the service goes with it; its tag stays.
+         * @description Its inlay is deleted with it; its tag stays.
          */
         delete: operations["delete_simulator_inlays_id"];
         options?: never;
@@ -757,8 +750,8 @@ export interface paths {
         put?: never;
         /**
          * Tap a virtual inlay
-         * @description The chip's counter rises, then it makes a one-time URL. The rolling key of a
-         *     followed tap is in the answer, for whoever called made this tap.
+         * @description The chip's counter rises, then it makes a one-time URL. If the URL is opened, the answer
+         *     contains the rolling key, because the caller made this tap.
          */
         post: operations["post_simulator_inlays_id_tap"];
         delete?: never;
@@ -776,8 +769,8 @@ export interface paths {
         };
         /**
          * Get taps over time
-         * @description Taps in buckets of an hour or a day, in all, by reason and by tag, and what
-         *     needs attention. The stretch of time is widened to whole buckets, at most 1,000.
+         * @description Taps in buckets of an hour or a day, in total, by reason and by tag, and what needs attention.
+         *     The period is widened to whole buckets, at most 1,000.
          */
         get: operations["get_stats"];
         put?: never;
@@ -797,8 +790,7 @@ export interface paths {
         };
         /**
          * List tags
-         * @description A text of three characters or more is found through an index; a shorter one
-         *     is looked for tag by tag.
+         * @description A search for three characters or more uses an index; a shorter one scans all tags.
          */
         get: operations["get_tags"];
         put?: never;
@@ -826,18 +818,17 @@ export interface paths {
         post?: never;
         /**
          * Delete a tag
-         * @description Its URL leads nowhere then, and its slug stays its own: `restore` of
-         *     `/tags/bulk` brings it back as it was.
+         * @description Its URL no longer leads anywhere, and its slug stays reserved: `restore` of `/tags/bulk`
+         *     restores it.
          */
         delete: operations["delete_tags_id"];
         options?: never;
         head?: never;
         /**
          * Change a tag
-         * @description A merge patch (RFC 7396): members that are not sent stay as they are, `null`
-         *     empties; what cannot be empty refuses it. A slug that is replaced stays the
-         *     tag's own, listed in `former_slugs`, and goes on answering as the tag, until
-         *     it is released.
+         * @description A merge patch (RFC 7396): members that are not sent stay as they are; `null` empties a member,
+         *     if it can be empty. A replaced slug stays the tag's own, listed in `former_slugs`, and still
+         *     leads to the tag until it is released.
          */
         patch: operations["patch_tags_id"];
         trace?: never;
@@ -866,12 +857,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a attribute of a tag */
+        /** Get an attribute of a tag */
         get: operations["get_tags_id_attributes_key"];
-        /** Set a attribute of a tag, or predefine it */
+        /** Set an attribute of a tag, or predefine it */
         put: operations["put_tags_id_attributes_key"];
         post?: never;
-        /** Remove a attribute of a tag */
+        /** Remove an attribute of a tag */
         delete: operations["delete_tags_id_attributes_key"];
         options?: never;
         head?: never;
@@ -926,7 +917,7 @@ export interface paths {
         post?: never;
         /**
          * Release a former slug of a tag
-         * @description Inlays and prints that end in it lead nowhere then, and any tag can have it.
+         * @description Inlays and prints with it no longer lead anywhere, and any tag can take it.
          */
         delete: operations["delete_tags_id_former_slugs_slug"];
         options?: never;
@@ -946,13 +937,13 @@ export interface paths {
         post?: never;
         /**
          * Erase a tag's personal traces
-         * @description Forgets who came to the tag: its visitors, and of each of its interactions
-         *     the client, the country, whether the visitor had come before, and the values
-         *     that an update wrote. Interactions, verdicts and counts stay, and so do the
-         *     tag's variables as they are now. Of a deleted tag, too.
+         * @description Erases who came to the tag: its visitors, and of each of its interactions the client, the
+         *     country, whether the visitor had come before, and the values that an update wrote. Interactions,
+         *     verdicts and counts stay, and so do the tag's current variables. It works for a deleted tag,
+         *     too.
          *
-         *     A long history is erased step by step, so that taps go on meanwhile. Where
-         *     the request is broken off, some of it is done; send it again.
+         *     A long history is erased step by step, so that taps continue. If the request is interrupted,
+         *     some of it is done: send it again.
          */
         delete: operations["delete_tags_id_traces"];
         options?: never;
@@ -1007,15 +998,14 @@ export interface paths {
         put?: never;
         /**
          * Change many tags
-         * @description Tags are changed in short batches, so that taps go on meanwhile: each batch
-         *     is changed as a whole or not at all. If it cannot go on, `stopped` says why,
-         *     `undo` covers what is done, and `rest` what is not.
+         * @description Tags are changed in short batches, so that taps continue: each batch is changed as a whole or
+         *     not at all. If the call stops early, `stopped` says why, `undo` reverts what was done, and
+         *     `rest` does what was not.
          *
-         *     With `expected_count` nothing is changed if another number of tags is
-         *     selected: 409, `code: "count_changed"`. With `limit` the call ends after so
-         *     many tags: a caller sends the requests in `rest` one after the other, shows
-         *     `done` as progress, and stops when it likes. The `undo` of all answers
-         *     together takes everything back.
+         *     With `expected_count` nothing is changed if another number of tags is selected: 409, `code:
+         *     "count_changed"`. With `limit` the call ends after that many tags: the caller sends the requests
+         *     in `rest` one after the other, can show `done` as progress, and can stop at any time. The `undo`
+         *     of all answers together reverts everything.
          */
         post: operations["post_tags_bulk"];
         delete?: never;
@@ -1033,13 +1023,12 @@ export interface paths {
         };
         /**
          * Export tags
-         * @description A CSV file with the columns of import, one for each property that there is.
-         *     Imported again it makes the same tags. A property that a tag does not have is
-         *     `(none)`, one with an empty value a lone apostrophe; other cells are empty
-         *     where there is nothing. A cell that a spreadsheet would take for a formula, or
-         *     import for one of its words, has an apostrophe in front. `Tapdesk-Total` is
-         *     how many tags there were when the export began. Simulated tags are never exported. What is written while the export
-         *     goes on may be in it or not; each tag is as it was at one moment.
+         * @description A CSV file with the columns of import and one column for each property key. If it is imported,
+         *     it makes the same tags. A property that a tag does not have is `(none)`, one with an empty value
+         *     a single apostrophe; other cells are empty if there is no value. A cell that a spreadsheet would
+         *     take for a formula, or import for one of its words, begins with an apostrophe. `Tapdesk-Total`
+         *     is the number of tags when the export began. Simulated tags are never exported. Changes during
+         *     the export may be in it or not; each tag is as it was at one moment.
          */
         get: operations["get_tags_export"];
         put?: never;
@@ -1082,7 +1071,7 @@ export interface paths {
          *     be. A text that is one of these words itself has an apostrophe in front, as
          *     export writes it; one that export put there is taken away again.
          *
-         *     Results come while the work goes on, each on a line of its own.
+         *     Results arrive during the import, each on its own line.
          */
         post: operations["post_tags_import"];
         delete?: never;
@@ -1106,7 +1095,7 @@ export interface paths {
         put?: never;
         /**
          * Create an admin token
-         * @description The answer alone shows the token: keep it.
+         * @description Only this answer shows the token: store it.
          */
         post: operations["post_tokens"];
         delete?: never;
@@ -1127,8 +1116,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an admin token
-         * @description Whoever holds it is refused from now on. What it opened, such as a stream of
-         *     events or a download, ends within a second.
+         * @description It is refused from now on. Its open streams of events and downloads end within a second.
          */
         delete: operations["delete_tokens_id"];
         options?: never;
@@ -1197,13 +1185,13 @@ export interface paths {
         put?: never;
         /**
          * Add meta keys to a URL template
-         * @description A tap whose URL has neither slug nor UID is found by them: each is one
-         *     decryption more. Keys that it has stay as they are.
+         * @description They find the inlay of a URL with neither slug nor UID; each costs one more decryption. Existing
+         *     keys stay.
          */
         post: operations["post_url_templates_id_meta_keys"];
         /**
-         * Take a meta key from a URL template
-         * @description Refused while inlays are found by it alone.
+         * Remove a meta key from a URL template
+         * @description Refused while it is the only key that finds some inlays.
          */
         delete: operations["delete_url_templates_id_meta_keys"];
         options?: never;
@@ -1222,9 +1210,8 @@ export interface paths {
         put?: never;
         /**
          * Find the template of one-time URLs
-         * @description Nothing is a guess that is told as a fact. It opens no URL, and uses the
-         *     keys of the request alone: they are not stored. It takes 2 seconds at most,
-         *     one search at a time.
+         * @description The answer says how sure it is. No URL is opened. Only the keys in the request are used, and
+         *     they are not stored. A search takes at most 2 seconds, and one runs at a time.
          */
         post: operations["post_url_templates_solve"];
         delete?: never;
@@ -1244,10 +1231,9 @@ export interface paths {
         put?: never;
         /**
          * Check a tap's URL
-         * @description A dry run: nothing is consumed and nothing is recorded. If the code does
-         *     not verify, the keys known here are tried in every role to find the setting
-         *     that is wrong. With the `chip` on which a reader found the URL it tells
-         *     whether the URL was copied from another chip: the first finding says why.
+         * @description A dry run: nothing is consumed or recorded. If the code does not verify, all known keys are
+         *     tried in every role to find the wrong setting. With the `chip` on which a reader found the URL,
+         *     the answer says whether the URL was copied from another chip: the first finding says why.
          */
         post: operations["post_verification"];
         delete?: never;
@@ -1265,8 +1251,7 @@ export interface paths {
         };
         /**
          * Read this document as a page
-         * @description It needs no token, but a host name by which the admin API may be addressed.
-         *     Public listeners do not serve it.
+         * @description It needs no token, but a host name that the admin API answers. Public listeners do not serve it.
          */
         get: operations["get_docs"];
         put?: never;
@@ -1303,7 +1288,7 @@ export interface paths {
         };
         /**
          * An image of a page
-         * @description Its address is in the page; it cannot be made up. An image never changes.
+         * @description Its URL is in the page and cannot be guessed. An image never changes.
          */
         get: operations["get_media_name"];
         put?: never;
@@ -1323,8 +1308,8 @@ export interface paths {
         };
         /**
          * Get the metrics
-         * @description For Prometheus, in the text format of `OpenMetrics`. They tell how much an owner's tags are
-         *     tapped, so they need the admin token: `authorization.credentials_file` of a scrape job.
+         * @description For Prometheus, in the text format of `OpenMetrics`. They show how often an owner's tags are
+         *     tapped, so they need an admin token: `authorization.credentials_file` of a scrape job.
          */
         get: operations["get_metrics"];
         put?: never;
@@ -1344,8 +1329,7 @@ export interface paths {
         };
         /**
          * Get this document
-         * @description It needs no token, but a host name by which the admin API may be addressed.
-         *     Public listeners do not serve it.
+         * @description It needs no token, but a host name that the admin API answers. Public listeners do not serve it.
          */
         get: operations["get_openapi_json"];
         put?: never;
@@ -1403,16 +1387,15 @@ export interface paths {
         };
         /**
          * Tap a tag
-         * @description What an inlay's one-time URL, a QR code or a static URL leads to. The code is
-         *     verified and the interaction recorded before the answer, which carries the
-         *     rolling key as `rk`.
+         * @description The target of an inlay's one-time URL, a QR code or a static URL. The code is verified and the
+         *     interaction recorded before the answer, which contains the rolling key as `rk`.
          */
         get: operations["get_t_slug"];
         put?: never;
         /**
          * Send a form of a page
-         * @description What the forms of a studio page do without JavaScript: the update operation,
-         *     answered with the page as it is now. Sent again it is the same submission.
+         * @description Forms of a studio page use it without JavaScript. It updates variables, and answers with the
+         *     page as it is now. Sent again, it counts as the same submission.
          */
         post: operations["post_t_slug"];
         delete?: never;
@@ -1432,9 +1415,8 @@ export interface paths {
         put?: never;
         /**
          * Update tag variables
-         * @description Sets existing variables of the tag whose tap the rolling key is of, all or
-         *     none, once. The same request with the same `Idempotency-Key` gets the same
-         *     answer again until the key expires.
+         * @description Sets existing variables of the tag that the rolling key was issued for: all or none, and once.
+         *     The same request with the same `Idempotency-Key` gets the same answer until the key expires.
          */
         post: operations["post_v2_interactions_data"];
         delete?: never;
@@ -1452,15 +1434,15 @@ export interface paths {
         };
         /**
          * Retrieve the interaction payload
-         * @description Trades a rolling key for the payload of its interaction. An invalid or
-         *     expired key gets an empty array. Reading never consumes the key.
+         * @description Returns the payload of the rolling key's interaction. An invalid or expired key gets an empty
+         *     array. Reading never consumes the key.
          */
         get: operations["get_v2_interactions_rk_payload"];
         put?: never;
         /**
          * Retrieve the interaction payload
-         * @description Trades a rolling key for the payload of its interaction. An invalid or
-         *     expired key gets an empty array. Reading never consumes the key.
+         * @description Returns the payload of the rolling key's interaction. An invalid or expired key gets an empty
+         *     array. Reading never consumes the key.
          */
         post: operations["post_v2_interactions_rk_payload"];
         delete?: never;
@@ -1473,13 +1455,13 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description Tags that got what they lacked. */
+        /** @description The result of adding missing variables. */
         AddedVariables: {
-            /** @description Whether others still lack some: the call is repeated for them. */
+            /** @description Whether other tags still lack some: call again. */
             more: boolean;
             /**
              * Format: int64
-             * @description How many tags this call gave variables.
+             * @description How many tags got variables in this call.
              */
             tags: number;
         };
@@ -1505,11 +1487,11 @@ export interface components {
             /** @description In the order of the experiences. */
             items: components["schemas"]["MissingVariables"][];
         };
-        /** @description NXP AN10922 over an input of the owner's. */
+        /** @description NXP AN10922 over an input that the owner chooses. */
         An10922Derivation: {
             /** @description Whether the meta key is diversified too; otherwise it is the master key itself. */
             diversify_meta?: boolean;
-            /** @description What is diversified with. */
+            /** @description The input of the diversification. */
             input: components["schemas"]["DiversificationInput"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -1550,7 +1532,8 @@ export interface components {
         Attention: {
             /**
              * Format: int64
-             * @description Verified taps before which reads of their inlay never reached the service.
+             * @description Verified taps with a counter gap: reads of their inlay before them never reached the
+             *     service.
              */
             counter_gaps: number;
             /**
@@ -1574,7 +1557,7 @@ export interface components {
              */
             used_up: number;
         };
-        /** @description A block of a studio page. Macros may stand in every text but keys, and in a button's URL. */
+        /** @description A block of a studio page. Every text except keys can contain macros, and so can a button's URL. */
         Block: components["schemas"]["HeadingBlock"] | components["schemas"]["TextBlock"] | components["schemas"]["ButtonBlock"] | components["schemas"]["VideoBlock"] | components["schemas"]["NoticeBlock"] | components["schemas"]["ProgressBlock"] | components["schemas"]["ImageBlock"] | components["schemas"]["DividerBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["FormBlock"] | components["schemas"]["VariableButtonBlock"] | components["schemas"]["ConditionBlock"];
         /** @description Boltcard's deterministic scheme: K1 is the shared meta key, K2 the file key. */
         BoltcardDerivation: {
@@ -1599,7 +1582,7 @@ export interface components {
             /** @description When the bucket begins. */
             at: components["schemas"]["Timestamp"];
         };
-        /** @description A button that leads elsewhere. */
+        /** @description A button with a link. */
         ButtonBlock: {
             /** @description What it says. */
             label: string;
@@ -1632,35 +1615,35 @@ export interface components {
             /** @description Its value before. */
             old: string;
         };
-        /** @description What a reader tells of the chip that carries a URL. */
+        /** @description The chip on which a reader found a URL. */
         Chip: {
             /** @description Whether the chip's settings say that it writes codes into its URL; null if they were not read. */
             makes_codes?: boolean | null;
             /**
-             * @description The make: one of the technologies of an inlay, or another word for any other chip; null
-             *     if it was not found out.
+             * @description The technology: one of those of an inlay, or another word for any other chip; null if
+             *     unknown.
              */
             technology?: string | null;
-            /** @description The UID in hexadecimal, of 4, 7 or 10 bytes; null if the reader does not tell it. */
+            /** @description The UID in hexadecimal, of 4, 7 or 10 bytes; null if unknown. */
             uid?: string | null;
         };
         Choice: string;
-        /** @description What the service takes for the present. */
+        /** @description The service's current time. */
         ClockView: {
             now: components["schemas"]["Timestamp"];
         };
-        /** @description Blocks that are not always shown. */
+        /** @description Blocks that depend on a condition. */
         ConditionBlock: {
-            /** @description What is shown then. */
+            /** @description The blocks that are shown if it is met. */
             blocks: components["schemas"]["Block"][];
-            /** @description What is shown instead. */
+            /** @description The blocks that are shown otherwise. */
             otherwise?: components["schemas"]["Block"][];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             type: "condition";
-            /** @description When they are. */
+            /** @description The condition. */
             when: components["schemas"]["When"];
         };
         /** @description It updated variables. */
@@ -1675,17 +1658,17 @@ export interface components {
         };
         /** @description A content as the API takes it and storage keeps it: not checked yet. */
         ContentFields: {
-            /** @description Of a studio experience: what stands on its page, from top to bottom. */
+            /** @description Of a studio experience: the blocks of its page, from top to bottom. */
             blocks?: components["schemas"]["Block"][];
             /** @description Which kind of experience it is. */
             kind: components["schemas"]["ExperienceKind"];
             /**
-             * @description Of a redirect: other targets, each under its conditions. The first rule whose
-             *     conditions are all met leads; where none is, `target_url` does.
+             * @description Of a redirect: other targets under conditions. The first rule whose conditions are all met
+             *     decides; if there is none, `target_url` does.
              */
             rules?: components["schemas"]["Rule"][];
             /**
-             * @description Of a redirect: an `http` or `https` URL; macros stand behind its host.
+             * @description Of a redirect: an `http` or `https` URL; macros can follow its host.
              * @example https://example.com/?sn={{tag:attribute:sku}}
              */
             target_url?: string;
@@ -1698,7 +1681,7 @@ export interface components {
          */
         Corners: "soft" | "round" | "square";
         CountryCode: string;
-        /** @description The visitor's country, as far as it is known, is one of these. */
+        /** @description The visitor's country is known and one of these. */
         CountryWhen: {
             /** @description Codes of two letters (ISO 3166-1) such as `DE`. At least one. */
             any_of: components["schemas"]["CountryCode"][];
@@ -1731,7 +1714,7 @@ export interface components {
             /** @description The token itself. It is never shown again. */
             token: string;
         };
-        /** @description Delete. The slugs stay the tags' own. */
+        /** @description Delete. The slugs stay reserved for the tags. */
         DeleteTagBulkChange: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -1761,7 +1744,7 @@ export interface components {
         };
         /** @description The demo data. */
         Demo: {
-            /** @description Whether anything of it was missing, and is made now. */
+            /** @description Whether any part was missing and was created. */
             made: boolean;
             /** @description Its tags. Two of them have a virtual inlay in the simulator. */
             tags: components["schemas"]["DemoTag"][];
@@ -1773,27 +1756,27 @@ export interface components {
         };
         /** @description A tag of the demo data. */
         DemoTag: {
-            /** @description What there is to see in it, in words. */
+            /** @description What it shows, in words. */
             about: string;
             /** @description Its identifier. */
             id: components["schemas"]["TagId"];
             /** @description The last part of its URL. */
             slug: string;
         };
-        /** @description How the keys of an inlay follow from a master key. */
+        /** @description How an inlay's keys are derived from a master key. */
         Derivation: components["schemas"]["An10922Derivation"] | components["schemas"]["BoltcardDerivation"] | components["schemas"]["SdmBackendDerivation"] | components["schemas"]["Ntag424CrateDerivation"] | components["schemas"]["PlainCmacDerivation"];
         Device: {
             country: string;
             r: boolean;
             rd: boolean;
         };
-        /** @description What tells two versions apart. */
+        /** @description The difference between two versions. */
         Difference: {
             /** @description Whether they differ. */
             differs: boolean;
             /**
              * Format: int32
-             * @description The version that is compared; `null` for nothing, where none was published.
+             * @description The version that is compared; `null` if none was published.
              */
             from?: number | null;
             /** @description The lines of both, in order. */
@@ -1806,9 +1789,9 @@ export interface components {
         };
         /** @description A line of a difference: a part of one of the contents, or of both. */
         DifferenceLine: {
-            /** @description Which content it is of. */
+            /** @description Which content it belongs to. */
             change: components["schemas"]["LineChange"];
-            /** @description How deep it is within conditions. */
+            /** @description Its nesting depth within conditions. */
             depth: number;
             /** @description What it says, in one line or several. */
             text: string;
@@ -1835,31 +1818,31 @@ export interface components {
         };
         /** @description Something that happened, committed before it is told. */
         Event: components["schemas"]["InteractionEvent"] | components["schemas"]["UpdateEvent"];
-        /** @description What every inlay of a sheet is expected to show. */
+        /** @description The expected result for every inlay of a sheet. */
         Expected: {
             experience_id?: components["schemas"]["ExperienceId"] | null;
-            /** @description Whether writing it is locked, for good or by a key; `null` where that does not matter. */
+            /** @description Whether writing it is locked, for good or by a key; `null` if either will do. */
             locked?: boolean | null;
             /**
              * @description The base of its URL, as it is encoded: scheme, host, port and path; `null` for the
              *     service's own tag URL, as it is when an inlay is judged.
              */
             tag_url?: string | null;
-            /** @description The `tag_verified` of its tap; `null` where that does not matter. */
+            /** @description The `tag_verified` of its tap; `null` if any will do. */
             tag_verified?: boolean | null;
         };
         /**
-         * @description An experience as the admin API shows it. Its content is the draft; what is
-         *     published is the version with the number `published_version`.
+         * @description An experience as the admin API shows it. Its content is the draft. The published content is the
+         *     version with the number `published_version`.
          */
         Experience: components["schemas"]["RedirectExperience"] | components["schemas"]["StudioExperience"];
-        /** @description An experience as one file. The identifiers of its images mean something within it alone. */
+        /** @description An experience as one file. Its image identifiers are valid only within the file. */
         ExperienceFile: {
-            /** @description What it shows, or where it leads. */
+            /** @description Its content. */
             content: components["schemas"]["ContentFields"];
             /** @description Its images. */
             images?: components["schemas"]["FileImage"][];
-            /** @description What the owner calls it. */
+            /** @description Its name. */
             name: string;
             /**
              * Format: int32
@@ -1877,60 +1860,60 @@ export interface components {
          * @enum {string}
          */
         ExperienceKind: "redirect" | "studio";
-        /** @description The members of an experience that its owner decides, as they are sent. */
+        /** @description The writable members of an experience. */
         ExperienceMembers: {
-            /** @description Of a studio experience: what stands on its page, from top to bottom. */
+            /** @description Of a studio experience: the blocks of its page, from top to bottom. */
             blocks?: components["schemas"]["Block"][] | null;
-            /** @description Does not change. */
+            /** @description It cannot change. */
             kind: components["schemas"]["ExperienceKind"];
-            /** @description What the owner calls it. Need not be unique. */
+            /** @description Its name. Need not be unique. */
             name: string;
             /**
-             * @description Of a redirect: other targets, each under its conditions. The first rule whose
-             *     conditions are all met leads; where none is, `target_url` does.
+             * @description Of a redirect: other targets under conditions. The first rule whose conditions are all met
+             *     decides; if there is none, `target_url` does.
              */
             rules?: components["schemas"]["Rule"][];
             /**
-             * @description Of a redirect: an `http` or `https` URL; macros stand behind its host.
+             * @description Of a redirect: an `http` or `https` URL; macros can follow its host.
              * @example https://example.com/?sn={{tag:attribute:sku}}
              */
             target_url?: string | null;
             /** @description Of a studio experience: how its page looks. */
             theme?: components["schemas"]["Theme"];
         };
-        /** @description The members of an experience that its owner decides, as they are sent. */
+        /** @description The writable members of an experience. */
         ExperienceMembersPatch: {
-            /** @description Of a studio experience: what stands on its page, from top to bottom. */
+            /** @description Of a studio experience: the blocks of its page, from top to bottom. */
             blocks?: components["schemas"]["Block"][] | null;
-            /** @description Does not change. */
+            /** @description It cannot change. */
             kind?: components["schemas"]["ExperienceKind"];
-            /** @description What the owner calls it. Need not be unique. */
+            /** @description Its name. Need not be unique. */
             name?: string;
             /**
-             * @description Of a redirect: other targets, each under its conditions. The first rule whose
-             *     conditions are all met leads; where none is, `target_url` does.
+             * @description Of a redirect: other targets under conditions. The first rule whose conditions are all met
+             *     decides; if there is none, `target_url` does.
              */
             rules?: components["schemas"]["Rule"][] | null;
             /**
-             * @description Of a redirect: an `http` or `https` URL; macros stand behind its host.
+             * @description Of a redirect: an `http` or `https` URL; macros can follow its host.
              * @example https://example.com/?sn={{tag:attribute:sku}}
              */
             target_url?: string | null;
             theme?: components["schemas"]["ThemePatch"] | null;
         };
-        /** @description A studio experience to begin with. */
+        /** @description A template of a studio experience. */
         ExperienceTemplate: {
-            /** @description What it is for, in a sentence. */
+            /** @description Its purpose, in a sentence. */
             about: string;
             /** @description The experience, to be created and edited. */
             experience: components["schemas"]["ExperienceMembers"];
-            /** @description Its page, as the visitor of a tag would get it that has values for everything. */
+            /** @description Its page as a visitor sees it, if the tag has a value for everything. */
             html: string;
-            /** @description Its name: it never changes. */
+            /** @description Its name, which never changes. */
             name: string;
-            /** @description What people call it. */
+            /** @description Its display name. */
             title: string;
-            /** @description The variables that a tag needs for it, with the values to begin with. */
+            /** @description The variables that a tag needs for it, with their initial values. */
             variables: {
                 [key: string]: string;
             };
@@ -1948,11 +1931,11 @@ export interface components {
          * @enum {string}
          */
         FieldKind: "text" | "multiline" | "email" | "number" | "choice" | "checkbox";
-        /** @description What a chip encrypted of its file. */
+        /** @description File data that the chip encrypted. */
         FileData: {
             /** @description All of it, in hex digits. */
             hex: string;
-            /** @description The same as text, up to the first zero byte; null if it is none. */
+            /** @description The same as text, up to the first zero byte; null if it is no text. */
             text?: string | null;
         };
         /** @description An image in a file. */
@@ -1962,19 +1945,19 @@ export interface components {
             /** @description How the content names it. */
             id: components["schemas"]["ImageId"];
         };
-        /** @description All that match at the moment at which the call begins. */
+        /** @description All tags that match when the call begins. */
         FilterTagSelection: {
-            /** @description All that match at the moment at which the call begins. */
+            /** @description All tags that match when the call begins. */
             filter: components["schemas"]["TagFilter"];
         };
-        /** @description One thing that keeps a code from verifying. */
+        /** @description A reason why a code does not verify. */
         Finding: {
             /** @description What it is, by name. */
             kind: string;
-            /** @description What it is, and what to set, in words. */
+            /** @description The reason and the remedy, in words. */
             text: string;
         };
-        /** @description What came of opening a one-time URL. */
+        /** @description The result of opening a one-time URL. */
         Followed: {
             interaction_id?: components["schemas"]["InteractionId"] | null;
             /** @description Where it leads. */
@@ -1984,7 +1967,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             reason?: components["schemas"]["Reason"] | null;
-            /** @description The rolling key as received in the redirect; null where none was issued. */
+            /** @description The rolling key as received in the redirect; null if none was issued. */
             rk?: string | null;
             /** @description The rolling key as clients send it. */
             rk_base64?: string | null;
@@ -2001,11 +1984,11 @@ export interface components {
          * @enum {string}
          */
         Font: "system" | "serif" | "rounded" | "mono";
-        /** @description A form. What is sent becomes the tag's variables. */
+        /** @description A form. Its values become the tag's variables. */
         FormBlock: {
-            /** @description Its fields, each of another variable. */
+            /** @description Its fields, each for a different variable. */
             fields: components["schemas"]["FormField"][];
-            /** @description What its button says. */
+            /** @description The label of its button. */
             submit_label: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2015,13 +1998,13 @@ export interface components {
         };
         /** @description A field of a form. */
         FormField: {
-            /** @description What can be chosen. Of a choice at least one; of another kind none. */
+            /** @description The options: at least one for a choice, none for other kinds. */
             choices?: components["schemas"]["Choice"][];
             /** @description What can be entered. */
             kind: components["schemas"]["FieldKind"];
             /** @description What it asks for. */
             label: string;
-            /** @description Whether it must be filled in. */
+            /** @description Whether it is required. */
             required?: boolean;
             /** @description The key of the variable it is written to. */
             variable: components["schemas"]["PropertyKey"];
@@ -2044,13 +2027,13 @@ export interface components {
         };
         HostName: string;
         /**
-         * @description Ids, and ranges of them; those that do not exist, or are deleted (for
-         *     `restore`: are not), are passed over.
+         * @description Ids, and ranges of ids. Those that do not exist or are deleted (for `restore`: are not
+         *     deleted) are skipped.
          */
         IdsTagSelection: {
             /**
-             * @description Ids, and ranges of them; those that do not exist, or are deleted (for
-             *     `restore`: are not), are passed over.
+             * @description Ids, and ranges of ids. Those that do not exist or are deleted (for `restore`: are not
+             *     deleted) are skipped.
              */
             ids: components["schemas"]["TagIds"][];
         };
@@ -2070,7 +2053,7 @@ export interface components {
         };
         /** @description An image of the experience. */
         ImageBlock: {
-            /** @description What it shows, for those who do not see it. Empty for an ornament. */
+            /** @description Alt text. Empty if decorative. */
             alt?: string;
             /** @description Which. */
             image_id: components["schemas"]["ImageId"];
@@ -2090,15 +2073,15 @@ export interface components {
          * @enum {string}
          */
         ImageType: "image/png" | "image/jpeg" | "image/webp" | "image/gif";
-        /** @description The tag of a row. A dry run has no ids, and no slug that would be made up. */
+        /** @description The tag of a row. In a dry run it has no id and no generated slug. */
         ImportedTag: {
-            /** @description The columns whose values are deleted from a tag that was there. */
+            /** @description The columns whose values are deleted from an existing tag. */
             deleted?: string[];
             id?: components["schemas"]["TagId"] | null;
             inlay_id?: components["schemas"]["InlayId"] | null;
             /** @description Its slug. */
             slug?: string | null;
-            /** @description What to know about it, in words. */
+            /** @description Warnings about it, in words. */
             warning?: string | null;
         };
         /** @description An inlay. */
@@ -2124,7 +2107,7 @@ export interface components {
             /** @description Whether it lives in the simulated world. */
             simulated: boolean;
             tag_id?: components["schemas"]["TagId"] | null;
-            /** @description The chip's make. */
+            /** @description The chip's technology. */
             technology: components["schemas"]["Technology"];
             /** @description The chip's UID. */
             uid: components["schemas"]["Uid"];
@@ -2137,9 +2120,9 @@ export interface components {
          * @description An inlay.
          */
         InlayId: number;
-        /** @description What of an inlay can be changed. What is not sent stays as it is. */
+        /** @description Changes to an inlay. Members that are not sent stay as they are. */
         InlayPatch: {
-            /** @description Takes the all-zero factory key, too: its codes prove nothing. */
+            /** @description Accept the all-zero factory key, too; its codes prove nothing. */
             allow_factory_keys?: boolean;
             file_key?: components["schemas"]["SomeKey"] | null;
             /** @description Where the part of the URL that its MAC covers begins. It cannot be null: `none` is the empty input. */
@@ -2150,7 +2133,7 @@ export interface components {
             tag_id?: components["schemas"]["TagId"] | null;
             url_template_id?: components["schemas"]["UrlTemplateId"] | null;
         };
-        /** @description A tap, and what came of it. */
+        /** @description A tap and its result. */
         Interaction: components["schemas"]["TagName"] & {
             /** @description When it was. */
             at: components["schemas"]["Timestamp"];
@@ -2159,7 +2142,7 @@ export interface components {
              * @description The code's read counter.
              */
             counter?: number | null;
-            /** @description Two-letter country of the visitor; empty where it is not known or was erased. */
+            /** @description Two-letter country of the visitor; empty if it is not known or was erased. */
             country: string;
             experience_id?: components["schemas"]["ExperienceId"] | null;
             /**
@@ -2171,7 +2154,7 @@ export interface components {
             /** @description Its identifier. */
             id: components["schemas"]["InteractionId"];
             inlay_id?: components["schemas"]["InlayId"] | null;
-            /** @description Whether the answer carried a rolling key. */
+            /** @description Whether the answer contained a rolling key. */
             key_issued: boolean;
             /**
              * Format: int32
@@ -2191,7 +2174,7 @@ export interface components {
             returning_month: boolean;
             /** @description Whether it is simulated. */
             simulated: boolean;
-            /** @description Whether the code proved a tap; `null` where it was not checked. */
+            /** @description Whether the code proved a tap; `null` if it was not checked. */
             tag_verified?: boolean | null;
             tamper?: components["schemas"]["Tamper"] | null;
             /** @description How the visitor came: `n` NFC, `q` QR code, `u` bare URL. */
@@ -2242,7 +2225,7 @@ export interface components {
              */
             type: "language";
         };
-        /** @description Nothing is done, because other rows were refused. */
+        /** @description Not written, because other rows were refused. */
         LeftOutTagImportOutcome: {
             /** @enum {string} */
             outcome: "left_out";
@@ -2261,7 +2244,7 @@ export interface components {
             outcome: "left_out";
         };
         /**
-         * @description Which of two contents a line is of.
+         * @description Which of two contents a line belongs to.
          * @enum {string}
          */
         LineChange: "same" | "removed" | "added";
@@ -2398,7 +2381,7 @@ export interface components {
         MasterKey: {
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description How an inlay's keys follow from it. */
+            /** @description How an inlay's keys are derived from it. */
             derivation: components["schemas"]["Derivation"];
             /** @description Whether it is the all-zero factory key: codes of its inlays prove nothing. */
             factory_key: boolean;
@@ -2406,7 +2389,7 @@ export interface components {
             id: components["schemas"]["MasterKeyId"];
             /** @description The first 3 bytes of the AES-CMAC of 16 zero bytes under it, to compare by eye. */
             key_check: components["schemas"]["KeyCheck"];
-            /** @description What it is called. */
+            /** @description Its name. */
             name: string;
         };
         /**
@@ -2414,7 +2397,7 @@ export interface components {
          * @description A master key that inlay keys are diversified from.
          */
         MasterKeyId: number;
-        /** @description What of a master key can be changed. */
+        /** @description Changes to a master key. */
         MasterKeyPatch: {
             /** @description Another name. */
             name: string;
@@ -2459,16 +2442,16 @@ export interface components {
             variables: components["schemas"]["PropertyKey"][];
         };
         /**
-         * @description Which cipher an NTAG 424 DNA uses. Nothing in a URL in clear tells which: it is configured.
+         * @description The cipher of an NTAG 424 DNA. A URL in clear does not show it, so it is configured.
          * @enum {string}
          */
         Mode: "aes" | "lrp";
         Network: string;
-        /** @description What the backup is to carry. */
+        /** @description What the backup contains. */
         NewBackup: {
             /**
-             * @description Under this passphrase the key that wraps the inlay keys goes with the
-             *     backup; without one the backup does not carry it.
+             * @description With a passphrase, the backup contains the key that wraps inlay keys, sealed with it;
+             *     without one, it does not.
              */
             passphrase?: string | null;
         };
@@ -2479,12 +2462,12 @@ export interface components {
         };
         /** @description An inlay to be created. */
         NewInlay: {
-            /** @description Takes a factory key, too: its codes prove nothing. */
+            /** @description Accept a factory key, too; its codes prove nothing. */
             allow_factory_keys?: boolean;
             file_key?: components["schemas"]["SomeKey"] | null;
             /**
              * Format: int32
-             * @description The highest counter that was accepted where it moves here from: codes up to it are spent.
+             * @description The highest counter that its former service accepted: codes up to it are spent.
              */
             last_counter?: number;
             mac_from?: components["schemas"]["MacFrom"] | null;
@@ -2493,7 +2476,7 @@ export interface components {
             mirror?: components["schemas"]["Mirror"] | null;
             mode?: components["schemas"]["Mode"] | null;
             tag_id?: components["schemas"]["TagId"] | null;
-            /** @description The chip's make. */
+            /** @description The chip's technology. */
             technology: components["schemas"]["Technology"];
             /** @description The chip's UID. */
             uid: components["schemas"]["Uid"];
@@ -2501,38 +2484,35 @@ export interface components {
         };
         /** @description A master key to be created. */
         NewMasterKey: {
-            /** @description Takes the all-zero factory key, too: codes of its inlays prove nothing. */
+            /** @description Accept the all-zero factory key, too; codes of its inlays prove nothing. */
             allow_factory_keys?: boolean;
-            /** @description How an inlay's keys follow from it. */
+            /** @description How an inlay's keys are derived from it. */
             derivation: components["schemas"]["Derivation"];
             /** @description The key: 32 hex digits; of `sdm_backend` 2 to 128. */
             key: components["schemas"]["MasterSecret"];
-            /** @description What it is called. */
+            /** @description Its name. */
             name: string;
         };
         /** @description A sheet to be created. */
         NewSheet: {
-            /**
-             * @description What every inlay is expected to show. It does not change while rows are
-             *     judged by it.
-             */
+            /** @description The expected result for every inlay. It cannot change while rows are judged by it. */
             expected?: components["schemas"]["Expected"];
-            /** @description What its owner calls it. */
+            /** @description Its name. */
             name: string;
             /**
              * Format: int32
-             * @description How many inlays are to be tested, where that is known.
+             * @description How many inlays are planned, if known.
              */
             planned?: number | null;
         };
         /** @description A token to be created. */
         NewToken: {
-            /** @description What it is for. */
+            /** @description Its purpose. */
             name: string;
         };
         /** @description A URL template to be created. */
         NewUrlTemplate: {
-            /** @description Takes the all-zero factory key, too: its codes prove nothing. */
+            /** @description Accept the all-zero factory key, too; its codes prove nothing. */
             allow_factory_keys?: boolean;
             /** @description Characters of `{enc}`, a multiple of 32. */
             enc_length?: number | null;
@@ -2544,7 +2524,7 @@ export interface components {
             meta_keys?: components["schemas"]["AesKey"][];
             /** @description The cipher of an NTAG 424 DNA. */
             mode?: components["schemas"]["Mode"];
-            /** @description What it is called. */
+            /** @description Its name. */
             name: string;
             /**
              * Format: int32
@@ -2563,7 +2543,7 @@ export interface components {
         };
         /** @description A virtual inlay to be created. One of `tag_id`, `tag` and `name` says on which tag. */
         NewVirtualInlay: {
-            /** @description Takes the all-zero factory key, too. */
+            /** @description Accept the all-zero factory key, too. */
             allow_factory_keys?: boolean;
             file_key?: components["schemas"]["AesKey"] | null;
             mac_from?: components["schemas"]["MacFrom"] | null;
@@ -2583,13 +2563,13 @@ export interface components {
              */
             state: "none";
         };
-        /** @description Something to be seen at once, beside a sign for its tone. */
+        /** @description A highlighted message with an icon for its tone. */
         NoticeBlock: {
             /** @description More of it. */
             text?: string;
             /** @description What it says, in a few words. */
             title: string;
-            /** @description Which sign and colour. */
+            /** @description Its icon and colour. */
             tone: components["schemas"]["Tone"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2613,11 +2593,11 @@ export interface components {
             system_id: components["schemas"]["SystemId"];
         };
         /**
-         * @description The system of a visitor's device, as far as its browser tells.
+         * @description The operating system of a visitor's device, according to its browser.
          * @enum {string}
          */
         OperatingSystem: "android" | "ios" | "windows" | "macos" | "linux" | "other";
-        /** @description The visitor's device says that it runs one of these. */
+        /** @description The visitor's device runs one of these operating systems. */
         OperatingSystemWhen: {
             /** @description The systems. At least one. */
             any_of: components["schemas"]["OperatingSystem"][];
@@ -2661,7 +2641,7 @@ export interface components {
             count?: number | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Experience"][];
-            /** @description To be sent as `after` for the next page; `null` on the last one. */
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
             next?: string | null;
         };
         /** @description A page of a list. */
@@ -2673,7 +2653,7 @@ export interface components {
             count?: number | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Image"][];
-            /** @description To be sent as `after` for the next page; `null` on the last one. */
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
             next?: string | null;
         };
         /** @description A page of a list. */
@@ -2685,7 +2665,7 @@ export interface components {
             count?: number | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Inlay"][];
-            /** @description To be sent as `after` for the next page; `null` on the last one. */
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
             next?: string | null;
         };
         /** @description A page of a list. */
@@ -2697,7 +2677,7 @@ export interface components {
             count?: number | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Interaction"][];
-            /** @description To be sent as `after` for the next page; `null` on the last one. */
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
             next?: string | null;
         };
         /** @description A page of a list. */
@@ -2709,7 +2689,7 @@ export interface components {
             count?: number | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["MasterKey"][];
-            /** @description To be sent as `after` for the next page; `null` on the last one. */
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
             next?: string | null;
         };
         /** @description A page of a list. */
@@ -2721,7 +2701,7 @@ export interface components {
             count?: number | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Sheet"][];
-            /** @description To be sent as `after` for the next page; `null` on the last one. */
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
             next?: string | null;
         };
         /** @description A page of a list. */
@@ -2733,7 +2713,7 @@ export interface components {
             count?: number | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["StoredToken"][];
-            /** @description To be sent as `after` for the next page; `null` on the last one. */
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
             next?: string | null;
         };
         /** @description A page of a list. */
@@ -2745,7 +2725,7 @@ export interface components {
             count?: number | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Tag"][];
-            /** @description To be sent as `after` for the next page; `null` on the last one. */
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
             next?: string | null;
         };
         /** @description A page of a list. */
@@ -2757,7 +2737,7 @@ export interface components {
             count?: number | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["TagProperty"][];
-            /** @description To be sent as `after` for the next page; `null` on the last one. */
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
             next?: string | null;
         };
         /** @description A page of a list. */
@@ -2769,7 +2749,7 @@ export interface components {
             count?: number | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["UrlTemplate"][];
-            /** @description To be sent as `after` for the next page; `null` on the last one. */
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
             next?: string | null;
         };
         /** @description A page of a list. */
@@ -2781,7 +2761,7 @@ export interface components {
             count?: number | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Version"][];
-            /** @description To be sent as `after` for the next page; `null` on the last one. */
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
             next?: string | null;
         };
         /** @description A page of a list. */
@@ -2793,7 +2773,7 @@ export interface components {
             count?: number | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["VirtualInlay"][];
-            /** @description To be sent as `after` for the next page; `null` on the last one. */
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
             next?: string | null;
         };
         /** @description Specification 2.2. */
@@ -2809,7 +2789,7 @@ export interface components {
             payloads: unknown[];
             rk: string;
             social: components["schemas"]["Social"];
-            /** @description True, false, or null where it was not checked. */
+            /** @description True, false, or null if it was not checked. */
             tag_verified?: boolean | null;
             track_location: boolean;
         };
@@ -2829,7 +2809,7 @@ export interface components {
             name?: string;
             /**
              * Format: int64
-             * @description 1 where things of the kind stay where they are, else 0.
+             * @description 1 if venues of this kind do not move, otherwise 0.
              * @default 0
              */
             stationary?: number;
@@ -2845,13 +2825,13 @@ export interface components {
             name?: string | null;
             /**
              * Format: int64
-             * @description 1 where things of the kind stay where they are, else 0.
+             * @description 1 if venues of this kind do not move, otherwise 0.
              */
             stationary?: number | null;
         };
         /** @description A CMAC over an input, without AN10922's padding. Not AN10922, and seen in the field. */
         PlainCmacDerivation: {
-            /** @description What it is over; 01h before the UID as a rule. */
+            /** @description The input of the CMAC: usually 01h and the UID. */
             input: components["schemas"]["DiversificationInput"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2859,20 +2839,20 @@ export interface components {
              */
             scheme: "plain_cmac";
         };
-        /** @description What a tap would lead to. */
+        /** @description The result of a tap. */
         Preview: components["schemas"]["RedirectPreview"] | components["schemas"]["StudioPreview"];
         /** @description The tap to preview. */
         PreviewedTap: {
             content?: components["schemas"]["ContentFields"] | null;
-            /** @description The visitor's country, two letters; the configured default where none is given. */
+            /** @description The visitor's country, two letters; by default the configured one. */
             country?: string | null;
-            /** @description The language that the visitor reads, such as `de` or `pt-BR`; the tag's own where none is given. */
+            /** @description The visitor's language, such as `de` or `pt-BR`; by default the tag's. */
             language?: string | null;
             operating_system?: components["schemas"]["OperatingSystem"] | null;
             scheme?: components["schemas"]["Scheme"] | null;
-            /** @description Whose properties the macros get. It need not lead to this experience. */
+            /** @description The tag whose properties the macros get. It need not lead to this experience. */
             tag_id: components["schemas"]["TagId"];
-            /** @description What verification comes to. */
+            /** @description The verdict of verification. */
             verification: components["schemas"]["VerificationState"];
         };
         /** @description An error of the admin API, as `application/problem+json` (RFC 9457). */
@@ -2890,7 +2870,7 @@ export interface components {
              * @description The status.
              */
             status: number;
-            /** @description The status' own name. */
+            /** @description The name of the status. */
             title: string;
         };
         /**
@@ -2905,7 +2885,7 @@ export interface components {
             /** @description What is wrong with it, and the way out, in words. */
             message: string;
         };
-        /** @description How far something has come: `of` marks in a row, the first of them filled. */
+        /** @description Progress: a row of `of` marks, the first of them filled. */
         ProgressBlock: {
             /** @description What is counted. */
             label: string;
@@ -2920,7 +2900,7 @@ export interface components {
              */
             type: "progress";
             /**
-             * @description How many are filled: a number, or a macro of one. What is none counts as 0.
+             * @description How many are filled: a number, or a macro that gives one. Anything else counts as 0.
              * @example {{tag:variable:stamps}}
              */
             value: string;
@@ -2937,7 +2917,7 @@ export interface components {
         PropertyKey: string;
         RateLimit: number | "off";
         /**
-         * @description Why a tap has its verdict: a stable name in the API and in storage.
+         * @description The reason of a tap's verdict: a stable name in the API and in storage.
          * @enum {string}
          */
         Reason: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "counter_off" | "guessed" | "verifier_off" | "static" | "same_code" | "no_mac" | "jumped";
@@ -2968,16 +2948,16 @@ export interface components {
         RecordedUpdate: {
             /** @description When. */
             at: components["schemas"]["Timestamp"];
-            /** @description What changed. Empty where it was erased. */
+            /** @description The changes. Empty if erased. */
             changes: components["schemas"]["Change"][];
         };
         /** @description A redirect. */
         RedirectContent: {
             /** @enum {string} */
             kind: "redirect";
-            /** @description Other targets, each under its conditions: the first whose conditions are met leads. */
+            /** @description Other targets under conditions: the first rule whose conditions are met decides. */
             rules?: components["schemas"]["Rule"][];
-            /** @description Where to, unless a rule says otherwise. */
+            /** @description The target, unless a rule decides. */
             target_url: string;
         };
         RedirectExperience: components["schemas"]["RedirectContent"] & {
@@ -2987,11 +2967,11 @@ export interface components {
             draft: boolean;
             /** @description Its identifier. */
             id: components["schemas"]["ExperienceId"];
-            /** @description What the owner calls it. */
+            /** @description Its name. */
             name: string;
             /**
              * Format: int32
-             * @description The version that taps lead to; `null` where none was ever published.
+             * @description The version that taps lead to; `null` if none was ever published.
              */
             published_version?: number | null;
             /**
@@ -3008,7 +2988,7 @@ export interface components {
              */
             kind: "redirect";
         };
-        /** @description On to the owner's page. */
+        /** @description A redirect to the owner's page. */
         RedirectPreview: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3017,12 +2997,12 @@ export interface components {
             kind: "redirect";
             /**
              * @description The final URL, with `ROLLING_KEY` where a rolling key would stand.
-             *     `null` where the target is one macro that gives no URL for this tag.
+             *     `null` if the target is one macro that gives no URL for this tag.
              */
             location?: string | null;
         };
         RedirectVersion: components["schemas"]["RedirectContent"] & {
-            /** @description What the experience was called then. */
+            /** @description The experience's name at that time. */
             name: string;
             /** @description When it was published. */
             published_at: components["schemas"]["Timestamp"];
@@ -3058,7 +3038,7 @@ export interface components {
              */
             outcome: "refused";
         };
-        /** @description An update that was refused though its key was good. */
+        /** @description A refused update with a valid key. */
         RefusedUpdate: {
             /** @description When. */
             at: components["schemas"]["Timestamp"];
@@ -3067,7 +3047,7 @@ export interface components {
             /** @description The variable that the tag lacked, if that is why. */
             variable?: string | null;
         };
-        /** @description Bring deleted tags back as they were. */
+        /** @description Restore deleted tags. */
         RestoreTagBulkChange: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3095,7 +3075,7 @@ export interface components {
              */
             action: "restore";
         };
-        /** @description Where to go back to. */
+        /** @description The version to return to. */
         Rollback: {
             /**
              * Format: int32
@@ -3103,7 +3083,7 @@ export interface components {
              */
             version: number;
         };
-        /** @description What came of one inlay. */
+        /** @description The result of one inlay. */
         RowFields: {
             /**
              * Format: int32
@@ -3121,11 +3101,11 @@ export interface components {
              */
             verdict: string;
         };
-        /** @description A target, and when it is the one. */
+        /** @description A target and its conditions. */
         Rule: {
-            /** @description Where a tap leads then: the rules are those of `target_url` of the redirect itself. */
+            /** @description The target of a tap then, under the same rules as the redirect's `target_url`. */
             target_url: string;
-            /** @description What must be met, all of it. At least one condition. */
+            /** @description Conditions that must all be met. At least one. */
             when: components["schemas"]["When"][];
         };
         /** @description The tag's scan count, this tap included, is within bounds. At least one is given. */
@@ -3229,26 +3209,26 @@ export interface components {
         SettingsView: {
             /** @description `app_id` of every payload. */
             app_id: components["schemas"]["Setting_i64"];
-            /** @description Header in which a trusted proxy names the client's country. */
+            /** @description Header in which a trusted proxy names the visitor's country. */
             country_header: components["schemas"]["Setting_Option_String"];
-            /** @description Two-letter country of a client that nothing else tells one of; may be empty. */
+            /** @description Two-letter code used if a visitor's country is unknown; may be empty. */
             default_country: components["schemas"]["Setting_String"];
-            /** @description Host names by which the admin API may be addressed, beside the loopback's and the listener's. */
+            /** @description Host names that the admin API answers, beside loopback names and the listener's address. */
             hosts: components["schemas"]["Setting_Vec_String"];
-            /** @description Refusals a minute and client before they become 429. */
+            /** @description How many calls of one client may be refused in a minute before it gets 429. */
             rate_limit: components["schemas"]["Setting_RateLimit"];
             /** @description How many months interactions are kept. */
             retention_months: components["schemas"]["Setting_u32"];
-            /** @description Where taps of simulated tags lead. */
+            /** @description The redirect target of simulated tags. */
             simulated_targets: components["schemas"]["Setting_SimulatedTargets"];
             /** @description Public base of the tags' URLs, as it is printed and encoded. */
             tag_url: components["schemas"]["Setting_String"];
-            /** @description Address blocks of proxies whose forwarding headers count. */
+            /** @description Address blocks of proxies whose forwarding headers are trusted. */
             trusted_proxies: components["schemas"]["Setting_Vec_String"];
         };
         /** @description Shared meta keys for a URL template. */
         SharedKeys: {
-            /** @description Takes the all-zero factory key, too: its codes prove nothing. */
+            /** @description Accept the all-zero factory key, too; its codes prove nothing. */
             allow_factory_keys?: boolean;
             /** @description Master keys that give all their inlays one meta key. */
             master_key_ids?: components["schemas"]["MasterKeyId"][];
@@ -3260,7 +3240,7 @@ export interface components {
             closed_at?: components["schemas"]["Timestamp"] | null;
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description What every inlay is expected to show. */
+            /** @description The expected result for every inlay. */
             expected: components["schemas"]["Expected"];
             /** @description Its identifier. */
             id: components["schemas"]["SheetId"];
@@ -3270,27 +3250,27 @@ export interface components {
              */
             row_count: number;
         };
-        /** @description What can be changed about a sheet. */
+        /** @description Changes to a sheet. */
         SheetFields: {
             /** @description A closed sheet takes no more rows, until it is opened again. */
             closed?: boolean;
-            /** @description What its owner calls it. */
+            /** @description Its name. */
             name: string;
             /**
              * Format: int32
-             * @description How many inlays are to be tested, where that is known.
+             * @description How many inlays are planned, if known.
              */
             planned?: number | null;
         };
-        /** @description What can be changed about a sheet. */
+        /** @description Changes to a sheet. */
         SheetFieldsPatch: {
             /** @description A closed sheet takes no more rows, until it is opened again. */
             closed?: boolean | null;
-            /** @description What its owner calls it. */
+            /** @description Its name. */
             name?: string;
             /**
              * Format: int32
-             * @description How many inlays are to be tested, where that is known.
+             * @description How many inlays are planned, if known.
              */
             planned?: number | null;
         };
@@ -3309,7 +3289,7 @@ export interface components {
              */
             position: number;
         };
-        /** @description What simulated interactions take for the present. */
+        /** @description The current time of the simulated world. */
         SimulatedClock: {
             /** @description The present moment of the simulated world. */
             now: components["schemas"]["Timestamp"];
@@ -3325,8 +3305,8 @@ export interface components {
          */
         SimulatedTargets: "stand_in" | "real";
         /**
-         * @description A tag's slug: 6 to 32 of `a-z 0-9 -`; unique among tags. The default value
-         *     is empty and stands for "make one up" (see [`Slug::or_generate`]).
+         * @description A tag's slug: 6 to 32 of `a-z 0-9 -`; unique among tags. The default is
+         *     empty, and replaced by a generated one.
          */
         Slug: string;
         Social: {
@@ -3344,11 +3324,11 @@ export interface components {
             derivation?: components["schemas"]["Derivation"] | null;
             /** @description Characters of `{enc}`; null without it. */
             enc_length?: number | null;
-            /** @description Where the MAC's input begins; not known unless a MAC proved it. */
+            /** @description Where the MAC's input begins; unknown unless a MAC proved it. */
             mac_from: components["schemas"]["MacStart"];
             /** @description Its cipher. */
             mode: components["schemas"]["Mode"];
-            /** @description By how many URLs' MACs it is proved. */
+            /** @description How many URLs' MACs prove it. */
             proved_by: number;
             slots?: components["schemas"]["SolveSlots"] | null;
             /** @description Byte of the tamper pair in the decrypted file data; null if it is not there. */
@@ -3364,13 +3344,13 @@ export interface components {
          * @enum {string}
          */
         SolveCertainty: "proved" | "narrowed" | "unknown";
-        /** @description What the URLs could be. */
+        /** @description The result of a search for a template. */
         Solved: {
             /** @description The formats they could have. */
             candidates: components["schemas"]["SolveCandidate"][];
             /**
-             * @description `proved`: the URLs verify as the one candidate. `narrowed`: it is one of the candidates,
-             *     if the chip is a supported one. `unknown`: it cannot be told, or the time was over.
+             * @description `proved`: the URLs verify as the one candidate. `narrowed`: it is one of the candidates, if
+             *     the chip is a supported one. `unknown`: it is undecided, or time ran out.
              */
             certainty: components["schemas"]["SolveCertainty"];
             /**
@@ -3379,7 +3359,7 @@ export interface components {
              */
             tried: number;
         };
-        /** @description One-time URLs as inlays make them, and keys that might be theirs. */
+        /** @description One-time URLs of inlays, and keys that could be theirs. */
         SolveRequest: {
             /** @description Keys of inlays. */
             keys?: components["schemas"]["SomeKey"][];
@@ -3403,7 +3383,7 @@ export interface components {
          * @enum {string}
          */
         Source: "argument" | "environment" | "stored" | "default";
-        /** @description What a stretch of time came to. */
+        /** @description The taps of a period. */
         Stats: {
             /** @description What needs attention. */
             attention: components["schemas"]["Attention"];
@@ -3412,8 +3392,8 @@ export interface components {
             /** @description Every bucket, the oldest first. */
             buckets: components["schemas"]["BucketTaps"][];
             /**
-             * @description Whether `top_tags`, `counter_gaps` and `unset_tags` are of the whole
-             *     stretch; otherwise they are of the newest 50,000 interactions alone.
+             * @description Whether `top_tags`, `counter_gaps` and `unset_tags` cover the whole period;
+             *     otherwise they cover only its newest 50,000 interactions.
              */
             complete: boolean;
             /** @description The same by reason; reasons without a tap are left out. */
@@ -3464,11 +3444,11 @@ export interface components {
         };
         /** @description One step of a tap. */
         Step: {
-            /** @description The reason, in words for people. It carries no rolling key. */
+            /** @description The reason in words. It contains no rolling key. */
             detail: string;
             /** @description Which step. */
             name: components["schemas"]["StepName"];
-            /** @description How it went. */
+            /** @description Its verdict. */
             verdict: components["schemas"]["StepVerdict"];
         };
         /**
@@ -3477,22 +3457,22 @@ export interface components {
          */
         StepName: "url" | "mac" | "counter" | "record" | "key" | "redirect" | "payload" | "update";
         /**
-         * @description How a step went.
+         * @description The verdict of a step.
          * @enum {string}
          */
         StepVerdict: "ok" | "gap" | "failed" | "not_checked" | "pending";
-        /** @description An admin token as far as it is kept and shown. */
+        /** @description An admin token, without the token itself. */
         StoredToken: {
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
             /** @description Its identifier. */
             id: components["schemas"]["TokenId"];
-            /** @description What it is for, in its owner's words. */
+            /** @description Its purpose, in its owner's words. */
             name: string;
         };
         /** @description A page. */
         StudioContent: {
-            /** @description What stands on it, from top to bottom. */
+            /** @description Its blocks, from top to bottom. */
             blocks: components["schemas"]["Block"][];
             /** @enum {string} */
             kind: "studio";
@@ -3506,11 +3486,11 @@ export interface components {
             draft: boolean;
             /** @description Its identifier. */
             id: components["schemas"]["ExperienceId"];
-            /** @description What the owner calls it. */
+            /** @description Its name. */
             name: string;
             /**
              * Format: int32
-             * @description The version that taps lead to; `null` where none was ever published.
+             * @description The version that taps lead to; `null` if none was ever published.
              */
             published_version?: number | null;
             /**
@@ -3538,7 +3518,7 @@ export interface components {
             kind: "studio";
         };
         StudioVersion: components["schemas"]["StudioContent"] & {
-            /** @description What the experience was called then. */
+            /** @description The experience's name at that time. */
             name: string;
             /** @description When it was published. */
             published_at: components["schemas"]["Timestamp"];
@@ -3564,7 +3544,7 @@ export interface components {
         SystemId: string;
         /** @description Keys and values. */
         TableBlock: {
-            /** @description From top to bottom. A row whose value comes out empty is left out. */
+            /** @description From top to bottom. A row with an empty value is left out. */
             rows: components["schemas"]["TableRow"][];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3583,7 +3563,7 @@ export interface components {
         Tag: components["schemas"]["TagFields"] & {
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description Slugs it had before, the last one first. They answer as the tag itself until they are released. */
+            /** @description Its former slugs, the latest first. They lead to the tag until they are released. */
             former_slugs: components["schemas"]["Slug"][];
             /** @description Its identifier. */
             id: components["schemas"]["TagId"];
@@ -3604,28 +3584,27 @@ export interface components {
         TagBulkRequest: components["schemas"]["AssignTagBulkRequest"] | components["schemas"]["StatusTagBulkRequest"] | components["schemas"]["DeleteTagBulkRequest"] | components["schemas"]["RestoreTagBulkRequest"];
         /** @description What a bulk change did. */
         TagBulkResult: {
-            /** @description How many of these are changed. The others were so already. */
+            /** @description How many of these were changed. The others had the value already. */
             changed: number;
             /** @description How many of them this call has worked through. */
             done: number;
             /**
-             * @description Requests to this same operation for the selected tags that are not done
-             *     yet, each of at most `limit` tags. They name the tags by their ids, as
-             *     they were selected by this call.
+             * @description Requests to this same operation for the selected tags that are not done yet, each for at
+             *     most `limit` tags. They name the tags that this call selected, by their ids.
              */
             rest: components["schemas"]["TagBulkChange"][];
             /** @description How many tags were selected. */
             selected: number;
-            /** @description If it ended before its time: why, in words. */
+            /** @description If it stopped early: why, in words. */
             stopped?: string | null;
-            /** @description Requests to this same operation that together take the change back. */
+            /** @description Requests to this same operation that together revert the change. */
             undo: components["schemas"]["TagBulkChange"][];
         };
-        /** @description What the owner of a tag decides about it. */
+        /** @description The writable members of a tag. */
         TagFields: {
-            /** @description Properties for macros that nobody outside can change. */
+            /** @description Properties for macros. No rolling key can change them. */
             attributes?: components["schemas"]["Properties"];
-            /** @description More such properties, kept apart as the specification does. */
+            /** @description More such properties: a class of its own in the specification. */
             data?: components["schemas"]["Properties"];
             /** @description A sentence for visitors. */
             description?: string;
@@ -3635,33 +3614,33 @@ export interface components {
             /** @description Locale of the tag's texts, as in `en_US`. */
             language_code?: string;
             location?: components["schemas"]["Location"] | null;
-            /** @description What the owner calls it. Need not be unique. */
+            /** @description Its name. Need not be unique. */
             name: string;
-            /** @description The last part of the tag's URL. Made up at random where it is not given. */
+            /** @description The last part of the tag's URL; by default random. */
             slug?: components["schemas"]["Slug"];
             /** @description Whether it is in use. */
             status?: components["schemas"]["Status"];
-            /** @description What visitors see it called. */
+            /** @description Its name for visitors. */
             title?: string;
-            /** @description Handed through to the payload. */
+            /** @description Copied to the payload. */
             track_location?: boolean;
             /** @description Whether a rolling key from a tap that did not verify may update variables. */
             updates_require_verified?: boolean;
             /** @description Properties whose values a holder of a rolling key may change. */
             variables?: components["schemas"]["Properties"];
-            /** @description Whether taps are verified at all. */
+            /** @description Whether taps are verified. */
             verifier_enabled?: boolean;
-            /** @description Settings of widgets by their name; handed through to the payload. */
+            /** @description Settings of widgets by their name; copied to the payload. */
             widget_settings?: {
                 [key: string]: {
                     [key: string]: unknown;
                 };
             };
         };
-        /** @description Which tags. What is absent selects all; simulated ones are left out unless asked for. */
+        /** @description Which tags. Without a member, all; simulated ones only if requested. */
         TagFilter: {
             /**
-             * @description Those assigned to any experience, or those assigned to none.
+             * @description `true`: only those assigned to an experience. `false`: only the others.
              * @default null
              */
             assigned?: boolean | null;
@@ -3680,7 +3659,7 @@ export interface components {
             /** @default null */
             status?: components["schemas"]["Status"] | null;
             /**
-             * @description Those whose taps are verified, or those whose are not.
+             * @description `true`: only those whose taps are verified. `false`: only the others.
              * @default null
              */
             verifier_enabled?: boolean | null;
@@ -3692,7 +3671,7 @@ export interface components {
         TagId: number;
         /** @description One id, or `[first, last]` for all from the first to the last. */
         TagIds: components["schemas"]["TagId"] | components["schemas"]["TagId"][];
-        /** @description What became of an import. */
+        /** @description The result of an import. */
         TagImportResult: {
             /** @description How many tags are new. */
             created: number;
@@ -3704,16 +3683,16 @@ export interface components {
             left_out: number;
             /** @description How many rows were refused. */
             refused: number;
-            /** @description What became of each row. */
+            /** @description The result of each row. */
             results: components["schemas"]["TagImportRow"][];
             /** @description How many rows the file has, the header and empty rows not counted. */
             rows: number;
-            /** @description Where the work ended before all rows were done: why, in words. */
+            /** @description If the import stopped early: why, in words. */
             stopped?: string | null;
             /** @description How many tags are changed. */
             updated: number;
         };
-        /** @description What became of a row. */
+        /** @description The result of a row. */
         TagImportRow: components["schemas"]["CreatedTagImportRow"] | components["schemas"]["UpdatedTagImportRow"] | components["schemas"]["RefusedTagImportRow"] | components["schemas"]["LeftOutTagImportRow"];
         /** @description How a tag is called. */
         TagName: {
@@ -3721,10 +3700,10 @@ export interface components {
             slug: string;
             /** @description The tag. */
             tag_id: components["schemas"]["TagId"];
-            /** @description What its owner calls it. */
+            /** @description Its name. */
             tag_name: string;
         };
-        /** @description What the owner of a tag decides about it. */
+        /** @description The writable members of a tag. */
         TagPatch: {
             attributes?: components["schemas"]["PropertiesPatch"] | null;
             data?: components["schemas"]["PropertiesPatch"] | null;
@@ -3736,20 +3715,20 @@ export interface components {
             /** @description Locale of the tag's texts, as in `en_US`. */
             language_code?: string | null;
             location?: components["schemas"]["LocationPatch"] | null;
-            /** @description What the owner calls it. Need not be unique. */
+            /** @description Its name. Need not be unique. */
             name?: string;
             slug?: components["schemas"]["Slug"];
             status?: components["schemas"]["Status"] | null;
-            /** @description What visitors see it called. */
+            /** @description Its name for visitors. */
             title?: string | null;
-            /** @description Handed through to the payload. */
+            /** @description Copied to the payload. */
             track_location?: boolean | null;
             /** @description Whether a rolling key from a tap that did not verify may update variables. */
             updates_require_verified?: boolean | null;
             variables?: components["schemas"]["PropertiesPatch"] | null;
-            /** @description Whether taps are verified at all. */
+            /** @description Whether taps are verified. */
             verifier_enabled?: boolean | null;
-            /** @description Settings of widgets by their name; handed through to the payload. */
+            /** @description Settings of widgets by their name; copied to the payload. */
             widget_settings?: {
                 [key: string]: {
                     [key: string]: unknown;
@@ -3778,11 +3757,11 @@ export interface components {
             taps: number;
         };
         /**
-         * @description The state of a tamper loop. What cannot be proved is [`Tamper::Unknown`], never sealed.
+         * @description The state of a tamper loop. What cannot be proved is `unknown`, never sealed.
          * @enum {string}
          */
         Tamper: "sealed" | "reclosed" | "open" | "off" | "unknown";
-        /** @description Taps by what verification came to. */
+        /** @description Taps by verdict. */
         Taps: {
             /** Format: int64 */
             not_checked: number;
@@ -3808,7 +3787,7 @@ export interface components {
         };
         /** @description Rich text. */
         TextBlock: {
-            /** @description Markdown; HTML in it is text like any other. */
+            /** @description Markdown. HTML in it is shown as text. */
             text: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3817,39 +3796,39 @@ export interface components {
             type: "text";
         };
         /**
-         * @description How a page looks. What is not given looks as the service has it.
+         * @description How a page looks. Members that are not given have the service's defaults.
          *
-         *     The owner chooses grounds and an accent; what stands on them is derived, so
-         *     that no choice makes a page that cannot be read.
+         *     The owner chooses backgrounds and an accent colour. The colours of texts are derived from them,
+         *     so that every page is readable.
          */
         Theme: {
             /** @description The colour of buttons and links. */
             accent?: string;
-            /** @description The ground of the light page. */
+            /** @description The background of the light page. */
             background?: string;
-            /** @description The ground of the dark page. */
+            /** @description The background of the dark page. */
             background_dark?: string;
-            /** @description How round things are. */
+            /** @description How round cards, fields and buttons are. */
             corners?: components["schemas"]["Corners"];
             /** @description The typeface. */
             font?: components["schemas"]["Font"];
-            /** @description An image of the experience that stands at the top of the page. */
+            /** @description An image of the experience at the top of the page. */
             logo?: components["schemas"]["ImageId"];
             /** @description Whether the page follows the visitor's device, or is always light or dark. */
             scheme?: components["schemas"]["Scheme"];
         };
         /**
-         * @description How a page looks. What is not given looks as the service has it.
+         * @description How a page looks. Members that are not given have the service's defaults.
          *
-         *     The owner chooses grounds and an accent; what stands on them is derived, so
-         *     that no choice makes a page that cannot be read.
+         *     The owner chooses backgrounds and an accent colour. The colours of texts are derived from them,
+         *     so that every page is readable.
          */
         ThemePatch: {
             /** @description The colour of buttons and links. */
             accent?: string | null;
-            /** @description The ground of the light page. */
+            /** @description The background of the light page. */
             background?: string | null;
-            /** @description The ground of the dark page. */
+            /** @description The background of the dark page. */
             background_dark?: string | null;
             corners?: components["schemas"]["Corners"] | null;
             font?: components["schemas"]["Font"] | null;
@@ -3874,17 +3853,17 @@ export interface components {
          */
         TokenId: number;
         /**
-         * @description The tone of a notice. Each has a sign of its own beside its colour.
+         * @description The tone of a notice. Each has its own icon and colour.
          * @enum {string}
          */
         Tone: "good" | "neutral" | "caution";
         /** @description A tap with its trace. */
         TracedInteraction: components["schemas"]["Interaction"] & {
-            /** @description Its rolling key, which is not kept itself. */
+            /** @description The state of its rolling key; the key itself is not stored. */
             key: components["schemas"]["KeyState"];
             payload_reads?: components["schemas"]["RecordedReads"] | null;
             refused_update?: components["schemas"]["RefusedUpdate"] | null;
-            /** @description Its way in steps, each with its verdict and the reason in words. */
+            /** @description Its steps, each with a verdict and the reason in words. */
             steps: components["schemas"]["Step"][];
             update?: components["schemas"]["RecordedUpdate"] | null;
         };
@@ -3926,11 +3905,11 @@ export interface components {
             tag_id: components["schemas"]["TagId"];
         };
         /**
-         * @description Why an update was refused though its key was good.
+         * @description Why an update with a valid key was refused.
          * @enum {string}
          */
         UpdateFault: "unknown_variable" | "not_assigned" | "not_verified";
-        /** @description How a batch of inlays writes its URLs. */
+        /** @description The form of the URLs of a batch of inlays. */
         UrlTemplate: {
             /** @description Characters of `{enc}`; null without it. */
             enc_length?: number | null;
@@ -3949,7 +3928,7 @@ export interface components {
             meta_key_checks: components["schemas"]["KeyCheck"][];
             /** @description Its cipher. */
             mode: components["schemas"]["Mode"];
-            /** @description What it is called. */
+            /** @description Its name. */
             name: string;
             /**
              * Format: int32
@@ -3969,8 +3948,8 @@ export interface components {
          */
         UrlTemplateId: number;
         /**
-         * @description What of a URL template can be changed. What is not sent stays as it is; what decides a MAC
-         *     changes only while no inlay uses the template.
+         * @description Changes to a URL template. Members that are not sent stay as they are. Those that affect a MAC
+         *     can change only while no inlay uses the template.
          */
         UrlTemplatePatch: {
             /** @description Another length of `{enc}`; null without it. */
@@ -3997,7 +3976,7 @@ export interface components {
         ValidKeyState: {
             /**
              * Format: int64
-             * @description How much longer, in milliseconds.
+             * @description The remaining time in milliseconds.
              */
             remaining_ms: number;
             /**
@@ -4114,7 +4093,7 @@ export interface components {
             name?: string | null;
             type?: components["schemas"]["PlaceTypePatch"] | null;
         };
-        /** @description What a tap of a URL would be decided as at this moment. */
+        /** @description The verdict that a tap of a URL would get now. */
         Verification: {
             /**
              * @description Whether the URL is one of a tag at the expected base: same scheme, host, port and path; or
@@ -4124,10 +4103,10 @@ export interface components {
             chip?: components["schemas"]["Carrier"] | null;
             /**
              * Format: int32
-             * @description The counter of the code; null where there is none, or none that can be read.
+             * @description The counter of the code; null if there is none, or none that can be read.
              */
             counter?: number | null;
-            /** @description Where the code does not verify: what is wrong with it or with the settings. */
+            /** @description If the code does not verify: what is wrong with it or with the settings. */
             findings: components["schemas"]["Finding"][];
             inlay_id?: components["schemas"]["InlayId"] | null;
             /** @description Why, by name: that of an interaction, or `no_such_tag`. */
@@ -4139,7 +4118,7 @@ export interface components {
             tag_verified?: boolean | null;
             uid?: components["schemas"]["Uid"] | null;
         };
-        /** @description What to check. */
+        /** @description The URL to check. */
         VerificationRequest: {
             chip?: components["schemas"]["Chip"] | null;
             /** @description The base at which the URL is expected; the service's own tag URL if it is not sent. */
@@ -4148,13 +4127,13 @@ export interface components {
             url: string;
         };
         /**
-         * @description What verification came to: `tag_verified` (specification 2.2) in words.
+         * @description The verdict of verification: `tag_verified` (specification 2.2) in words.
          * @enum {string}
          */
         VerificationState: "verified" | "not_verified" | "not_checked";
-        /** @description The tap came to one of these. */
+        /** @description The tap has one of these verdicts. */
         VerificationWhen: {
-            /** @description The outcomes. At least one. */
+            /** @description The verdicts. At least one. */
             any_of: components["schemas"]["VerificationState"][];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4164,7 +4143,7 @@ export interface components {
         };
         /** @description A published version of an experience. It never changes. */
         Version: components["schemas"]["RedirectVersion"] | components["schemas"]["StudioVersion"];
-        /** @description A film on another site: a link to it. Nothing of it is loaded before it is followed. */
+        /** @description A link to a video on another site. Nothing is loaded before the visitor follows it. */
         VideoBlock: {
             /** @description What it shows. */
             label: string;
@@ -4185,7 +4164,7 @@ export interface components {
             counter: number;
             /** @description Its identifier in the simulator. */
             id: components["schemas"]["VirtualInlayId"];
-            /** @description The inlay it is for the service, in `/inlays`. */
+            /** @description Its inlay, in `/inlays`. */
             inlay_id: components["schemas"]["InlayId"];
             /** @description Where the part of the URL that its MAC covers begins. */
             mac_from: components["schemas"]["MacFrom"];
@@ -4209,22 +4188,22 @@ export interface components {
             at_tag_id?: components["schemas"]["TagId"] | null;
             /**
              * Format: int32
-             * @description Makes the code of the read with this counter. The chip's own counter stays.
+             * @description Make the code for this counter. The chip's own counter stays.
              * @default null
              */
             counter?: number | null;
             /**
-             * @description Opens the URL, too, and reads the payload with the key it is answered with.
+             * @description Also open the URL, and read the payload with the rolling key in the answer.
              * @default false
              */
             follow?: boolean;
             /**
-             * @description Opens the URL as a messenger does that shows a preview of a link.
+             * @description Open the URL as a messenger's link preview does.
              * @default false
              */
             link_preview?: boolean;
             /**
-             * @description Changes the code's MAC, as someone would who cannot make it.
+             * @description Falsify the code's MAC, as a forger without the key would.
              * @default false
              */
             tamper?: boolean;
@@ -4246,7 +4225,7 @@ export interface components {
         When: components["schemas"]["VariableEqualsWhen"] | components["schemas"]["VariableDiffersWhen"] | components["schemas"]["VariableEmptyWhen"] | components["schemas"]["VariableFilledWhen"] | components["schemas"]["VerificationWhen"] | components["schemas"]["ScanCountWhen"] | components["schemas"]["LanguageWhen"] | components["schemas"]["CountryWhen"] | components["schemas"]["OperatingSystemWhen"] | components["schemas"]["TimeWhen"];
         /** @description A sheet with its rows. */
         WholeSheet: components["schemas"]["Sheet"] & {
-            /** @description What came of each inlay, in the order in which they were laid down. */
+            /** @description The result of each inlay, in the order in which they were read. */
             rows: components["schemas"]["SheetRow"][];
         };
         /**
@@ -4574,7 +4553,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4592,7 +4571,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -4601,7 +4580,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -4610,7 +4589,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4619,7 +4598,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -4630,7 +4609,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4639,7 +4618,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -4670,7 +4649,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the service takes for the present. */
+            /** @description The service's current time. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4697,7 +4676,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4706,7 +4685,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -4715,7 +4694,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -4726,7 +4705,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4735,7 +4714,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -4761,7 +4740,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the service takes for the present. */
+            /** @description The service's current time. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4788,7 +4767,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4815,7 +4794,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -4824,7 +4803,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -4833,7 +4812,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4842,7 +4821,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -4853,7 +4832,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4862,7 +4841,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -4911,7 +4890,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4920,7 +4899,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -4929,7 +4908,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -4940,7 +4919,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4949,7 +4928,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5007,7 +4986,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -5016,7 +4995,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5027,7 +5006,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5036,7 +5015,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5097,7 +5076,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -5106,7 +5085,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5115,7 +5094,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5126,7 +5105,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5135,7 +5114,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5155,11 +5134,11 @@ export interface operations {
                 after?: string;
                 /** @description Count the experiences on all pages, too. */
                 count?: boolean;
-                /** @description Those of this kind. */
+                /** @description Only those of this kind. */
                 kind?: "redirect" | "studio";
-                /** @description How many items on a page at the most. */
+                /** @description The largest number of items on a page. */
                 limit?: number;
-                /** @description Those with this text in their name. */
+                /** @description Only those with this text in their name. */
                 q?: string;
             };
             header?: never;
@@ -5195,7 +5174,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -5204,7 +5183,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5213,7 +5192,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5224,7 +5203,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5233,7 +5212,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5259,7 +5238,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An experience as the admin API shows it. Its content is the draft; what is */
+            /** @description An experience as the admin API shows it. Its content is the draft. The published content is the */
             201: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -5297,7 +5276,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5315,7 +5294,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -5324,7 +5303,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -5333,7 +5312,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5342,7 +5321,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5353,7 +5332,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5362,7 +5341,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5395,7 +5374,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An experience as the admin API shows it. Its content is the draft; what is */
+            /** @description An experience as the admin API shows it. Its content is the draft. The published content is the */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -5424,7 +5403,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5433,7 +5412,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -5442,7 +5421,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5453,7 +5432,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5462,7 +5441,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5489,7 +5468,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is deleted */
+            /** @description Deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5514,7 +5493,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5523,7 +5502,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5543,7 +5522,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -5552,7 +5531,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5561,7 +5540,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5572,7 +5551,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5581,7 +5560,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5624,7 +5603,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An experience as the admin API shows it. Its content is the draft; what is */
+            /** @description An experience as the admin API shows it. Its content is the draft. The published content is the */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -5653,7 +5632,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5671,7 +5650,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5700,7 +5679,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -5709,7 +5688,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -5718,7 +5697,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5727,7 +5706,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5738,7 +5717,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5747,7 +5726,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5772,9 +5751,9 @@ export interface operations {
     get_experiences_id_difference: {
         parameters: {
             query?: {
-                /** @description The version that is compared; the published one where none is given. */
+                /** @description The version to compare; by default the published one. */
                 from?: number;
-                /** @description The version it is compared with; the draft where none is given. */
+                /** @description The version to compare it with; by default the draft. */
                 to?: number;
             };
             header?: never;
@@ -5785,7 +5764,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What tells two versions apart. */
+            /** @description The difference between two versions. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5812,7 +5791,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5821,7 +5800,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5830,7 +5809,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -5839,7 +5818,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5848,7 +5827,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5859,7 +5838,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5868,7 +5847,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5892,7 +5871,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An experience as one file. The identifiers of its images mean something within it alone. */
+            /** @description An experience as one file. Its image identifiers are valid only within the file. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5919,7 +5898,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5928,7 +5907,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -5937,7 +5916,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5948,7 +5927,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5957,7 +5936,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -5975,7 +5954,7 @@ export interface operations {
             query?: {
                 /** @description The `next` of the page before. */
                 after?: string;
-                /** @description How many items on a page at the most. */
+                /** @description The largest number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -6013,7 +5992,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6022,7 +6001,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -6031,7 +6010,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6040,7 +6019,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6051,7 +6030,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6060,7 +6039,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6115,7 +6094,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6142,7 +6121,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -6151,7 +6130,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -6160,7 +6139,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6169,7 +6148,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6180,7 +6159,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6189,7 +6168,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6253,7 +6232,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6262,7 +6241,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -6271,7 +6250,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6282,7 +6261,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6291,7 +6270,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6316,7 +6295,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is deleted */
+            /** @description Deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6341,7 +6320,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6350,7 +6329,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6359,7 +6338,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -6368,7 +6347,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6379,7 +6358,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6388,7 +6367,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6413,7 +6392,7 @@ export interface operations {
     get_experiences_id_missing_variables: {
         parameters: {
             query?: {
-                /** @description What this tag would lack if it led there, instead of the tags that do. */
+                /** @description Only what this tag would lack if it led there. */
                 tag_id?: components["schemas"]["TagId"];
             };
             header?: never;
@@ -6451,7 +6430,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6460,7 +6439,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -6469,7 +6448,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6478,7 +6457,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6489,7 +6468,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6498,7 +6477,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6522,7 +6501,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Tags that got what they lacked. */
+            /** @description The result of adding missing variables. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6549,7 +6528,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6558,7 +6537,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6567,7 +6546,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -6576,7 +6555,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6587,7 +6566,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6596,7 +6575,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6633,7 +6612,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What a tap would lead to. */
+            /** @description The result of a tap. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6660,7 +6639,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6678,7 +6657,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6696,7 +6675,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -6705,7 +6684,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -6714,7 +6693,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6723,7 +6702,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6734,7 +6713,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6743,7 +6722,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6770,7 +6749,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An experience as the admin API shows it. Its content is the draft; what is */
+            /** @description An experience as the admin API shows it. Its content is the draft. The published content is the */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -6799,7 +6778,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6819,7 +6798,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -6828,7 +6807,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6837,7 +6816,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6848,7 +6827,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6857,7 +6836,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6894,7 +6873,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An experience as the admin API shows it. Its content is the draft; what is */
+            /** @description An experience as the admin API shows it. Its content is the draft. The published content is the */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6921,7 +6900,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6939,7 +6918,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6957,7 +6936,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -6966,7 +6945,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -6975,7 +6954,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6984,7 +6963,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -6995,7 +6974,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7004,7 +6983,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7031,7 +7010,7 @@ export interface operations {
             query?: {
                 /** @description The `next` of the page before. */
                 after?: string;
-                /** @description How many items on a page at the most. */
+                /** @description The largest number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -7069,7 +7048,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7078,7 +7057,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -7087,7 +7066,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7096,7 +7075,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7107,7 +7086,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7116,7 +7095,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7142,7 +7121,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An experience as the admin API shows it. Its content is the draft; what is */
+            /** @description An experience as the admin API shows it. Its content is the draft. The published content is the */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -7178,7 +7157,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7196,7 +7175,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -7205,7 +7184,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -7214,7 +7193,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7223,7 +7202,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7234,7 +7213,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7243,7 +7222,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7301,7 +7280,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -7310,7 +7289,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7321,7 +7300,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7330,7 +7309,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7346,7 +7325,7 @@ export interface operations {
     get_experiences_templates: {
         parameters: {
             query?: {
-                /** @description Light or dark; `auto` where it is not given. */
+                /** @description Light or dark; by default `auto`. */
                 scheme?: "auto" | "light" | "dark";
             };
             header?: never;
@@ -7382,7 +7361,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -7391,7 +7370,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7400,7 +7379,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7411,7 +7390,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7420,7 +7399,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7440,19 +7419,19 @@ export interface operations {
                 after?: string;
                 /** @description Whether to count what is on all pages. */
                 count?: boolean;
-                /** @description How many items on a page at the most. */
+                /** @description The largest number of items on a page. */
                 limit?: number;
-                /** @description Those with keys from this master key. */
+                /** @description Only those with keys from this master key. */
                 master_key_id?: components["schemas"]["MasterKeyId"];
-                /** @description Those of the simulated world, or those of the real one. */
+                /** @description `true`: only simulated ones. `false`: only real ones. */
                 simulated?: boolean;
-                /** @description Those of this tag. */
+                /** @description Only those of this tag. */
                 tag_id?: components["schemas"]["TagId"];
-                /** @description The one with this UID. */
+                /** @description Only the one with this UID. */
                 uid?: components["schemas"]["Uid"];
-                /** @description Those of no tag, or those of one. */
+                /** @description `true`: only those that are bound to no tag. `false`: only the others. */
                 unbound?: boolean;
-                /** @description Those with this URL template. */
+                /** @description Only those with this URL template. */
                 url_template_id?: components["schemas"]["UrlTemplateId"];
             };
             header?: never;
@@ -7488,7 +7467,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -7497,7 +7476,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7506,7 +7485,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7517,7 +7496,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7526,7 +7505,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7590,7 +7569,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7608,7 +7587,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -7617,7 +7596,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -7626,7 +7605,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7635,7 +7614,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7646,7 +7625,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7655,7 +7634,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7717,7 +7696,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7726,7 +7705,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -7735,7 +7714,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7746,7 +7725,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7755,7 +7734,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7782,7 +7761,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is done; there is nothing to say */
+            /** @description Done; the answer has no body */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -7807,7 +7786,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7827,7 +7806,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -7836,7 +7815,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7845,7 +7824,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7856,7 +7835,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7865,7 +7844,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -7934,7 +7913,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7952,7 +7931,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7981,7 +7960,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -7990,7 +7969,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -7999,7 +7978,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8008,7 +7987,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8019,7 +7998,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8028,7 +8007,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8055,25 +8034,28 @@ export interface operations {
             query?: {
                 /** @description The `next` of the page before. */
                 after?: string;
-                /** @description Those that led to this experience. */
+                /** @description Only those that led to this experience. */
                 experience_id?: components["schemas"]["ExperienceId"];
-                /** @description Those with an authentic code of this inlay. */
+                /** @description Only those with an authentic code of this inlay. */
                 inlay_id?: components["schemas"]["InlayId"];
-                /** @description How many items on a page at the most. */
+                /** @description The largest number of items on a page. */
                 limit?: number;
-                /** @description Those before which reads of their inlay never reached the service, or the others. */
+                /**
+                 * @description `true`: only those with a counter gap before them, whose reads never reached the service.
+                 *     `false`: only the others.
+                 */
                 missed_reads?: boolean;
-                /** @description Those with this reason. */
+                /** @description Only those with this reason. */
                 reason?: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "counter_off" | "guessed" | "verifier_off" | "static" | "same_code" | "no_mac" | "jumped";
                 /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
                 simulated?: "false" | "true" | "all";
-                /** @description Those at this time or later. */
+                /** @description Only those at this time or later. */
                 since?: components["schemas"]["Timestamp"];
-                /** @description Those of this tag. */
+                /** @description Only those of this tag. */
                 tag_id?: components["schemas"]["TagId"];
-                /** @description Those before this time. */
+                /** @description Only those before this time. */
                 until?: components["schemas"]["Timestamp"];
-                /** @description Those whose verification came to this. */
+                /** @description Only those with this verdict. */
                 verification?: "verified" | "not_verified" | "not_checked";
             };
             header?: never;
@@ -8109,7 +8091,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -8118,7 +8100,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8127,7 +8109,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8138,7 +8120,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8147,7 +8129,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8198,7 +8180,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8207,7 +8189,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -8216,7 +8198,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8227,7 +8209,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8236,7 +8218,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8256,7 +8238,7 @@ export interface operations {
                 after?: string;
                 /** @description Whether to count what is on all pages. */
                 count?: boolean;
-                /** @description How many items on a page at the most. */
+                /** @description The largest number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -8292,7 +8274,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -8301,7 +8283,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8310,7 +8292,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8321,7 +8303,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8330,7 +8312,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8394,7 +8376,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8412,7 +8394,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -8421,7 +8403,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -8430,7 +8412,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8439,7 +8421,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8450,7 +8432,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8459,7 +8441,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8521,7 +8503,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8530,7 +8512,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -8539,7 +8521,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8550,7 +8532,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8559,7 +8541,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8586,7 +8568,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is done; there is nothing to say */
+            /** @description Done; the answer has no body */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -8611,7 +8593,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8620,7 +8602,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8640,7 +8622,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -8649,7 +8631,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8658,7 +8640,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8669,7 +8651,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8678,7 +8660,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8747,7 +8729,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8785,7 +8767,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -8794,7 +8776,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -8803,7 +8785,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8812,7 +8794,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8823,7 +8805,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8832,7 +8814,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8892,7 +8874,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -8901,7 +8883,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8912,7 +8894,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8921,7 +8903,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -8988,7 +8970,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9017,7 +8999,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -9026,7 +9008,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -9035,7 +9017,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9044,7 +9026,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9055,7 +9037,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9064,7 +9046,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9093,7 +9075,7 @@ export interface operations {
                 after?: string;
                 /** @description Whether to count what is on all pages. */
                 count?: boolean;
-                /** @description How many items on a page at the most. */
+                /** @description The largest number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -9129,7 +9111,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -9138,7 +9120,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9147,7 +9129,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9158,7 +9140,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9167,7 +9149,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9240,7 +9222,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -9249,7 +9231,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -9258,7 +9240,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9267,7 +9249,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9278,7 +9260,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9287,7 +9269,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9349,7 +9331,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9358,7 +9340,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -9367,7 +9349,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9378,7 +9360,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9387,7 +9369,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9447,7 +9429,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9485,7 +9467,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -9494,7 +9476,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -9503,7 +9485,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9512,7 +9494,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9523,7 +9505,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9532,7 +9514,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9592,7 +9574,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9601,7 +9583,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -9610,7 +9592,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9621,7 +9603,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9630,7 +9612,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9685,7 +9667,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9703,7 +9685,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9721,7 +9703,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -9730,7 +9712,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -9739,7 +9721,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9748,7 +9730,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9759,7 +9741,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9768,7 +9750,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9799,7 +9781,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What simulated interactions take for the present. */
+            /** @description The current time of the simulated world. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9826,7 +9808,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -9835,7 +9817,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9846,7 +9828,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9855,7 +9837,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9881,7 +9863,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What simulated interactions take for the present. */
+            /** @description The current time of the simulated world. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9926,7 +9908,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -9935,7 +9917,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -9944,7 +9926,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9953,7 +9935,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9964,7 +9946,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9973,7 +9955,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -9993,7 +9975,7 @@ export interface operations {
                 after?: string;
                 /** @description Whether to count what is on all pages. */
                 count?: boolean;
-                /** @description How many items on a page at the most. */
+                /** @description The largest number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -10029,7 +10011,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -10038,7 +10020,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10047,7 +10029,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10058,7 +10040,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10067,7 +10049,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10129,7 +10111,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10147,7 +10129,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -10156,7 +10138,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -10165,7 +10147,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10174,7 +10156,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10185,7 +10167,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10194,7 +10176,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10254,7 +10236,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10263,7 +10245,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -10272,7 +10254,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10283,7 +10265,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10292,7 +10274,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10316,7 +10298,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is done; there is nothing to say */
+            /** @description Done; the answer has no body */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -10341,7 +10323,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10350,7 +10332,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -10359,7 +10341,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10370,7 +10352,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10379,7 +10361,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10443,7 +10425,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10461,7 +10443,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10479,7 +10461,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -10488,7 +10470,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -10497,7 +10479,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10506,7 +10488,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10517,7 +10499,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10526,7 +10508,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10555,9 +10537,9 @@ export interface operations {
                 bucket?: "hour" | "day";
                 /** @description `false` for the real world, `true` for the simulated one, `all` for both. */
                 simulated?: "false" | "true" | "all";
-                /** @description From this time on; seven days before `until` where it is not given. */
+                /** @description The start of the period; by default seven days before `until`. */
                 since?: components["schemas"]["Timestamp"];
-                /** @description Up to this time; now where it is not given. */
+                /** @description The end of the period; by default now. */
                 until?: components["schemas"]["Timestamp"];
             };
             header?: never;
@@ -10566,7 +10548,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What a stretch of time came to. */
+            /** @description The taps of a period. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10593,7 +10575,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -10602,7 +10584,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10611,7 +10593,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10622,7 +10604,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10631,7 +10613,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10649,15 +10631,15 @@ export interface operations {
             query?: {
                 /** @description The `next` of the page before. */
                 after?: string;
-                /** @description Those assigned to any experience, or those assigned to none. */
+                /** @description `true`: only those assigned to an experience. `false`: only the others. */
                 assigned?: boolean;
                 /** @description Whether to count all that match. */
                 count?: boolean;
-                /** @description The deleted ones instead of the others. */
+                /** @description Only the deleted ones, instead of the others. */
                 deleted?: boolean;
-                /** @description Those assigned to this experience. */
+                /** @description Only those assigned to this experience. */
                 experience_id?: components["schemas"]["ExperienceId"];
-                /** @description How many items on a page at the most. */
+                /** @description The largest number of items on a page. */
                 limit?: number;
                 /** @description Part of the name, the slug or the title, in either case. */
                 q?: string;
@@ -10665,9 +10647,9 @@ export interface operations {
                 simulated?: "false" | "true" | "all";
                 /** @description The order. */
                 sort?: "created" | "-created" | "name" | "-name" | "scans" | "-scans" | "last_scan" | "-last_scan";
-                /** @description Those in use, or those that are not. */
+                /** @description Only those with this status. */
                 status?: "active" | "archived";
-                /** @description Those whose taps are verified, or those whose are not. */
+                /** @description `true`: only those whose taps are verified. `false`: only the others. */
                 verifier_enabled?: boolean;
             };
             header?: never;
@@ -10703,7 +10685,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -10712,7 +10694,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10721,7 +10703,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10732,7 +10714,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10741,7 +10723,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10772,7 +10754,7 @@ export interface operations {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
                     ETag?: string;
-                    /** @description What to know about the tag that was saved, in words */
+                    /** @description Warnings about the saved tag, in words */
                     "Tapdesk-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -10807,7 +10789,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10825,7 +10807,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -10834,7 +10816,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -10843,7 +10825,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10852,7 +10834,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10863,7 +10845,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10872,7 +10854,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10934,7 +10916,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10943,7 +10925,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -10952,7 +10934,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10963,7 +10945,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10972,7 +10954,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -10999,7 +10981,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is done; there is nothing to say */
+            /** @description Done; the answer has no body */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -11024,7 +11006,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11044,7 +11026,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -11053,7 +11035,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11062,7 +11044,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -11073,7 +11055,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11082,7 +11064,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -11127,7 +11109,7 @@ export interface operations {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
                     ETag?: string;
-                    /** @description What to know about the tag that was saved, in words */
+                    /** @description Warnings about the saved tag, in words */
                     "Tapdesk-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -11153,7 +11135,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11171,7 +11153,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11200,7 +11182,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -11209,7 +11191,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -11218,7 +11200,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11227,7 +11209,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -11238,7 +11220,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11247,7 +11229,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -11276,7 +11258,7 @@ export interface operations {
                 after?: string;
                 /** @description Whether to count what is on all pages. */
                 count?: boolean;
-                /** @description How many items on a page at the most. */
+                /** @description The largest number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -11314,7 +11296,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11323,7 +11305,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -11332,7 +11314,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11341,7 +11323,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -11352,7 +11334,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11361,7 +11343,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -11415,7 +11397,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11424,7 +11406,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -11433,7 +11415,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11442,7 +11424,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -11453,7 +11435,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11462,7 +11444,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -11494,7 +11476,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was there before */
+            /** @description It existed before */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -11505,7 +11487,7 @@ export interface operations {
                     "application/json": components["schemas"]["TagProperty"];
                 };
             };
-            /** @description It is new */
+            /** @description Created */
             201: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -11534,7 +11516,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11572,7 +11554,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -11581,7 +11563,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -11590,7 +11572,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11599,7 +11581,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -11610,7 +11592,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11619,7 +11601,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -11656,7 +11638,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is done; there is nothing to say */
+            /** @description Done; the answer has no body */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -11681,7 +11663,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11701,7 +11683,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -11710,7 +11692,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11719,7 +11701,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -11730,7 +11712,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11739,7 +11721,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -11768,7 +11750,7 @@ export interface operations {
                 after?: string;
                 /** @description Whether to count what is on all pages. */
                 count?: boolean;
-                /** @description How many items on a page at the most. */
+                /** @description The largest number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -11806,7 +11788,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11815,7 +11797,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -11824,7 +11806,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11833,7 +11815,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -11844,7 +11826,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11853,7 +11835,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -11907,7 +11889,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11916,7 +11898,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -11925,7 +11907,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11934,7 +11916,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -11945,7 +11927,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11954,7 +11936,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -11986,7 +11968,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was there before */
+            /** @description It existed before */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -11997,7 +11979,7 @@ export interface operations {
                     "application/json": components["schemas"]["TagProperty"];
                 };
             };
-            /** @description It is new */
+            /** @description Created */
             201: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -12026,7 +12008,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12064,7 +12046,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -12073,7 +12055,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -12082,7 +12064,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12091,7 +12073,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -12102,7 +12084,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12111,7 +12093,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -12148,7 +12130,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is done; there is nothing to say */
+            /** @description Done; the answer has no body */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -12173,7 +12155,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12193,7 +12175,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -12202,7 +12184,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12211,7 +12193,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -12222,7 +12204,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12231,7 +12213,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -12265,7 +12247,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is done; there is nothing to say */
+            /** @description Done; the answer has no body */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -12290,7 +12272,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12299,7 +12281,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -12308,7 +12290,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -12319,7 +12301,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12328,7 +12310,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -12361,7 +12343,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description They are erased */
+            /** @description Erased */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -12386,7 +12368,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12395,7 +12377,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -12404,7 +12386,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -12415,7 +12397,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12424,7 +12406,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -12453,7 +12435,7 @@ export interface operations {
                 after?: string;
                 /** @description Whether to count what is on all pages. */
                 count?: boolean;
-                /** @description How many items on a page at the most. */
+                /** @description The largest number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -12491,7 +12473,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12500,7 +12482,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -12509,7 +12491,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12518,7 +12500,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -12529,7 +12511,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12538,7 +12520,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -12592,7 +12574,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12601,7 +12583,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -12610,7 +12592,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12619,7 +12601,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -12630,7 +12612,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12639,7 +12621,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -12671,7 +12653,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was there before */
+            /** @description It existed before */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -12682,7 +12664,7 @@ export interface operations {
                     "application/json": components["schemas"]["TagProperty"];
                 };
             };
-            /** @description It is new */
+            /** @description Created */
             201: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -12711,7 +12693,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12749,7 +12731,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -12758,7 +12740,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -12767,7 +12749,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12776,7 +12758,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -12787,7 +12769,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12796,7 +12778,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -12833,7 +12815,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is done; there is nothing to say */
+            /** @description Done; the answer has no body */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -12858,7 +12840,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12878,7 +12860,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -12887,7 +12869,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12896,7 +12878,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -12907,7 +12889,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12916,7 +12898,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -12954,7 +12936,7 @@ export interface operations {
             /** @description What a bulk change did. */
             200: {
                 headers: {
-                    /** @description What to know about the tags that were assigned, in words */
+                    /** @description Warnings about the assigned tags, in words */
                     "Tapdesk-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -12989,7 +12971,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13007,7 +12989,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -13016,7 +12998,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -13025,7 +13007,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13034,7 +13016,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13045,7 +13027,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -13054,7 +13036,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13079,17 +13061,17 @@ export interface operations {
     get_tags_export: {
         parameters: {
             query?: {
-                /** @description Those assigned to any experience, or those assigned to none. */
+                /** @description `true`: only those assigned to an experience. `false`: only the others. */
                 assigned?: boolean;
-                /** @description Those assigned to this experience. */
+                /** @description Only those assigned to this experience. */
                 experience_id?: components["schemas"]["ExperienceId"];
                 /** @description Part of the name, the slug or the title, in either case. */
                 q?: string;
                 /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
                 simulated?: "false" | "true" | "all";
-                /** @description Those in use, or those that are not. */
+                /** @description Only those with this status. */
                 status?: components["schemas"]["Status"];
-                /** @description Those whose taps are verified, or those whose are not. */
+                /** @description `true`: only those whose taps are verified. `false`: only the others. */
                 verifier_enabled?: boolean;
             };
             header?: never;
@@ -13127,7 +13109,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13136,7 +13118,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -13145,7 +13127,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13154,7 +13136,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13165,7 +13147,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -13174,7 +13156,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13192,11 +13174,11 @@ export interface operations {
             query?: {
                 /** @description Check everything, and write nothing. */
                 dry_run?: boolean;
-                /** @description What a row means whose slug a tag has. */
+                /** @description How to treat a row whose slug exists. */
                 mode?: "insert" | "upsert";
-                /** @description What a bad row means for the others. */
+                /** @description What happens to the other rows if one is refused. */
                 on_error?: "skip" | "abort";
-                /** @description What an experience means that there is not. */
+                /** @description How to treat an experience that does not exist. */
                 unknown_experience?: "refuse" | "ignore";
             };
             header?: never;
@@ -13209,7 +13191,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of an import. */
+            /** @description The result of an import. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13254,7 +13236,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -13263,7 +13245,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -13272,7 +13254,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13281,7 +13263,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13292,7 +13274,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -13301,7 +13283,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13328,7 +13310,7 @@ export interface operations {
             query?: {
                 /** @description The `next` of the page before. */
                 after?: string;
-                /** @description How many items on a page at the most. */
+                /** @description The largest number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -13364,7 +13346,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -13373,7 +13355,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13382,7 +13364,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13393,7 +13375,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -13402,7 +13384,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13473,7 +13455,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -13482,7 +13464,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -13491,7 +13473,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13500,7 +13482,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13511,7 +13493,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -13520,7 +13502,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13553,7 +13535,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is done; there is nothing to say */
+            /** @description Done; the answer has no body */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -13578,7 +13560,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13587,7 +13569,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -13596,7 +13578,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13607,7 +13589,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -13616,7 +13598,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13645,7 +13627,7 @@ export interface operations {
                 after?: string;
                 /** @description Whether to count what is on all pages. */
                 count?: boolean;
-                /** @description How many items on a page at the most. */
+                /** @description The largest number of items on a page. */
                 limit?: number;
             };
             header?: never;
@@ -13681,7 +13663,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -13690,7 +13672,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13699,7 +13681,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13710,7 +13692,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -13719,7 +13701,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13745,7 +13727,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How a batch of inlays writes its URLs. */
+            /** @description The form of the URLs of a batch of inlays. */
             201: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -13783,7 +13765,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13801,7 +13783,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -13810,7 +13792,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -13819,7 +13801,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13828,7 +13810,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13839,7 +13821,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -13848,7 +13830,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13881,7 +13863,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How a batch of inlays writes its URLs. */
+            /** @description The form of the URLs of a batch of inlays. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -13910,7 +13892,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13919,7 +13901,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -13928,7 +13910,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13939,7 +13921,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -13948,7 +13930,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -13975,7 +13957,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is done; there is nothing to say */
+            /** @description Done; the answer has no body */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -14000,7 +13982,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14009,7 +13991,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14029,7 +14011,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -14038,7 +14020,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14047,7 +14029,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -14058,7 +14040,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -14067,7 +14049,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -14107,7 +14089,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How a batch of inlays writes its URLs. */
+            /** @description The form of the URLs of a batch of inlays. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -14136,7 +14118,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14154,7 +14136,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14183,7 +14165,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -14192,7 +14174,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -14201,7 +14183,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14210,7 +14192,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -14221,7 +14203,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -14230,7 +14212,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -14270,7 +14252,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How a batch of inlays writes its URLs. */
+            /** @description The form of the URLs of a batch of inlays. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -14299,7 +14281,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14317,7 +14299,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14346,7 +14328,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -14355,7 +14337,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -14364,7 +14346,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14373,7 +14355,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -14384,7 +14366,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -14393,7 +14375,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -14418,9 +14400,9 @@ export interface operations {
     delete_url_templates_id_meta_keys: {
         parameters: {
             query?: {
-                /** @description The one of this master key. */
+                /** @description The key of this master key. */
                 master_key_id?: components["schemas"]["MasterKeyId"];
-                /** @description The one of its own with this check value, as `meta_key_checks` shows it. */
+                /** @description The template's own key with this check value, as in `meta_key_checks`. */
                 meta_key_check?: components["schemas"]["KeyCheck"];
             };
             header?: {
@@ -14434,7 +14416,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How a batch of inlays writes its URLs. */
+            /** @description The form of the URLs of a batch of inlays. */
             200: {
                 headers: {
                     /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
@@ -14463,7 +14445,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What is addressed does not exist */
+            /** @description The resource does not exist */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14472,7 +14454,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14492,7 +14474,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -14501,7 +14483,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14510,7 +14492,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -14521,7 +14503,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -14530,7 +14512,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -14565,7 +14547,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the URLs could be. */
+            /** @description The result of a search for a template. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14610,7 +14592,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -14619,7 +14601,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -14628,7 +14610,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14637,7 +14619,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -14648,7 +14630,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -14657,7 +14639,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -14683,7 +14665,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What a tap of a URL would be decided as at this moment. */
+            /** @description The verdict that a tap of a URL would get now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14719,7 +14701,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The present state of the data does not allow it */
+            /** @description Not possible in the present state of the data */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14737,7 +14719,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is of another type than it must be */
+            /** @description The body has the wrong content type */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -14746,7 +14728,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -14755,7 +14737,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request does not say what it must */
+            /** @description The request is malformed or incomplete */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14764,7 +14746,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -14775,7 +14757,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -14784,7 +14766,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -14824,7 +14806,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -14851,7 +14833,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Of `not ready`: why, in words. */
+                        /** @description If not ready: why, in words. */
                         reason?: string;
                         /** @description `ok`, `ready` or `not ready`. */
                         status: string;
@@ -14874,7 +14856,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description As the page names it */
+                /** @description The name in the page */
                 name: string;
             };
             cookie?: never;
@@ -14960,7 +14942,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -14969,7 +14951,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many refused requests of this client */
+            /** @description Too many refused requests from this client */
             429: {
                 headers: {
                     /** @description Seconds to wait */
@@ -14980,7 +14962,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A failure of the service; its log says what */
+            /** @description Internal error; the service's log says more */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -14989,7 +14971,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database does not answer at the moment */
+            /** @description The database is unavailable at the moment */
             503: {
                 headers: {
                     /** @description Seconds to wait */
@@ -15031,7 +15013,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Addressed by a host name that is not ours */
+            /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -15058,7 +15040,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Of `not ready`: why, in words. */
+                        /** @description If not ready: why, in words. */
                         reason?: string;
                         /** @description `ok`, `ready` or `not ready`. */
                         status: string;
@@ -15083,7 +15065,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Of `not ready`: why, in words. */
+                        /** @description If not ready: why, in words. */
                         reason?: string;
                         /** @description `ok`, `ready` or `not ready`. */
                         status: string;
@@ -15163,7 +15145,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description On to the owner's page, with the rolling key */
+            /** @description A redirect to the owner's page, with the rolling key */
             302: {
                 headers: {
                     [name: string]: unknown;
@@ -15271,7 +15253,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description It is no form, or the tag has none */
+            /** @description The body is no form, or the tag has none */
             405: {
                 headers: {
                     [name: string]: unknown;

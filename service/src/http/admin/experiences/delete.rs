@@ -18,7 +18,7 @@ use crate::service::Service;
 /// Refused while tags lead to it; the answer says how many.
 #[utoipa::path(
     delete, path = "/experiences/{id}", tag = "experiences", params(("id" = ExperienceId, Path)),
-    responses((status = NO_CONTENT, description = "It is deleted"), NotFound, Conflicting, ChangedMeanwhile, Invalid, Written, Common)
+    responses((status = NO_CONTENT, description = "Deleted"), NotFound, Conflicting, ChangedMeanwhile, Invalid, Written, Common)
 )]
 pub(crate) async fn delete(
     State(service): State<Arc<Service>>,

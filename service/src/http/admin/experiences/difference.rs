@@ -22,18 +22,18 @@ use crate::storage::Conflict;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DifferenceQuery {
-    /// The version that is compared; the published one where none is given.
+    /// The version to compare; by default the published one.
     #[param(minimum = 1)]
     from: Option<u32>,
-    /// The version it is compared with; the draft where none is given.
+    /// The version to compare it with; by default the draft.
     #[param(minimum = 1)]
     to: Option<u32>,
 }
 
-/// What tells two versions apart.
+/// The difference between two versions.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Difference {
-    /// The version that is compared; `null` for nothing, where none was published.
+    /// The version that is compared; `null` if none was published.
     from: Option<u32>,
     /// The version it is compared with; `null` for the draft.
     to: Option<u32>,
@@ -45,8 +45,8 @@ pub(crate) struct Difference {
 
 /// Compare two versions of an experience
 ///
-/// Line by line, a line for each block, rule or choice of the theme. Without
-/// parameters: what publishing the draft would change.
+/// One line for each block, rule or theme setting. Without parameters: the changes that publishing
+/// the draft would make.
 #[utoipa::path(
     get, path = "/experiences/{id}/difference", tag = "experiences",
     params(("id" = ExperienceId, Path), DifferenceQuery),

@@ -54,8 +54,8 @@ pub(crate) async fn export_file(
 
 /// Import an experience from a file
 ///
-/// It becomes a new draft. Everything in the file is checked, and its images are
-/// written anew, as where each is sent by itself. At most 48 MiB.
+/// It becomes a new draft. Everything in the file is checked, and its images are encoded again, as
+/// if each was uploaded. At most 48 MiB.
 #[utoipa::path(
     post, path = "/experiences/import", tag = "experiences", request_body = ExperienceFile,
     responses((status = CREATED, body = Experience), Conflicting, BadBody, Written, Common)
@@ -83,7 +83,7 @@ pub(crate) async fn import_file(
     }
 
     // Images are of an experience, so it is there before it shows them: until
-    // then it is a draft that nobody comes to.
+    // then it is a draft that no tap reaches.
     let empty = ExperienceFields {
         name: fields.name.clone(),
         content: empty(fields.content.kind()).ok_or(ApiError::Internal)?,

@@ -13,8 +13,8 @@ use crate::service::Service;
 
 /// Get an experience
 ///
-/// Its `target_url` or `blocks` are the draft; what is published is the
-/// version with the number `published_version`.
+/// `target_url` and `blocks` are the draft. The published content is the version with the number
+/// `published_version`.
 #[utoipa::path(
     get, path = "/experiences/{id}", tag = "experiences", params(("id" = ExperienceId, Path)),
     responses((status = OK, body = Experience), NotFound, Common)

@@ -45,11 +45,10 @@ pub(crate) async fn images(
 
 /// Add an image to an experience
 ///
-/// The body is the image itself: PNG, JPEG, WebP or GIF, told by its first
-/// bytes whatever the request calls it, at most 16 MiB and 40 million pixels. It
-/// is kept as PNG or JPEG, upright, at most 1600 pixels on a side, and without anything that is
-/// not its pixels (EXIF, for one, which often says where it was taken). An
-/// animation is kept as its first picture.
+/// The body is the image itself: PNG, JPEG, WebP or GIF, recognised by its first bytes and not by
+/// its `Content-Type`, at most 16 MiB and 40 million pixels. It is stored as PNG or JPEG, upright,
+/// at most 1600 pixels on a side, and without metadata (EXIF often says where a picture was taken).
+/// Of an animation, the first frame is stored.
 #[utoipa::path(
     post, path = "/experiences/{id}/images", tag = "experiences",
     params(("id" = ExperienceId, Path)),
@@ -84,7 +83,7 @@ pub(super) async fn fit(bytes: Bytes) -> Result<(ImageType, Vec<u8>), ApiError> 
 
 /// Get an image
 ///
-/// Its bytes, as they are kept.
+/// Its bytes, as stored.
 #[utoipa::path(
     get, path = "/experiences/{id}/images/{image_id}", tag = "experiences",
     params(("id" = ExperienceId, Path), ("image_id" = ImageId, Path)),
@@ -118,11 +117,11 @@ pub(crate) async fn image(
 
 /// Delete an image
 ///
-/// Refused while the draft or what is published shows it.
+/// Refused while the draft or the published version shows it.
 #[utoipa::path(
     delete, path = "/experiences/{id}/images/{image_id}", tag = "experiences",
     params(("id" = ExperienceId, Path), ("image_id" = ImageId, Path)),
-    responses((status = NO_CONTENT, description = "It is deleted"), NotFound, Conflicting, Written, Common)
+    responses((status = NO_CONTENT, description = "Deleted"), NotFound, Conflicting, Written, Common)
 )]
 pub(crate) async fn delete_image(
     State(service): State<Arc<Service>>,

@@ -19,9 +19,9 @@ use crate::storage::ExperienceFilter;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
-    /// Those with this text in their name.
+    /// Only those with this text in their name.
     q: Option<String>,
-    /// Those of this kind.
+    /// Only those of this kind.
     #[param(inline)]
     kind: Option<ExperienceKind>,
     /// Count the experiences on all pages, too.

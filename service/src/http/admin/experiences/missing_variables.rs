@@ -45,12 +45,12 @@ pub(crate) struct AllMissingVariables {
     items: Vec<MissingVariables>,
 }
 
-/// Tags that got what they lacked.
+/// The result of adding missing variables.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AddedVariables {
-    /// How many tags this call gave variables.
+    /// How many tags got variables in this call.
     tags: u64,
-    /// Whether others still lack some: the call is repeated for them.
+    /// Whether other tags still lack some: call again.
     more: bool,
 }
 
@@ -59,14 +59,14 @@ pub(crate) struct AddedVariables {
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct MissingQuery {
-    /// What this tag would lack if it led there, instead of the tags that do.
+    /// Only what this tag would lack if it led there.
     tag_id: Option<TagId>,
 }
 
 /// List experiences whose tags lack variables
 ///
-/// Forms and variable buttons of a page change variables and make none: for a
-/// tag without the variable they fail. All experiences with such tags in use.
+/// Forms and variable buttons change existing variables only: they fail for a tag that lacks the
+/// variable. Lists every experience with such tags in use.
 #[utoipa::path(
     get, path = "/experiences/missing-variables", tag = "experiences",
     responses((status = OK, body = AllMissingVariables), Common)
@@ -100,7 +100,7 @@ pub(crate) async fn list_missing_variables(
 
 /// Get the variables that an experience's tags lack
 ///
-/// Those that its published page writes (of one never published, its draft).
+/// The variables that its published page writes (or its draft, if it was never published).
 #[utoipa::path(
     get, path = "/experiences/{id}/missing-variables", tag = "experiences",
     params(("id" = ExperienceId, Path), MissingQuery),
@@ -121,9 +121,9 @@ pub(crate) async fn missing_variables(
 
 /// Add the variables that an experience's tags lack
 ///
-/// Tags in use that lead there get each variable that its page writes and they
-/// lack, with an empty value; what is there stays. One call does 5,000 tags, in
-/// short batches: `more` says whether to call again.
+/// Tags in use that lead there get each variable that the page writes and they lack, with an empty
+/// value. Existing variables stay. A call changes up to 5,000 tags, in short batches: `more` says
+/// whether to call again.
 #[utoipa::path(
     post, path = "/experiences/{id}/missing-variables", tag = "experiences",
     params(("id" = ExperienceId, Path)),

@@ -17,9 +17,9 @@ use crate::tap::{self, Preview, PreviewedTap};
 
 /// Preview an experience
 ///
-/// What a tap of a tag would lead to if the draft were published, or the
-/// `content` that is sent: a page as its visitor would get it. Nothing is
-/// recorded, and no rolling key is issued: `ROLLING_KEY` stands in its place.
+/// The result of a tap as if the draft, or the `content` in the request, was published: a redirect,
+/// or the page as its visitor would see it. Nothing is recorded, and no rolling key is issued:
+/// `ROLLING_KEY` stands in its place.
 #[utoipa::path(
     post, path = "/experiences/{id}/preview", tag = "experiences",
     params(("id" = ExperienceId, Path)), request_body = PreviewedTap,

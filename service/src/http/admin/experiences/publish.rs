@@ -13,8 +13,8 @@ use crate::service::Service;
 
 /// Publish the draft
 ///
-/// As a new version, to which taps lead from now on. Where the draft does not
-/// differ from what is published, nothing changes.
+/// It becomes a new version, to which taps lead from now on. If the draft does not differ from the
+/// published version, nothing changes.
 #[utoipa::path(
     post, path = "/experiences/{id}/publish", tag = "experiences", params(("id" = ExperienceId, Path)),
     responses((status = OK, body = Experience), NotFound, ChangedMeanwhile, Invalid, Written, Common)

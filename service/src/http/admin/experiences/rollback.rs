@@ -14,7 +14,7 @@ use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Writt
 use crate::id::ExperienceId;
 use crate::service::Service;
 
-/// Where to go back to.
+/// The version to return to.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rollback {
@@ -25,9 +25,9 @@ pub(crate) struct Rollback {
 
 /// Publish an earlier version again
 ///
-/// Its content becomes a new version, to which taps lead from now on; where it
-/// is what is published, nothing changes. The draft follows, unless it has
-/// changes that were never published: those are kept.
+/// Its content becomes a new version, to which taps lead from now on. If that content is already
+/// published, nothing changes. The draft becomes the same, unless it has unpublished changes: those
+/// are kept.
 #[utoipa::path(
     post, path = "/experiences/{id}/rollback", tag = "experiences",
     params(("id" = ExperienceId, Path)), request_body = Rollback,

@@ -21,7 +21,7 @@ use crate::tap::nonce;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct TemplatesQuery {
-    /// Light or dark; `auto` where it is not given.
+    /// Light or dark; by default `auto`.
     #[serde(default)]
     #[param(inline, required = false)]
     scheme: Scheme,
@@ -34,28 +34,28 @@ pub(crate) struct Templates {
     items: Vec<Template>,
 }
 
-/// A studio experience to begin with.
+/// A template of a studio experience.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ExperienceTemplate)]
 pub(crate) struct Template {
-    /// Its name: it never changes.
+    /// Its name, which never changes.
     name: String,
-    /// What people call it.
+    /// Its display name.
     title: String,
-    /// What it is for, in a sentence.
+    /// Its purpose, in a sentence.
     about: String,
-    /// The variables that a tag needs for it, with the values to begin with.
+    /// The variables that a tag needs for it, with their initial values.
     variables: BTreeMap<String, String>,
     /// The experience, to be created and edited.
     experience: ExperienceMembers,
-    /// Its page, as the visitor of a tag would get it that has values for everything.
+    /// Its page as a visitor sees it, if the tag has a value for everything.
     html: String,
 }
 
 /// List templates of studio experiences
 ///
-/// Ten pages to begin with. To use one, create an experience from its members,
-/// and give the tags that lead there its variables.
+/// Ten pages to start from. To use one, create an experience from its members, and add its
+/// variables to the tags that lead there.
 #[utoipa::path(
     get, path = "/experiences/templates", tag = "experiences", params(TemplatesQuery),
     responses((status = OK, body = Templates), Invalid, Common)

@@ -18,7 +18,7 @@ use crate::http::error::{
 use crate::id::ExperienceId;
 use crate::service::Service;
 
-/// What becomes of the change.
+/// How to make the change.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -33,11 +33,10 @@ type ExperiencePatch = Partial<ExperienceMembers>;
 
 /// Change an experience
 ///
-/// A merge patch (RFC 7396) of its name and its draft: members that are not
-/// sent stay as they are. Blocks are replaced as a whole. What is published
-/// stays as it is until the draft is published, of a redirect as of a page;
-/// `publish=true` does both in one. The name takes effect at once: visitors do
-/// not see it. The kind does not change.
+/// A merge patch (RFC 7396) of its name and its draft: members that are not sent stay as they are.
+/// Blocks are replaced as a whole. The published version stays until the draft is published;
+/// `publish=true` changes and publishes in one operation. The name takes effect at once: visitors
+/// do not see it. The kind cannot change.
 #[utoipa::path(
     patch, path = "/experiences/{id}", tag = "experiences",
     params(("id" = ExperienceId, Path), UpdateQuery),

@@ -14,7 +14,7 @@ use crate::service::Service;
 
 /// List the versions of an experience
 ///
-/// Everything that was ever published, the newest first. A version never changes.
+/// All published versions, the newest first. A version never changes.
 #[utoipa::path(
     get, path = "/experiences/{id}/versions", tag = "experiences",
     params(("id" = ExperienceId, Path), PageParams),

@@ -27,15 +27,15 @@ use crate::service::Service;
 pub(crate) struct NewInlayBody {
     /// The chip's UID.
     uid: Uid,
-    /// The chip's make.
+    /// The chip's technology.
     technology: Technology,
     /// The cipher of an NTAG 424 DNA; by default that of its URL template, or `aes`.
     #[serde(default)]
     mode: Option<Mode>,
-    /// How it writes its URL; null for the canonical form.
+    /// Its URL template; null for the canonical form.
     #[serde(default)]
     url_template_id: Option<UrlTemplateId>,
-    /// How it shows UID and counter in the canonical form; null where it makes no such codes.
+    /// How it shows UID and counter in the canonical form; null if it makes no such codes.
     /// Required of an NTAG 424 DNA without a URL template.
     #[serde(default)]
     #[schema(value_type = Option<Mirror>)]
@@ -43,7 +43,7 @@ pub(crate) struct NewInlayBody {
     /// Where the part of the URL that its MAC covers begins.
     #[serde(default)]
     mac_from: Option<MacFrom>,
-    /// The tag it is fixed to; it can be bound later.
+    /// The tag it is bound to; it can be bound later.
     tag_id: Option<TagId>,
     /// The chip's `SDMMetaReadKey`, for the encrypted mirror.
     meta_key: Option<AesKey>,
@@ -51,10 +51,10 @@ pub(crate) struct NewInlayBody {
     file_key: Option<SomeKey>,
     /// The master key its keys are derived from, instead of keys of its own.
     master_key_id: Option<MasterKeyId>,
-    /// The highest counter that was accepted where it moves here from: codes up to it are spent.
+    /// The highest counter that its former service accepted: codes up to it are spent.
     #[serde(default)]
     last_counter: u32,
-    /// Takes a factory key, too: its codes prove nothing.
+    /// Accept a factory key, too; its codes prove nothing.
     #[serde(default)]
     allow_factory_keys: bool,
 }
@@ -123,7 +123,7 @@ pub(super) async fn mode(
 
 /// Create an inlay
 ///
-/// Keys go in and never come out. The UID of a deleted inlay may be used
+/// Keys are write-only: Tapdesk never shows them again. The UID of a deleted inlay can be used
 /// again; codes that were accepted under the same keys are not accepted again.
 #[utoipa::path(
     post, path = "/inlays", tag = "inlays",

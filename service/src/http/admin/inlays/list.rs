@@ -20,17 +20,17 @@ use crate::storage::InlayFilter;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct InlayQuery {
-    /// Those of this tag.
+    /// Only those of this tag.
     tag_id: Option<TagId>,
-    /// The one with this UID.
+    /// Only the one with this UID.
     uid: Option<Uid>,
-    /// Those with keys from this master key.
+    /// Only those with keys from this master key.
     master_key_id: Option<MasterKeyId>,
-    /// Those with this URL template.
+    /// Only those with this URL template.
     url_template_id: Option<UrlTemplateId>,
-    /// Those of no tag, or those of one.
+    /// `true`: only those that are bound to no tag. `false`: only the others.
     unbound: Option<bool>,
-    /// Those of the simulated world, or those of the real one.
+    /// `true`: only simulated ones. `false`: only real ones.
     simulated: Option<bool>,
     /// Whether to count what is on all pages.
     #[serde(default)]

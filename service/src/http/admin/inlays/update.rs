@@ -23,7 +23,7 @@ use crate::inlay::{MacFrom, Mirror};
 use crate::inventory::{InlayFields, InvalidInlay, MemberPatch};
 use crate::service::Service;
 
-/// What of an inlay can be changed. What is not sent stays as it is.
+/// Changes to an inlay. Members that are not sent stay as they are.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InlayPatch {
@@ -35,7 +35,7 @@ pub(crate) struct InlayPatch {
     #[serde(default)]
     #[schema(value_type = Option<UrlTemplateId>)]
     url_template_id: MemberPatch<UrlTemplateId>,
-    /// How it shows UID and counter; null where it makes no codes any more.
+    /// How it shows UID and counter; null if it makes no codes any more.
     #[serde(default)]
     #[schema(value_type = Option<Mirror>)]
     mirror: MemberPatch<Mirror>,
@@ -59,16 +59,16 @@ pub(crate) struct InlayPatch {
     /// it is spent. It only rises.
     #[serde(default)]
     last_counter: Option<u32>,
-    /// Takes the all-zero factory key, too: its codes prove nothing.
+    /// Accept the all-zero factory key, too; its codes prove nothing.
     #[serde(default)]
     allow_factory_keys: bool,
 }
 
 /// Change an inlay
 ///
-/// Other keys start its counter from 0, for re-encoding a chip resets it: codes
-/// made under the old keys no longer verify. Keys that it had before come back
-/// with their counter, so that no code is accepted twice. UID and technology do not change.
+/// New keys start its counter from 0, because encoding a chip again resets it: codes made under the
+/// old keys no longer verify. Former keys return with their counter, so that no code is accepted
+/// twice. UID and technology cannot change.
 #[utoipa::path(
     patch, path = "/inlays/{id}", tag = "inlays", params(("id" = InlayId, Path)),
     request_body(content = InlayPatch, content_type = "application/merge-patch+json"),

@@ -17,21 +17,21 @@ pub(crate) struct InlayView {
     id: InlayId,
     /// The chip's UID.
     uid: Uid,
-    /// The chip's make.
+    /// The chip's technology.
     technology: Technology,
     /// The cipher of an NTAG 424 DNA.
     mode: Mode,
-    /// How it writes its URL; null for the canonical form.
+    /// Its URL template; null for the canonical form.
     url_template_id: Option<UrlTemplateId>,
-    /// How it shows UID and counter in the canonical form; null where it makes no such codes.
+    /// How it shows UID and counter in the canonical form; null if it makes no such codes.
     mirror: Option<Mirror>,
     /// Where the part of the URL that its MAC covers begins.
     mac_from: MacFrom,
-    /// The tag it is fixed to.
+    /// The tag it is bound to.
     tag_id: Option<TagId>,
     /// The highest counter accepted under its keys; 0 for none.
     last_counter: u32,
-    /// Where its keys come from; null where it has none.
+    /// Where its keys come from; null if it has none.
     key_source: Option<KeySource>,
     /// The master key they are diversified from.
     master_key_id: Option<MasterKeyId>,

@@ -12,16 +12,16 @@ use crate::service::Service;
 
 /// Erase a tag's personal traces
 ///
-/// Forgets who came to the tag: its visitors, and of each of its interactions
-/// the client, the country, whether the visitor had come before, and the values
-/// that an update wrote. Interactions, verdicts and counts stay, and so do the
-/// tag's variables as they are now. Of a deleted tag, too.
+/// Erases who came to the tag: its visitors, and of each of its interactions the client, the
+/// country, whether the visitor had come before, and the values that an update wrote. Interactions,
+/// verdicts and counts stay, and so do the tag's current variables. It works for a deleted tag,
+/// too.
 ///
-/// A long history is erased step by step, so that taps go on meanwhile. Where
-/// the request is broken off, some of it is done; send it again.
+/// A long history is erased step by step, so that taps continue. If the request is interrupted,
+/// some of it is done: send it again.
 #[utoipa::path(
     delete, path = "/tags/{id}/traces", tag = "tags", params(("id" = TagId, Path)),
-    responses((status = NO_CONTENT, description = "They are erased"), NotFound, Written, Common)
+    responses((status = NO_CONTENT, description = "Erased"), NotFound, Written, Common)
 )]
 pub(crate) async fn erase_traces(
     State(service): State<Arc<Service>>,

@@ -23,13 +23,13 @@ use crate::trace::{self, Step};
 pub(crate) struct TracedView {
     #[serde(flatten)]
     interaction: InteractionView,
-    /// Its way in steps, each with its verdict and the reason in words.
+    /// Its steps, each with a verdict and the reason in words.
     steps: Vec<Step>,
-    /// Its rolling key, which is not kept itself.
+    /// The state of its rolling key; the key itself is not stored.
     key: KeyState,
     /// The update made with its key.
     update: Option<RecordedUpdate>,
-    /// The last update with its key that was refused though the key was good.
+    /// The last update that was refused although its key was valid.
     refused_update: Option<RecordedRefusal>,
     /// The reads of its payload.
     payload_reads: Option<RecordedReads>,

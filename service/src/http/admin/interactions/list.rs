@@ -23,26 +23,27 @@ use crate::world::World;
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListInteractions {
-    /// Those of this tag.
+    /// Only those of this tag.
     tag_id: Option<TagId>,
-    /// Those that led to this experience.
+    /// Only those that led to this experience.
     experience_id: Option<ExperienceId>,
-    /// Those with an authentic code of this inlay.
+    /// Only those with an authentic code of this inlay.
     inlay_id: Option<InlayId>,
-    /// Those whose verification came to this.
+    /// Only those with this verdict.
     #[param(inline)]
     verification: Option<VerificationState>,
-    /// Those with this reason.
+    /// Only those with this reason.
     #[param(inline)]
     reason: Option<Reason>,
-    /// Those before which reads of their inlay never reached the service, or the others.
+    /// `true`: only those with a counter gap before them, whose reads never reached the service.
+    /// `false`: only the others.
     missed_reads: Option<bool>,
-    /// Those whose inlay told this state of its tamper loop.
+    /// Only those whose inlay reported this state of its tamper loop.
     #[param(inline)]
     tamper: Option<Tamper>,
-    /// Those at this time or later.
+    /// Only those at this time or later.
     since: Option<Timestamp>,
-    /// Those before this time.
+    /// Only those before this time.
     until: Option<Timestamp>,
     /// `false` for real ones, `true` for simulated ones, `all` for both.
     #[param(inline)]
@@ -51,10 +52,9 @@ pub(crate) struct ListInteractions {
 
 /// List interactions
 ///
-/// The newest first. Those of one tag are found directly; everything else is
-/// looked for from the newest interaction on, and after 20,000 that were looked
-/// at a page ends, however few it has: with filters, go on while there is a
-/// `next`.
+/// The newest first. The interactions of one tag are found by an index. Other filters scan from the
+/// newest interaction on, and a page ends after 20,000 scanned interactions, however few it has:
+/// continue while there is a `next`.
 #[utoipa::path(
     get, path = "/interactions", tag = "interactions", params(ListInteractions, PageParams),
     responses((status = OK, body = Page<InteractionView>), Invalid, Common)

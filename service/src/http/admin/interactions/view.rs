@@ -9,7 +9,7 @@ use crate::inlay::Uid;
 use crate::inlay::assessment::Tamper;
 use crate::interaction::{Interaction, Reason, Refusal, TagName, Tech, Verdict};
 
-/// A tap, and what came of it.
+/// A tap and its result.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a member of the answer"
@@ -23,7 +23,7 @@ pub(crate) struct InteractionView {
     at: Timestamp,
     #[serde(flatten)]
     tag: TagName,
-    /// Whether the code proved a tap; `null` where it was not checked.
+    /// Whether the code proved a tap; `null` if it was not checked.
     tag_verified: Option<bool>,
     /// Why.
     reason: Reason,
@@ -43,31 +43,31 @@ pub(crate) struct InteractionView {
     experience_id: Option<ExperienceId>,
     /// The version of that experience.
     experience_version: Option<u32>,
-    /// Two-letter country of the visitor; empty where it is not known or was erased.
+    /// Two-letter country of the visitor; empty if it is not known or was erased.
     country: String,
     /// Whether this visitor had come to the tag in the 30 days before.
     returning_month: bool,
     /// Whether this visitor had come to the tag in the 24 hours before.
     returning_day: bool,
-    /// Whether the answer carried a rolling key.
+    /// Whether the answer contained a rolling key.
     key_issued: bool,
-    /// The state of the inlay's tamper loop: null where it has none, `unknown` where it is not
+    /// The state of the inlay's tamper loop: null if it has none, `unknown` if it is not
     /// authenticated.
     tamper: Option<Tamper>,
-    /// The decrypted file data of its code; null where it has none.
+    /// The decrypted file data of its code; null if it has none.
     file_data: Option<FileDataView>,
     /// Whether it is simulated.
     simulated: bool,
 }
 
-/// What a chip encrypted of its file.
+/// File data that the chip encrypted.
 #[derive(Serialize, ToSchema)]
 #[schema(as = FileData)]
 struct FileDataView {
     /// All of it, in hex digits.
     #[schema(pattern = "^([0-9A-F]{2})*$")]
     hex: String,
-    /// The same as text, up to the first zero byte; null if it is none.
+    /// The same as text, up to the first zero byte; null if it is no text.
     text: Option<String>,
 }
 

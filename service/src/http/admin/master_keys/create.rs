@@ -20,22 +20,22 @@ use crate::service::Service;
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewMasterKey {
-    /// What it is called.
+    /// Its name.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
     /// The key: 32 hex digits; of `sdm_backend` 2 to 128.
     key: MasterSecret,
-    /// How an inlay's keys follow from it.
+    /// How an inlay's keys are derived from it.
     #[serde(deserialize_with = "crate::object::one")]
     derivation: Derivation,
-    /// Takes the all-zero factory key, too: codes of its inlays prove nothing.
+    /// Accept the all-zero factory key, too; codes of its inlays prove nothing.
     #[serde(default)]
     allow_factory_keys: bool,
 }
 
 /// Create a master key
 ///
-/// The key goes in and never comes out.
+/// The key is write-only: Tapdesk never shows it again.
 #[utoipa::path(
     post, path = "/master-keys", tag = "master keys", request_body = NewMasterKey,
     responses((status = CREATED, body = MasterKeyView), Conflicting, BadBody, Written, Common)

@@ -14,7 +14,7 @@ use crate::http::error::{ApiError, BadBody, ChangedMeanwhile, Common, NotFound, 
 use crate::id::MasterKeyId;
 use crate::service::Service;
 
-/// What of a master key can be changed.
+/// Changes to a master key.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MasterKeyPatch {
@@ -25,7 +25,7 @@ pub(crate) struct MasterKeyPatch {
 
 /// Rename a master key
 ///
-/// What its inlays' keys follow from does not change.
+/// The key and its derivation cannot change.
 #[utoipa::path(
     patch, path = "/master-keys/{id}", tag = "master keys", params(("id" = MasterKeyId, Path)),
     request_body(content = MasterKeyPatch, content_type = "application/merge-patch+json"),

@@ -18,11 +18,11 @@ use crate::tag::{NAME_MAX, text_fits};
 pub(crate) struct MasterKeyView {
     /// Its identifier.
     pub(super) id: MasterKeyId,
-    /// What it is called.
+    /// Its name.
     name: String,
     /// The first 3 bytes of the AES-CMAC of 16 zero bytes under it, to compare by eye.
     key_check: KeyCheck,
-    /// How an inlay's keys follow from it.
+    /// How an inlay's keys are derived from it.
     derivation: Derivation,
     /// Whether it is the all-zero factory key: codes of its inlays prove nothing.
     factory_key: bool,

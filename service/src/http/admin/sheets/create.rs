@@ -17,19 +17,18 @@ use crate::sheet::{Expected, Sheet, SheetFields};
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewSheet {
-    /// What its owner calls it.
+    /// Its name.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
-    /// What every inlay is expected to show. It does not change while rows are
-    /// judged by it.
+    /// The expected result for every inlay. It cannot change while rows are judged by it.
     #[serde(default, deserialize_with = "crate::object::one")]
     expected: Expected,
-    /// How many inlays are to be tested, where that is known.
+    /// How many inlays are planned, if known.
     #[schema(minimum = 1, maximum = 10_000)]
     planned: Option<u32>,
 }
 
-/// Begin a test sheet
+/// Create a test sheet
 #[utoipa::path(
     post, path = "/sheets", tag = "sheets", request_body = NewSheet,
     responses((status = CREATED, body = Sheet), BadBody, Written, Common)

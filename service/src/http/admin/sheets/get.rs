@@ -18,7 +18,7 @@ use crate::sheet::{Sheet, SheetRow};
 pub(crate) struct WholeSheet {
     #[serde(flatten)]
     sheet: Sheet,
-    /// What came of each inlay, in the order in which they were laid down.
+    /// The result of each inlay, in the order in which they were read.
     rows: Vec<SheetRow>,
 }
 

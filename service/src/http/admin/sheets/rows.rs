@@ -15,8 +15,8 @@ use crate::sheet::{RowFields, SheetRow};
 
 /// Add a row to a test sheet
 ///
-/// It is on disk when the answer comes. A UID may stand in several rows; the
-/// verdict is stored as it was sent.
+/// The row is on disk before the answer is sent. A UID can have several rows; the verdict is stored
+/// as sent.
 #[utoipa::path(
     post, path = "/sheets/{id}/rows", tag = "sheets", params(("id" = SheetId, Path)),
     request_body = RowFields,

@@ -12,7 +12,7 @@ use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common};
 use crate::service::Service;
 
-/// What simulated interactions take for the present.
+/// The current time of the simulated world.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SimulatedClock {
     /// The present moment of the simulated world.
@@ -43,8 +43,8 @@ pub(crate) async fn clock(
 
 /// Move the time of the simulated world forward
 ///
-/// It is ahead for simulated interactions alone, from now on: their rolling keys
-/// expire earlier, the real ones do not.
+/// From now on it is ahead, for simulated interactions only: their rolling keys expire earlier,
+/// real ones do not.
 #[utoipa::path(
     post, path = "/simulator/clock", tag = "simulator", request_body = AdvanceSimulated,
     responses((status = OK, body = SimulatedClock), BadBody, Common)

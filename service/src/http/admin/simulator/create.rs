@@ -45,15 +45,15 @@ pub(crate) struct NewVirtualInlay {
     file_key: Option<AesKey>,
     /// The master key its keys are diversified from.
     master_key_id: Option<MasterKeyId>,
-    /// Takes the all-zero factory key, too.
+    /// Accept the all-zero factory key, too.
     #[serde(default)]
     allow_factory_keys: bool,
 }
 
 /// Create a virtual inlay
 ///
-/// It is an inlay as any other for the service, on a simulated tag: what comes
-/// of its taps is marked simulated everywhere.
+/// For the service it is an inlay like any other, on a simulated tag: its taps are marked as
+/// simulated everywhere.
 #[utoipa::path(
     post, path = "/simulator/inlays", tag = "simulator", request_body = NewVirtualInlay,
     responses((status = CREATED, body = VirtualInlayView), Conflicting, BadBody, Written, Common)

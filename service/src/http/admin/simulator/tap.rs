@@ -35,16 +35,16 @@ use crate::visitor::Visitor;
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct VirtualTap {
-    /// Opens the URL, too, and reads the payload with the key it is answered with.
+    /// Also open the URL, and read the payload with the rolling key in the answer.
     follow: bool,
-    /// Makes the code of the read with this counter. The chip's own counter stays.
+    /// Make the code for this counter. The chip's own counter stays.
     #[schema(maximum = 16_777_215)]
     counter: Option<u32>,
-    /// Changes the code's MAC, as someone would who cannot make it.
+    /// Falsify the code's MAC, as a forger without the key would.
     tamper: bool,
-    /// Presents the code at another simulated tag, as someone would who copied it.
+    /// Use the code at another simulated tag, as someone would who copied it.
     at_tag_id: Option<TagId>,
-    /// Opens the URL as a messenger does that shows a preview of a link.
+    /// Open the URL as a messenger's link preview does.
     link_preview: bool,
 }
 
@@ -57,24 +57,24 @@ pub(crate) struct VirtualTapped {
     uid: Uid,
     /// The counter of the read.
     counter: u32,
-    /// What came of opening the URL; null where it was not asked for.
+    /// The result of opening the URL; null if it was not requested.
     followed: Option<Followed>,
 }
 
-/// What came of opening a one-time URL.
+/// The result of opening a one-time URL.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Followed {
     /// The status of the tap's answer: 302 for a redirect.
     status: u16,
     /// Where it leads.
     location: Option<String>,
-    /// The interaction; null where nothing was recorded.
+    /// The interaction; null if nothing was recorded.
     interaction_id: Option<InteractionId>,
     /// Its `tag_verified`.
     tag_verified: Option<bool>,
-    /// Why, by name; null where nothing was recorded.
+    /// Why, by name; null if nothing was recorded.
     reason: Option<Reason>,
-    /// The rolling key as received in the redirect; null where none was issued.
+    /// The rolling key as received in the redirect; null if none was issued.
     rk: Option<String>,
     /// The rolling key as clients send it.
     rk_base64: Option<String>,
@@ -85,8 +85,8 @@ pub(crate) struct Followed {
 
 /// Tap a virtual inlay
 ///
-/// The chip's counter rises, then it makes a one-time URL. The rolling key of a
-/// followed tap is in the answer, for whoever called made this tap.
+/// The chip's counter rises, then it makes a one-time URL. If the URL is opened, the answer
+/// contains the rolling key, because the caller made this tap.
 #[utoipa::path(
     post, path = "/simulator/inlays/{id}/tap", tag = "simulator", params(("id" = VirtualInlayId, Path)),
     request_body = Option<VirtualTap>,

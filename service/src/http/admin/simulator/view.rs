@@ -13,11 +13,11 @@ use crate::inventory::SimulatedInlay;
 pub(crate) struct VirtualInlayView {
     /// Its identifier in the simulator.
     pub(super) id: VirtualInlayId,
-    /// The inlay it is for the service, in `/inlays`.
+    /// Its inlay, in `/inlays`.
     inlay_id: InlayId,
     /// Its UID.
     uid: Uid,
-    /// How it shows UID and counter; null where it makes no codes any more.
+    /// How it shows UID and counter; null if it makes no codes any more.
     mirror: Option<Mirror>,
     /// Where the part of the URL that its MAC covers begins.
     mac_from: MacFrom,

@@ -61,7 +61,7 @@ pub(crate) enum BulkChange {
     Assign {
         /// Which tags.
         select: Selection,
-        /// The experience. It must be given, be it as `null`.
+        /// The experience, or `null` for none. Required.
         #[serde(deserialize_with = "Option::deserialize")]
         #[schema(required)]
         experience_id: Option<ExperienceId>,
@@ -73,12 +73,12 @@ pub(crate) enum BulkChange {
         /// The status.
         status: Status,
     },
-    /// Delete. The slugs stay the tags' own.
+    /// Delete. The slugs stay reserved for the tags.
     Delete {
         /// Which tags.
         select: Selection,
     },
-    /// Bring deleted tags back as they were.
+    /// Restore deleted tags.
     Restore {
         /// Which tags. A filter selects among the deleted ones.
         select: Selection,
@@ -90,10 +90,10 @@ pub(crate) enum BulkChange {
 #[serde(rename_all = "lowercase")]
 #[schema(as = TagSelection)]
 pub(crate) enum Selection {
-    /// Ids, and ranges of them; those that do not exist, or are deleted (for
-    /// `restore`: are not), are passed over.
+    /// Ids, and ranges of ids. Those that do not exist or are deleted (for `restore`: are not
+    /// deleted) are skipped.
     Ids(Vec<Ids>),
-    /// All that match at the moment at which the call begins.
+    /// All tags that match when the call begins.
     #[serde(deserialize_with = "object::one")]
     Filter(Filter),
 }
@@ -139,15 +139,14 @@ pub(crate) struct BulkResult {
     selected: usize,
     /// How many of them this call has worked through.
     done: usize,
-    /// How many of these are changed. The others were so already.
+    /// How many of these were changed. The others had the value already.
     changed: usize,
-    /// Requests to this same operation that together take the change back.
+    /// Requests to this same operation that together revert the change.
     undo: Vec<BulkChange>,
-    /// Requests to this same operation for the selected tags that are not done
-    /// yet, each of at most `limit` tags. They name the tags by their ids, as
-    /// they were selected by this call.
+    /// Requests to this same operation for the selected tags that are not done yet, each for at
+    /// most `limit` tags. They name the tags that this call selected, by their ids.
     rest: Vec<BulkChange>,
-    /// If it ended before its time: why, in words.
+    /// If it stopped early: why, in words.
     stopped: Option<String>,
 }
 
@@ -203,19 +202,18 @@ impl Ids {
 
 /// Change many tags
 ///
-/// Tags are changed in short batches, so that taps go on meanwhile: each batch
-/// is changed as a whole or not at all. If it cannot go on, `stopped` says why,
-/// `undo` covers what is done, and `rest` what is not.
+/// Tags are changed in short batches, so that taps continue: each batch is changed as a whole or
+/// not at all. If the call stops early, `stopped` says why, `undo` reverts what was done, and
+/// `rest` does what was not.
 ///
-/// With `expected_count` nothing is changed if another number of tags is
-/// selected: 409, `code: "count_changed"`. With `limit` the call ends after so
-/// many tags: a caller sends the requests in `rest` one after the other, shows
-/// `done` as progress, and stops when it likes. The `undo` of all answers
-/// together takes everything back.
+/// With `expected_count` nothing is changed if another number of tags is selected: 409, `code:
+/// "count_changed"`. With `limit` the call ends after that many tags: the caller sends the requests
+/// in `rest` one after the other, can show `done` as progress, and can stop at any time. The `undo`
+/// of all answers together reverts everything.
 #[utoipa::path(
     post, path = "/tags/bulk", tag = "tags", request_body = BulkRequest,
     responses(
-        (status = OK, body = BulkResult, headers(("Tapdesk-Warning" = String, description = "What to know about the tags that were assigned, in words"))),
+        (status = OK, body = BulkResult, headers(("Tapdesk-Warning" = String, description = "Warnings about the assigned tags, in words"))),
         Conflicting, BadBody, Written, Common
     )
 )]

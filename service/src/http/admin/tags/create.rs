@@ -26,7 +26,7 @@ pub(crate) struct NewTag(TagFields);
     post, path = "/tags", tag = "tags",
     request_body = TagFields,
     responses(
-        (status = CREATED, body = Tag, headers(("Tapdesk-Warning" = String, description = "What to know about the tag that was saved, in words"))),
+        (status = CREATED, body = Tag, headers(("Tapdesk-Warning" = String, description = "Warnings about the saved tag, in words"))),
         Conflicting, BadBody, Written, Common
     )
 )]

@@ -13,8 +13,8 @@ use crate::service::Service;
 
 /// Delete a tag
 ///
-/// Its URL leads nowhere then, and its slug stays its own: `restore` of
-/// `/tags/bulk` brings it back as it was.
+/// Its URL no longer leads anywhere, and its slug stays reserved: `restore` of `/tags/bulk`
+/// restores it.
 #[utoipa::path(
     delete, path = "/tags/{id}", tag = "tags", params(("id" = TagId, Path)),
     responses((status = NO_CONTENT), NotFound, ChangedMeanwhile, Invalid, Written, Common)

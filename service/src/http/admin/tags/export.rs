@@ -34,13 +34,12 @@ const KEYS_MAX: usize = 900;
 
 /// Export tags
 ///
-/// A CSV file with the columns of import, one for each property that there is.
-/// Imported again it makes the same tags. A property that a tag does not have is
-/// `(none)`, one with an empty value a lone apostrophe; other cells are empty
-/// where there is nothing. A cell that a spreadsheet would take for a formula, or
-/// import for one of its words, has an apostrophe in front. `Tapdesk-Total` is
-/// how many tags there were when the export began. Simulated tags are never exported. What is written while the export
-/// goes on may be in it or not; each tag is as it was at one moment.
+/// A CSV file with the columns of import and one column for each property key. If it is imported,
+/// it makes the same tags. A property that a tag does not have is `(none)`, one with an empty value
+/// a single apostrophe; other cells are empty if there is no value. A cell that a spreadsheet would
+/// take for a formula, or import for one of its words, begins with an apostrophe. `Tapdesk-Total`
+/// is the number of tags when the export began. Simulated tags are never exported. Changes during
+/// the export may be in it or not; each tag is as it was at one moment.
 #[utoipa::path(
     get, path = "/tags/export", tag = "tags", params(Filter),
     responses(

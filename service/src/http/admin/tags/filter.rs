@@ -10,7 +10,7 @@ use crate::storage::TagFilter;
 use crate::tag::{NAME_MAX, Status, text_fits};
 use crate::world::World;
 
-/// Which tags. What is absent selects all; simulated ones are left out unless asked for.
+/// Which tags. Without a member, all; simulated ones only if requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -20,13 +20,13 @@ pub(crate) struct Filter {
     #[param(max_length = 200)]
     #[schema(max_length = 200)]
     pub(super) q: Option<String>,
-    /// Those assigned to this experience.
+    /// Only those assigned to this experience.
     pub(super) experience_id: Option<ExperienceId>,
-    /// Those assigned to any experience, or those assigned to none.
+    /// `true`: only those assigned to an experience. `false`: only the others.
     pub(super) assigned: Option<bool>,
-    /// Those in use, or those that are not.
+    /// Only those with this status.
     pub(super) status: Option<Status>,
-    /// Those whose taps are verified, or those whose are not.
+    /// `true`: only those whose taps are verified. `false`: only the others.
     pub(super) verifier_enabled: Option<bool>,
     /// `false` for real ones, `true` for simulated ones, `all` for both.
     #[param(inline)]

@@ -39,18 +39,18 @@ const ROWS_MAX: usize = 1_000_000;
 pub(crate) struct ImportQuery {
     /// Check everything, and write nothing.
     dry_run: bool,
-    /// What a bad row means for the others.
+    /// What happens to the other rows if one is refused.
     #[param(inline)]
     on_error: OnError,
-    /// What a row means whose slug a tag has.
+    /// How to treat a row whose slug exists.
     #[param(inline)]
     mode: Mode,
-    /// What an experience means that there is not.
+    /// How to treat an experience that does not exist.
     #[param(inline)]
     unknown_experience: UnknownExperience,
 }
 
-/// What a bad row means for the others.
+/// What happens to the other rows if one is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum OnError {
@@ -63,7 +63,7 @@ enum OnError {
     Abort,
 }
 
-/// What a row means whose slug a tag has.
+/// How to treat a row whose slug exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
@@ -75,14 +75,14 @@ enum Mode {
     Upsert,
 }
 
-/// What an experience means that there is not.
+/// How to treat an experience that does not exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum UnknownExperience {
     /// The row is refused.
     #[default]
     Refuse,
-    /// Its cell counts as empty: a new tag leads nowhere, another tag where it
+    /// Its cell counts as empty: a new tag leads nowhere, another tag if it
     /// did before. The row's `warning` says so.
     Ignore,
 }
@@ -110,7 +110,7 @@ enum UnknownExperience {
 /// be. A text that is one of these words itself has an apostrophe in front, as
 /// export writes it; one that export put there is taken away again.
 ///
-/// Results come while the work goes on, each on a line of its own.
+/// Results arrive during the import, each on its own line.
 #[utoipa::path(
     post, path = "/tags/import", tag = "tags", params(ImportQuery),
     request_body(content = String, content_type = "text/csv"),
@@ -149,7 +149,7 @@ pub(crate) async fn import(
         None
     };
     let mut import = Import::new(service, table, rows, experiences, query);
-    // The first piece comes before the answer: where it fails, the status says so.
+    // The first piece comes before the answer: if it fails, the status says so.
     let first = import.next().await?;
     let (sender, body) = Channel::<Bytes>::new(4);
     tokio::spawn(import.send(first, sender));

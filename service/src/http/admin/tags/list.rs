@@ -25,19 +25,19 @@ pub(crate) struct ListTags {
     /// Part of the name, the slug or the title, in either case.
     #[param(max_length = 200)]
     q: Option<String>,
-    /// Those assigned to this experience.
+    /// Only those assigned to this experience.
     experience_id: Option<ExperienceId>,
-    /// Those assigned to any experience, or those assigned to none.
+    /// `true`: only those assigned to an experience. `false`: only the others.
     assigned: Option<bool>,
-    /// Those in use, or those that are not.
+    /// Only those with this status.
     #[param(inline)]
     status: Option<Status>,
-    /// Those whose taps are verified, or those whose are not.
+    /// `true`: only those whose taps are verified. `false`: only the others.
     verifier_enabled: Option<bool>,
     /// `false` for real ones, `true` for simulated ones, `all` for both.
     #[param(inline)]
     simulated: World,
-    /// The deleted ones instead of the others.
+    /// Only the deleted ones, instead of the others.
     deleted: bool,
     /// The order.
     #[param(inline)]
@@ -65,8 +65,7 @@ impl ListTags {
 
 /// List tags
 ///
-/// A text of three characters or more is found through an index; a shorter one
-/// is looked for tag by tag.
+/// A search for three characters or more uses an index; a shorter one scans all tags.
 #[utoipa::path(
     get, path = "/tags", tag = "tags", params(ListTags, PageParams),
     responses((status = OK, body = Page<Tag>), Invalid, Common)

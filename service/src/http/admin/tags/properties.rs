@@ -203,7 +203,7 @@ macro_rules! routes_of {
 
             #[utoipa::path(
                 get, path = concat!("/tags/{id}/", stringify!($module), "/{key}"), tag = "tags",
-                summary = concat!("Get a ", $one, " of a tag"),
+                summary = concat!("Get ", $one, " of a tag"),
                 params(("id" = TagId, Path), ("key" = PropertyKey, Path)),
                 responses((status = OK, body = Property), NotFound, Invalid, Common)
             )]
@@ -216,12 +216,12 @@ macro_rules! routes_of {
 
             #[utoipa::path(
                 put, path = concat!("/tags/{id}/", stringify!($module), "/{key}"), tag = "tags",
-                summary = concat!("Set a ", $one, " of a tag, or predefine it"),
+                summary = concat!("Set ", $one, " of a tag, or predefine it"),
                 params(("id" = TagId, Path), ("key" = PropertyKey, Path)),
                 request_body = NewValue,
                 responses(
-                    (status = OK, body = Property, description = "It was there before"),
-                    (status = CREATED, body = Property, description = "It is new"),
+                    (status = OK, body = Property, description = "It existed before"),
+                    (status = CREATED, body = Property, description = "Created"),
                     NotFound, ChangedMeanwhile, BadBody, Written, Common
                 )
             )]
@@ -236,7 +236,7 @@ macro_rules! routes_of {
 
             #[utoipa::path(
                 delete, path = concat!("/tags/{id}/", stringify!($module), "/{key}"), tag = "tags",
-                summary = concat!("Remove a ", $one, " of a tag"),
+                summary = concat!("Remove ", $one, " of a tag"),
                 params(("id" = TagId, Path), ("key" = PropertyKey, Path)),
                 responses((status = NO_CONTENT), NotFound, ChangedMeanwhile, Invalid, Written, Common)
             )]
@@ -252,7 +252,7 @@ macro_rules! routes_of {
 }
 
 routes_of! {
-    Variable => variables, "variable", "variables";
-    Data => data, "data property", "data properties";
-    Attribute => attributes, "attribute", "attributes";
+    Variable => variables, "a variable", "variables";
+    Data => data, "a data property", "data properties";
+    Attribute => attributes, "an attribute", "attributes";
 }

@@ -41,15 +41,14 @@ impl ToSchema for TagPatch {
 
 /// Change a tag
 ///
-/// A merge patch (RFC 7396): members that are not sent stay as they are, `null`
-/// empties; what cannot be empty refuses it. A slug that is replaced stays the
-/// tag's own, listed in `former_slugs`, and goes on answering as the tag, until
-/// it is released.
+/// A merge patch (RFC 7396): members that are not sent stay as they are; `null` empties a member,
+/// if it can be empty. A replaced slug stays the tag's own, listed in `former_slugs`, and still
+/// leads to the tag until it is released.
 #[utoipa::path(
     patch, path = "/tags/{id}", tag = "tags", params(("id" = TagId, Path)),
     request_body(content = TagPatch, content_type = "application/merge-patch+json"),
     responses(
-        (status = OK, body = Tag, headers(("Tapdesk-Warning" = String, description = "What to know about the tag that was saved, in words"))),
+        (status = OK, body = Tag, headers(("Tapdesk-Warning" = String, description = "Warnings about the saved tag, in words"))),
         NotFound, Conflicting, ChangedMeanwhile, BadBody, Written, Common
     )
 )]

@@ -15,13 +15,13 @@ const WARNING: HeaderName = HeaderName::from_static("tapdesk-warning");
 /// Variables that are named; a header that names a whole form's would be too long for some proxies.
 const NAMED: usize = 5;
 
-/// What is to be said about a slug, if anything.
+/// A warning about a slug, if there is one.
 pub(super) fn of(slug: &Slug) -> Option<&'static str> {
     const GUESSABLE: &str = "A slug shorter than 10 characters can be guessed, and each visit to it issues a rolling key.";
     slug.is_guessable().then_some(GUESSABLE)
 }
 
-/// What is to be said about a tag whose slug was set.
+/// Warnings about a tag whose slug was set.
 pub(super) fn slug(tag: &Tag) -> Vec<String> {
     let former = tag.former_slugs.first().map(|former| {
         let slug = &tag.fields.slug;
@@ -34,7 +34,7 @@ pub(super) fn slug(tag: &Tag) -> Vec<String> {
     former.into_iter().chain(guessable).collect()
 }
 
-/// What is to be said about a tag that was assigned: the forms of its page fail if it lacks a
+/// Warnings about a tag that was assigned: the forms of its page fail if it lacks a
 /// variable that they write.
 pub(super) async fn experience(service: &Service, tag: &Tag) -> Result<Option<String>, ApiError> {
     let Some(id) = tag.fields.experience_id else {

@@ -22,7 +22,7 @@ use crate::inventory::UrlTemplateFields;
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewUrlTemplate {
-    /// What it is called.
+    /// Its name.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
     /// The URL with `{slug}`, `{uid}`, `{counter}`, `{picc}`, `{enc}`, `{mac}`, `{tamper}` or
@@ -53,7 +53,7 @@ pub(crate) struct NewUrlTemplate {
     #[serde(default)]
     #[schema(max_items = 64)]
     master_key_ids: Vec<MasterKeyId>,
-    /// Takes the all-zero factory key, too: its codes prove nothing.
+    /// Accept the all-zero factory key, too; its codes prove nothing.
     #[serde(default)]
     allow_factory_keys: bool,
 }

@@ -33,7 +33,7 @@ pub(crate) struct SharedKeys {
     #[serde(default)]
     #[schema(max_items = 64)]
     pub(super) master_key_ids: Vec<MasterKeyId>,
-    /// Takes the all-zero factory key, too: its codes prove nothing.
+    /// Accept the all-zero factory key, too; its codes prove nothing.
     #[serde(default)]
     pub(super) allow_factory_keys: bool,
 }
@@ -61,8 +61,8 @@ impl SharedKeys {
 
 /// Add meta keys to a URL template
 ///
-/// A tap whose URL has neither slug nor UID is found by them: each is one
-/// decryption more. Keys that it has stay as they are.
+/// They find the inlay of a URL with neither slug nor UID; each costs one more decryption. Existing
+/// keys stay.
 #[utoipa::path(
     post, path = "/url-templates/{id}/meta-keys", tag = "url templates",
     params(("id" = UrlTemplateId, Path)), request_body = SharedKeys,
@@ -92,15 +92,15 @@ pub(crate) async fn add_keys(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WhichKey {
-    /// The one of its own with this check value, as `meta_key_checks` shows it.
+    /// The template's own key with this check value, as in `meta_key_checks`.
     meta_key_check: Option<KeyCheck>,
-    /// The one of this master key.
+    /// The key of this master key.
     master_key_id: Option<MasterKeyId>,
 }
 
-/// Take a meta key from a URL template
+/// Remove a meta key from a URL template
 ///
-/// Refused while inlays are found by it alone.
+/// Refused while it is the only key that finds some inlays.
 #[utoipa::path(
     delete, path = "/url-templates/{id}/meta-keys", tag = "url templates",
     params(("id" = UrlTemplateId, Path), WhichKey),

@@ -25,7 +25,7 @@ const TIME: Duration = Duration::from_secs(2);
 /// Longest URL that is looked at, in bytes.
 const URL_MAX: usize = 4096;
 
-/// One-time URLs as inlays make them, and keys that might be theirs.
+/// One-time URLs of inlays, and keys that could be theirs.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SolveRequest {
@@ -42,11 +42,11 @@ pub(crate) struct SolveRequest {
     master_keys: Vec<MasterSecret>,
 }
 
-/// What the URLs could be.
+/// The result of a search for a template.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Solved {
-    /// `proved`: the URLs verify as the one candidate. `narrowed`: it is one of the candidates,
-    /// if the chip is a supported one. `unknown`: it cannot be told, or the time was over.
+    /// `proved`: the URLs verify as the one candidate. `narrowed`: it is one of the candidates, if
+    /// the chip is a supported one. `unknown`: it is undecided, or time ran out.
     certainty: CertaintyView,
     /// The formats they could have.
     candidates: Vec<CandidateView>,
@@ -63,7 +63,7 @@ enum CertaintyView {
     Proved,
     /// It is one of the candidates.
     Narrowed,
-    /// It cannot be told.
+    /// It is undecided.
     Unknown,
 }
 
@@ -77,13 +77,13 @@ struct CandidateView {
     technology: Technology,
     /// Its cipher.
     mode: Mode,
-    /// Where the MAC's input begins; not known unless a MAC proved it.
+    /// Where the MAC's input begins; unknown unless a MAC proved it.
     mac_from: MacStart,
     /// Characters of `{enc}`; null without it.
     enc_length: Option<usize>,
     /// Byte of the tamper pair in the decrypted file data; null if it is not there.
     tamper_at: Option<usize>,
-    /// How the keys follow from a master key; null for keys of the inlay's own.
+    /// How the keys are derived from a master key; null for keys of the inlay's own.
     derivation: Option<Derivation>,
     /// Which of the keys that were sent they are; null if no MAC proved it.
     slots: Option<Slots>,
@@ -91,7 +91,7 @@ struct CandidateView {
     uid: Option<Uid>,
     /// The counter of the first URL; null if it cannot be read.
     counter: Option<u32>,
-    /// By how many URLs' MACs it is proved.
+    /// How many URLs' MACs prove it.
     proved_by: usize,
 }
 
@@ -109,9 +109,8 @@ struct Slots {
 
 /// Find the template of one-time URLs
 ///
-/// Nothing is a guess that is told as a fact. It opens no URL, and uses the
-/// keys of the request alone: they are not stored. It takes 2 seconds at most,
-/// one search at a time.
+/// The answer says how sure it is. No URL is opened. Only the keys in the request are used, and
+/// they are not stored. A search takes at most 2 seconds, and one runs at a time.
 #[utoipa::path(
     post, path = "/url-templates/solve", tag = "url templates", request_body = SolveRequest,
     responses((status = OK, body = Solved), BadBody, Common)

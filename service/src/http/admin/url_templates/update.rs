@@ -19,8 +19,8 @@ use crate::inlay::technology::Mode;
 use crate::inlay::template::{MacStart, TemplateSettings};
 use crate::inventory::{MemberPatch, UrlTemplate, UrlTemplateFields};
 
-/// What of a URL template can be changed. What is not sent stays as it is; what decides a MAC
-/// changes only while no inlay uses the template.
+/// Changes to a URL template. Members that are not sent stay as they are. Those that affect a MAC
+/// can change only while no inlay uses the template.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UrlTemplatePatch {

@@ -10,13 +10,13 @@ use crate::inlay::technology::Mode;
 use crate::inlay::template::MacStart;
 use crate::inventory::{SharedKey, UrlTemplate};
 
-/// How a batch of inlays writes its URLs.
+/// The form of the URLs of a batch of inlays.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = UrlTemplate)]
 pub(crate) struct UrlTemplateView {
     /// Its identifier.
     pub(super) id: UrlTemplateId,
-    /// What it is called.
+    /// Its name.
     name: String,
     /// The URL with its placeholders.
     template: String,

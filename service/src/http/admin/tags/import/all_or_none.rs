@@ -105,7 +105,7 @@ pub(super) struct Applying {
 }
 
 impl Applying {
-    /// What became of the next rows; nothing where there are no more.
+    /// The results of the next rows; nothing if there are no more.
     pub(super) async fn next(&mut self) -> Result<Vec<RowResult>, StorageError> {
         let applied = match self.applied.recv().await {
             Some(applied) => applied?,

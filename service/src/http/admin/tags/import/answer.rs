@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::id::{InlayId, TagId};
 
-/// What became of an import.
+/// The result of an import.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[schema(as = TagImportResult)]
 pub(crate) struct ImportResult {
@@ -13,7 +13,7 @@ pub(crate) struct ImportResult {
     pub(super) rows: usize,
     /// Whether nothing was written: the results say what would be done.
     pub(super) dry_run: bool,
-    /// What became of each row.
+    /// The result of each row.
     pub(super) results: Vec<RowResult>,
     /// How many tags are new.
     pub(super) created: usize,
@@ -25,11 +25,11 @@ pub(crate) struct ImportResult {
     pub(super) deleted: usize,
     /// How many good rows were left out because of others.
     pub(super) left_out: usize,
-    /// Where the work ended before all rows were done: why, in words.
+    /// If the import stopped early: why, in words.
     pub(super) stopped: Option<String>,
 }
 
-/// What became of a row.
+/// The result of a row.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = TagImportRow)]
 pub(crate) struct RowResult {
@@ -39,7 +39,7 @@ pub(crate) struct RowResult {
     pub(super) outcome: Outcome,
 }
 
-/// What became of a row.
+/// The result of a row.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 #[schema(as = TagImportOutcome)]
@@ -53,11 +53,11 @@ pub(crate) enum Outcome {
         /// Why, in words.
         reason: String,
     },
-    /// Nothing is done, because other rows were refused.
+    /// Not written, because other rows were refused.
     LeftOut,
 }
 
-/// The tag of a row. A dry run has no ids, and no slug that would be made up.
+/// The tag of a row. In a dry run it has no id and no generated slug.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[schema(as = ImportedTag)]
 pub(crate) struct Saved {
@@ -73,11 +73,11 @@ pub(crate) struct Saved {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     pub(super) inlay_id: Option<InlayId>,
-    /// The columns whose values are deleted from a tag that was there.
+    /// The columns whose values are deleted from an existing tag.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub(super) deleted: Vec<String>,
-    /// What to know about it, in words.
+    /// Warnings about it, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     pub(super) warning: Option<String>,

@@ -29,12 +29,12 @@ pub(super) struct Reader {
 /// A row that was read.
 pub(super) struct Parsed {
     pub(super) row: ImportRow,
-    /// What to know about it, in words.
+    /// Warnings about it, in words.
     pub(super) warning: Option<String>,
 }
 
 impl Reader {
-    /// `experiences` are needed where a column is about them.
+    /// `experiences` are needed if a column is about them.
     pub(super) fn new(columns: Arc<[Column]>, experiences: Option<Experiences>) -> Self {
         let of_tag = columns.iter().filter_map(|column| match column {
             Column::Tag(TagColumn::ExperienceId) | Column::Experience | Column::Inlay(_) => None,
@@ -128,7 +128,7 @@ fn named(cell: &Cell) -> Result<Option<Slug>, String> {
     slug.map_err(|error| error.to_string())
 }
 
-/// The new inlay of a row, where its cells say something: the body of
+/// The new inlay of a row, if its cells say something: the body of
 /// `POST /inlays` with these members.
 async fn inlay(service: &Service, members: Map<String, Value>) -> Result<Option<NewInlay>, String> {
     if members.is_empty() {

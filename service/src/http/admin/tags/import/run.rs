@@ -66,7 +66,7 @@ impl Import {
         }
     }
 
-    /// Stores the next rows, and answers what became of them: nothing where
+    /// Stores the next rows, and answers their results: nothing if
     /// there are no more.
     pub(super) async fn next(&mut self) -> Result<Vec<RowResult>, StorageError> {
         let results = match (&mut self.applying, self.query.on_error) {
@@ -82,7 +82,7 @@ impl Import {
     }
 
     /// Where one bad row keeps all others out: checks all rows, and sets them
-    /// aside on the way; then, where none is bad, begins to make them tags.
+    /// aside on the way; then, if none is bad, begins to make them tags.
     async fn all_or_none(&mut self) -> Result<Vec<RowResult>, StorageError> {
         let mut staging = None;
         let mut results = Vec::new();
@@ -155,7 +155,7 @@ impl Import {
             };
         }
         let (_, after) = self.answer.around_results();
-        // The caller has all results; there is nobody to tell where this does not arrive.
+        // The caller has all results; there is nobody to tell if this does not arrive.
         let _ = sender.send_data(after.into()).await;
     }
 
@@ -208,7 +208,7 @@ impl Import {
         Ok(row)
     }
 
-    /// Stores the rows that can be, or only checks them, and answers what became of each.
+    /// Stores the rows that can be, or only checks them, and answers the result of each.
     async fn store(&self, rows: &[Read]) -> Result<Vec<RowResult>, StorageError> {
         let (good, upsert) = (good(rows), self.upsert());
         if good.is_empty() {
@@ -234,7 +234,7 @@ impl Import {
     }
 }
 
-/// What a row that was checked will come to. What is made up is not foreseen.
+/// The expected result of a checked row, without values that are generated.
 fn foreseen(row: &Read, staged: &Staged) -> Outcome {
     let named = row.row.as_ref().is_ok_and(|row| row.named);
     let saved = Saved {
@@ -246,7 +246,7 @@ fn foreseen(row: &Read, staged: &Staged) -> Outcome {
     outcome(staged.put, saved)
 }
 
-/// What became of a row that is stored.
+/// The result of a stored row.
 pub(super) fn done(imported: &Imported, warning: Option<String>) -> Outcome {
     let saved = Saved {
         id: Some(imported.tag),
@@ -282,7 +282,7 @@ fn good(rows: &[Read]) -> Vec<Arc<ImportRow>> {
     good.map(Arc::clone).collect()
 }
 
-/// What became of each row, where `stored` has an answer for each good one.
+/// The result of each row, if `stored` has an answer for each good one.
 fn outcomes<T>(
     rows: &[Read],
     stored: Vec<Result<T, Conflict>>,
