@@ -116,7 +116,11 @@ pub(crate) async fn of_many_edits_at_once_none_is_lost<B: Backend>(db: Database<
     // A machine at its limits may say that there was no connection in time: whoever is told so
     // asks again, as every client does.
     let edit = async |i: usize| loop {
-        let edit = if i % 7 == 0 { refusing() } else { add_one() };
+        let edit = if i.is_multiple_of(7) {
+            refusing()
+        } else {
+            add_one()
+        };
         match db.edit_tag(tag, edit).await {
             Err(StorageError::Unavailable(_)) => {}
             outcome => return outcome,
