@@ -18,6 +18,7 @@ export class Draft<T extends object> {
   wrong = $state.raw<Record<string, string>>({});
   saving = $state(false);
   #base: T;
+  #discarding: { name: keyof T; run: () => void }[] = [];
 
   constructor(stored: T) {
     this.form = $state(structuredClone(stored));
@@ -91,8 +92,14 @@ export class Draft<T extends object> {
     }
   }
 
+  /** Calls `run` once, when the edit of this field is discarded. */
+  onDiscard(name: keyof T, run: () => void): void {
+    this.#discarding.push({ name, run });
+  }
+
   /** Replaces the edit of a field with the stored value. */
   take(name: keyof T): void {
+    this.#discarded((one) => one === name);
     this.#put(name, this.#base);
     const { [name]: _, ...others } = this.theirs;
     this.theirs = others as Partial<T>;
@@ -104,6 +111,13 @@ export class Draft<T extends object> {
     this.theirs = {};
     this.problem = null;
     this.wrong = {};
+    this.#discarded(() => true);
+  }
+
+  #discarded(which: (name: keyof T) => boolean): void {
+    const gone = this.#discarding.filter(({ name }) => which(name));
+    this.#discarding = this.#discarding.filter(({ name }) => !which(name));
+    for (const { run } of gone) run();
   }
 
   #put(name: keyof T, from: T): void {

@@ -84,6 +84,13 @@ export class Pages<T extends { id: number }> {
     return Math.max(0, this.#items.length - before);
   }
 
+  /** Counts the new items that `loadNewer` would add; at most what the service answers in one page. */
+  async countNewer(): Promise<number> {
+    const page = await get<Page<T>>(this.path, { ...this.#query, limit: MOST });
+    const newest = this.#items[0]?.id ?? -1;
+    return page.items.filter((item) => item.id > newest).length;
+  }
+
   /** Replaces an item with its current state. */
   replace(item: T): void {
     const index = this.#items.findIndex((one) => one.id === item.id);
