@@ -119,7 +119,7 @@ group("A decision", {
         const notice = page.locator(".notice", { hasText: "removed." });
         await notice.waitFor();
         await page.getByRole("button", { name: "Discard changes" }).click();
-        await notice.waitFor({ state: "hidden" });
+        assert.equal(await notice.count(), 0);
         assert.equal(await buttons.count(), count);
       }
     },
