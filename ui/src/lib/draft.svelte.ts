@@ -42,6 +42,11 @@ export class Draft<T extends object> {
     return Object.keys(this.changes).length > 0;
   }
 
+  /** Why the last save failed, if no field says it. */
+  get general(): string | null {
+    return Object.keys(this.wrong).length > 0 ? null : this.problem;
+  }
+
   /** Takes over newly loaded stored values. */
   follow(stored: T): void {
     const theirs = { ...this.theirs };

@@ -343,6 +343,19 @@ group("A tag", {
       await former.waitFor({ state: "hidden" });
       assert.deepEqual((await api.get(`/tags/${id}`)).former_slugs, []);
     },
+    "says at a field what is wrong with it": async (page, { tags }) => {
+      await page.show(`tags/${tags[0].id}`);
+      const language = page.getByLabel("Language");
+      await language.fill("German, I think");
+      await page.getByRole("button", { name: "Save" }).click();
+      const error = page.locator(".field", { has: language }).getByRole("alert");
+      await error.waitFor();
+      assert.equal(await language.getAttribute("aria-invalid"), "true");
+      assert.equal(await page.getByText(await error.textContent()).count(), 1);
+      assert.equal(await language.inputValue(), "German, I think");
+      await page.getByRole("button", { name: "Discard changes" }).click();
+      await error.waitFor({ state: "hidden" });
+    },
     "refuses a slug of another tag, with the reason beside the form": async (page, { tags }) => {
       await page.show(`tags/${tags[0].id}`);
       await page.getByRole("textbox", { name: "Slug" }).fill(tags[1].slug);
