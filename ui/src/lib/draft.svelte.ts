@@ -18,6 +18,7 @@ export class Draft<T extends object> {
   wrong = $state.raw<Record<string, string>>({});
   saving = $state(false);
   #base: T;
+  #discarding: { name: keyof T; run: () => void }[] = [];
 
   constructor(stored: T) {
     this.form = $state(structuredClone(stored));
@@ -39,6 +40,11 @@ export class Draft<T extends object> {
 
   get changed(): boolean {
     return Object.keys(this.changes).length > 0;
+  }
+
+  /** Why the last save failed, if no field says it. */
+  get general(): string | null {
+    return Object.keys(this.wrong).length > 0 ? null : this.problem;
   }
 
   /** Takes over newly loaded stored values. */
@@ -91,8 +97,14 @@ export class Draft<T extends object> {
     }
   }
 
+  /** Calls `run` once, when the edit of this field is discarded. */
+  onDiscard(name: keyof T, run: () => void): void {
+    this.#discarding.push({ name, run });
+  }
+
   /** Replaces the edit of a field with the stored value. */
   take(name: keyof T): void {
+    this.#discarded((one) => one === name);
     this.#put(name, this.#base);
     const { [name]: _, ...others } = this.theirs;
     this.theirs = others as Partial<T>;
@@ -104,6 +116,13 @@ export class Draft<T extends object> {
     this.theirs = {};
     this.problem = null;
     this.wrong = {};
+    this.#discarded(() => true);
+  }
+
+  #discarded(which: (name: keyof T) => boolean): void {
+    const gone = this.#discarding.filter(({ name }) => which(name));
+    this.#discarding = this.#discarding.filter(({ name }) => !which(name));
+    for (const { run } of gone) run();
   }
 
   #put(name: keyof T, from: T): void {

@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { Problem } from "./api/client";
 import { Draft } from "./draft.svelte";
+
+vi.mock("./desktop", () => ({ serviceBase: "" }));
 
 const stored = { name: "Bottle", status: "active", rules: [{ to: "a" }] };
 
@@ -126,4 +129,25 @@ test("what did not change is not put in its own place", () => {
   const rules = draft.form.rules;
   draft.follow(structuredClone(stored));
   expect(draft.form.rules).toBe(rules);
+});
+
+test("what is wrong with a field is said at the field, and everything else for the form", async () => {
+  const draft = new Draft(stored);
+  draft.form.name = "";
+  await draft.save(() => Promise.reject(new Problem(422, "The name is missing.", null, [{ field: "name", message: "Give it a name." }])));
+  expect([draft.wrong, draft.general]).toEqual([{ name: "Give it a name." }, null]);
+  await draft.save(() => Promise.reject(new Problem(503, "The disk is full.")));
+  expect([draft.wrong, draft.general]).toEqual([{}, "The disk is full."]);
+});
+
+test("the undo of a part ends with the edit that it belongs to", () => {
+  const draft = new Draft(stored);
+  const ended: string[] = [];
+  draft.onDiscard("rules", () => ended.push("rules"));
+  draft.onDiscard("name", () => ended.push("name"));
+  draft.take("name");
+  expect(ended).toEqual(["name"]);
+  draft.revert();
+  draft.revert();
+  expect(ended).toEqual(["name", "rules"]);
 });

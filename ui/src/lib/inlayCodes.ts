@@ -1,7 +1,7 @@
 // The settings of an inlay's codes and its keys, as a form holds them before they are
 // sent. The service never returns keys.
 
-import type { Inlay, MacFrom, Mirror } from "./api/types";
+import type { Inlay, InlayPatch, MacFrom, Mirror } from "./api/types";
 import type { ChipCodes } from "./desktop";
 
 /** The source of the keys of a rolling-code inlay; `same` keeps the stored keys. */
@@ -38,7 +38,7 @@ export const codesOfInlay = (inlay: Inlay): Codes => ({
 });
 
 /** The members of a request to the service. */
-export function codeFields({ mirror, mac_from, keys }: Codes): Record<string, unknown> {
+export function codeFields({ mirror, mac_from, keys }: Codes): Omit<InlayPatch, "tag_id"> {
   if (mirror === "") return { mirror: null };
   const secrets = {
     same: {},

@@ -1,13 +1,13 @@
 // Names of experiences by id, for lists of tags.
 
-import { get, type Page } from "./api/client";
+import { get } from "./api/client";
 import type { Experience } from "./api/types";
 
 class Experiences {
   all = $state<Experience[]>([]);
 
   async load(): Promise<void> {
-    this.all = (await get<Page<Experience>>("/experiences", { limit: 500 })).items;
+    this.all = (await get("/experiences", { limit: 500 })).items;
   }
 
   name(id: number | null): string {

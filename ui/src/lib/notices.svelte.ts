@@ -14,10 +14,11 @@ class Notices {
   shown = $state<Notice[]>([]);
   #next = 1;
 
-  /** Reports a finished action; with `stays`, until it is closed. */
-  done(text: string, undo?: () => Promise<void>, stays = false): void {
+  /** Reports a finished action; with `stays`, until it is closed. Returns the id of the notice. */
+  done(text: string, undo?: () => Promise<void>, stays = false): number {
     const id = this.#show({ text, failed: false, undo });
     if (!stays) setTimeout(() => this.dismiss(id), undo ? 10_000 : 5_000);
+    return id;
   }
 
   /** Reports something with a button that leads to it. */

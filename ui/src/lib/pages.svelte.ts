@@ -1,12 +1,20 @@
 // A list that is fetched page by page, by cursor.
 
 import { get, Problem, type Page, type Query } from "./api/client";
+import type { AnswerOf, ParametersOf, PathOf } from "./api/operations";
 
 const PAGE = 100;
 /** The most that the service answers in one page. */
 const MOST = 500;
 
-export class Pages<T extends { id: number }> {
+/** The lists that the service answers page by page. */
+type ListPath = { [P in PathOf<"get">]: AnswerOf<P, "get"> extends Page<{ id: number }> ? P : never }[PathOf<"get">];
+type ItemOf<P extends ListPath> = AnswerOf<P, "get"> extends { items: (infer Item)[] } ? Item & { id: number } : never;
+
+/** One page; the types of its parameters and items are those of the list. */
+const fetchPage = get as unknown as (path: string, query: Query) => Promise<Page<never>>;
+
+export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
   count = $state<number | null>(null);
   loading = $state(true);
   /** Why the list could not be loaded. */
@@ -21,7 +29,7 @@ export class Pages<T extends { id: number }> {
   /** Number of the newest query: responses to older ones are dropped. */
   #asked = 0;
 
-  constructor(readonly path: string) {}
+  constructor(readonly path: P) {}
 
   get items(): readonly T[] {
     void this.#changes;
@@ -34,13 +42,13 @@ export class Pages<T extends { id: number }> {
   }
 
   /** Loads the list from its start. */
-  async load(query: Query, counted = true, limit = PAGE): Promise<void> {
+  async load(query: Partial<ParametersOf<P, "get">>, counted = true, limit = PAGE): Promise<void> {
     // The count belongs to the former query.
     if (JSON.stringify(query) !== JSON.stringify(this.#query)) this.count = null;
-    this.#query = query;
+    this.#query = query as Query;
     this.#counted = counted;
     const asked = ++this.#asked;
-    await this.#fetch(asked, { ...query, limit }, (page) => {
+    await this.#fetch(asked, { ...this.#query, limit }, (page) => {
       this.#items = page.items;
       this.#next = page.next;
     });
@@ -84,6 +92,13 @@ export class Pages<T extends { id: number }> {
     return Math.max(0, this.#items.length - before);
   }
 
+  /** Counts the new items that `loadNewer` would add; at most what the service answers in one page. */
+  async countNewer(): Promise<number> {
+    const page = await fetchPage(this.path, { ...this.#query, limit: MOST });
+    const newest = this.#items[0]?.id ?? -1;
+    return (page.items as T[]).filter((item) => item.id > newest).length;
+  }
+
   /** Replaces an item with its current state. */
   replace(item: T): void {
     const index = this.#items.findIndex((one) => one.id === item.id);
@@ -103,19 +118,19 @@ export class Pages<T extends { id: number }> {
   /** Loads the list again, as far as it was loaded, so that the place in it is kept. */
   async reload(): Promise<void> {
     const limit = Math.min(MOST, Math.max(PAGE, this.#items.length));
-    await this.load(this.#query, this.#counted, limit);
+    await this.load(this.#query as Partial<ParametersOf<P, "get">>, this.#counted, limit);
   }
 
   /** Counts all matches, apart from the first page: in a long list the count takes longer. */
   async #count(asked: number): Promise<void> {
-    const page = await get<Page<T>>(this.path, { ...this.#query, limit: 1, count: true }).catch(() => null);
+    const page = await fetchPage(this.path, { ...this.#query, limit: 1, count: true }).catch(() => null);
     if (asked === this.#asked) this.count = page?.count ?? null;
   }
 
   async #fetch(asked: number, query: Query, take: (page: Page<T>) => void): Promise<void> {
     this.loading = true;
     try {
-      const page = await get<Page<T>>(this.path, { limit: PAGE, ...query });
+      const page = await fetchPage(this.path, { limit: PAGE, ...query });
       if (asked !== this.#asked) return;
       take(page);
       this.#changes++;

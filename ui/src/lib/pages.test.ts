@@ -18,11 +18,11 @@ function service() {
   return asked;
 }
 
-const ids = (pages: Pages<{ id: number }>) => pages.items.map(({ id }) => id);
+const ids = (pages: Pages<"/interactions">) => pages.items.map(({ id }) => id);
 
 async function loaded(first: number[], next: string | null = null) {
   const asked = service();
-  const pages = new Pages<{ id: number }>("/interactions");
+  const pages = new Pages("/interactions");
   void pages.load({}, false);
   await asked[0]!(first, next);
   return { asked, pages };

@@ -1,7 +1,8 @@
 // A resource that others may change, too. A save sends only the changed members, with
 // the version that was seen.
 
-import { getVersion, patchVersion, Problem, type Query } from "./api/client";
+import { getVersion, patchVersion, Problem, type Version } from "./api/client";
+import type { AnswerOf, BodyOf, ParametersOf, PathOf } from "./api/operations";
 
 /** Attempts to save if others keep changing other members: more would hide a busy loop. */
 const TRIES = 5;
@@ -15,17 +16,27 @@ export class ChangedMeanwhile extends Error {
   }
 }
 
-export class Resource<T extends object> {
+// The types of a resource are those of its path: the class below has checked them.
+const fetchVersion = getVersion as unknown as (path: string, parameters: object) => Promise<Version<never>>;
+const sendVersion = patchVersion as unknown as (path: string, body: object, parameters: object, etag: string | null) => Promise<Version<never>>;
+
+/** What can be loaded and changed. */
+type Changeable = PathOf<"get"> & PathOf<"patch">;
+
+export class Resource<P extends Changeable, T extends object = NonNullable<AnswerOf<P, "get">>> {
   /** The last known state. */
   now = $state.raw<T | null>(null);
   #etag: string | null = null;
   #saves = 0;
 
-  constructor(readonly path: string) {}
+  constructor(
+    readonly path: P,
+    readonly parameters: ParametersOf<P, "get">,
+  ) {}
 
   async load(): Promise<T> {
     const saves = this.#saves;
-    const { value, etag } = await getVersion<T>(this.path);
+    const { value, etag } = await fetchVersion(this.path, this.parameters as object);
     // A request from before a save may return an older state than the save did.
     if (saves !== this.#saves && this.now) return this.now;
     return this.#take(value, etag);
@@ -35,7 +46,7 @@ export class Resource<T extends object> {
    * Saves `changes`, sent as `body`. If somebody else changed one of these members since
    * it was seen, takes that over and throws `ChangedMeanwhile`; the next save overwrites it.
    */
-  async save(changes: Partial<T>, body: unknown = changes): Promise<T> {
+  async save(changes: Partial<T>, body = changes as BodyOf<P, "patch">): Promise<T> {
     for (let tries = 1; ; tries++) {
       const seen = this.now;
       try {
@@ -50,9 +61,9 @@ export class Resource<T extends object> {
   }
 
   /** Acts on the state that was seen; on any other throws `ChangedMeanwhile`, and nothing is changed. */
-  async act(query: Query): Promise<T> {
+  async act(query: Partial<ParametersOf<P, "patch">>): Promise<T> {
     try {
-      return await this.#patch({}, query);
+      return await this.#patch({} as BodyOf<P, "patch">, query);
     } catch (error) {
       this.#current(error);
       throw new ChangedMeanwhile("Somebody else changed this in the meantime. Nothing was changed. Look at it again.");
@@ -60,7 +71,7 @@ export class Resource<T extends object> {
   }
 
   /** Restores `former`, sent as `body`, after a save, unless it was changed again since. */
-  async undo(saved: T, former: Partial<T>, body: unknown = former): Promise<T> {
+  async undo(saved: T, former: Partial<T>, body = former as BodyOf<P, "patch">): Promise<T> {
     const found = await this.load();
     const names = Object.keys(former) as (keyof T)[];
     if (names.some((name) => !same(found[name], saved[name]))) {
@@ -69,8 +80,8 @@ export class Resource<T extends object> {
     return this.save(former, body);
   }
 
-  async #patch(body: unknown, query: Query): Promise<T> {
-    const { value, etag } = await patchVersion<T>(this.path, body, this.#etag, query);
+  async #patch(body: BodyOf<P, "patch">, query: Partial<ParametersOf<P, "patch">>): Promise<T> {
+    const { value, etag } = await sendVersion(this.path, body as object, { ...(this.parameters as object), ...query }, this.#etag);
     this.#saves++;
     return this.#take(value, etag);
   }

@@ -6,7 +6,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 interface Thing {
   name: string;
-  status: string;
+  status: "active" | "archived";
 }
 
 /** A service with one thing, whose version rises with each change. */
@@ -31,7 +31,7 @@ function service(thing: Thing) {
 
 test("a save names the version that was seen, and sends only the changes", async () => {
   const { asked, now } = service({ name: "Bottle", status: "active" });
-  const thing = new Resource<Thing>("/things/1");
+  const thing = new Resource("/tags/{id}", { id: 1 });
   await thing.load();
   await thing.save({ name: "Flask" });
   expect(asked).toEqual([{ body: { name: "Flask" }, version: '"1"' }]);
@@ -42,7 +42,7 @@ test("a save names the version that was seen, and sends only the changes", async
 
 test("another's change of another member is kept, and ours is stored with it", async () => {
   const { change, now } = service({ name: "Bottle", status: "active" });
-  const thing = new Resource<Thing>("/things/1");
+  const thing = new Resource("/tags/{id}", { id: 1 });
   await thing.load();
   change({ status: "archived" });
   await thing.save({ name: "Flask" });
@@ -51,7 +51,7 @@ test("another's change of another member is kept, and ours is stored with it", a
 
 test("another's change of the same member is shown before it is overwritten", async () => {
   const { change, now } = service({ name: "Bottle", status: "active" });
-  const thing = new Resource<Thing>("/things/1");
+  const thing = new Resource("/tags/{id}", { id: 1 });
   await thing.load();
   change({ name: "Jar" });
   await expect(thing.save({ name: "Flask" })).rejects.toThrow("Somebody else changed this");
@@ -63,7 +63,7 @@ test("another's change of the same member is shown before it is overwritten", as
 
 test("undo reverts one's own change, and not a later one of somebody else", async () => {
   const { change, now } = service({ name: "Bottle", status: "active" });
-  const thing = new Resource<Thing>("/things/1");
+  const thing = new Resource("/tags/{id}", { id: 1 });
   await thing.load();
   const saved = await thing.save({ name: "Flask" });
   change({ status: "archived" });

@@ -7,7 +7,7 @@ class ServiceSettings {
   all = $state.raw<Settings | null>(null);
 
   async load(): Promise<void> {
-    this.all = await get<Settings>("/settings");
+    this.all = await get("/settings");
   }
 
   /** The tag URL. */

@@ -107,6 +107,22 @@ group("A decision", {
       assert.deepEqual(await texts(), ["one, edited since", "two", "three"]);
       await list.getByText("Divider").waitFor();
     },
+    "to discard the edits of an experience takes the undo of a removed part with it": async (page, { api }) => {
+      const blocks = ["one", "two"].map((text) => ({ type: "heading", text }));
+      const rules = [{ when: [{ type: "verification", any_of: ["verified"] }], target_url: "https://example.com/rule" }];
+      const studio = await api.post("/experiences", { name: "Two headings", kind: "studio", blocks });
+      const redirect = await api.post("/experiences", { name: "One rule", kind: "redirect", target_url: "https://example.com/", rules });
+      for (const [{ id }, remove, list, count] of [[studio, "Remove Heading", "Blocks: page", 2], [redirect, "Remove rule 1", "Rules", 1]]) {
+        await page.show(`experiences/${id}`);
+        const buttons = page.getByRole("list", { name: list }).getByRole("button", { name: remove });
+        await buttons.first().click();
+        const notice = page.locator(".notice", { hasText: "removed." });
+        await notice.waitFor();
+        await page.getByRole("button", { name: "Discard changes" }).click();
+        assert.equal(await notice.count(), 0);
+        assert.equal(await buttons.count(), count);
+      }
+    },
     "to remove a rule is undone": async (page) => {
       await page.show("experiences/2");
       await page.getByRole("button", { name: "Add rule" }).click();

@@ -106,6 +106,62 @@ group("What is typed", {
       assert.equal(await seconds.inputValue(), "eight");
       assert.equal(await seconds.evaluate((field) => field.validationMessage), "Enter a whole number from 2 to 600.");
     },
+    "in a new tag is sent by its button alone, kept, and found again": async (page, { api }) => {
+      const count = async () => (await api.get("/tags?limit=1&count=true&simulated=all")).count;
+      const before = await count();
+      await page.setViewportSize({ width: 1400, height: 800 });
+      await page.show("tags");
+      await page.getByRole("button", { name: "New tag" }).click();
+      await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("Half a tag");
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog").getByLabel("Slug").press("Enter");
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "hidden" });
+      await go(page, "Overview");
+      await kept(page, "New tag").waitFor();
+      assert.equal(await count(), before);
+      await forms(page).click();
+      await page.getByRole("link", { name: "New tag" }).click();
+      const dialog = page.getByRole("dialog", { name: "New tag" });
+      assert.equal(await dialog.getByLabel("Name", { exact: true }).inputValue(), "Half a tag");
+      await dialog.getByRole("button", { name: "Create" }).click();
+      await page.getByRole("heading", { name: "Half a tag" }).waitFor();
+      assert.equal(await count(), before + 1);
+      await page.getByRole("button", { name: "New tag" }).click();
+      assert.equal(await dialog.getByLabel("Name", { exact: true }).inputValue(), "");
+    },
+    "in a new master key is sent by its button alone, and kept": async (page, { api }) => {
+      const names = async () => (await api.get("/master-keys")).items.map(({ name }) => name);
+      await page.show("settings/keys");
+      await page.getByLabel("Name", { exact: true }).fill("Batch of May");
+      const key = page.getByLabel("Key", { exact: true });
+      await key.fill("0123456789ABCDEF0123456789ABCDEF");
+      await key.press("Enter");
+      await page.getByRole("link", { name: "Tokens" }).click();
+      await kept(page, "New master key").waitFor();
+      assert.ok(!(await names()).includes("Batch of May"));
+      await page.getByRole("link", { name: "Master keys" }).click();
+      await page.getByRole("button", { name: "Add master key" }).click();
+      await page.getByText("Added Batch of May.").waitFor();
+      assert.ok((await names()).includes("Batch of May"));
+      assert.equal(await key.inputValue(), "");
+    },
+    "in a new connection is sent by its button alone, and kept": async (page) => {
+      await kioskHost(page);
+      await page.show("settings/connections");
+      await page.getByLabel("Name", { exact: true }).fill("Shop");
+      await page.getByLabel("Server URL").fill("https://tags.example.com");
+      await page.getByLabel("Token", { exact: true }).fill("a token only for tests, long enough");
+      await page.getByLabel("Token", { exact: true }).press("Enter");
+      await page.getByRole("link", { name: "Tokens" }).click();
+      await kept(page, "New connection").waitFor();
+      await page.getByRole("link", { name: "Connections" }).click();
+      assert.equal(await page.getByLabel("Server URL").inputValue(), "https://tags.example.com");
+      assert.equal(await page.getByText("Added Shop.").count(), 0);
+      await page.getByRole("button", { name: "Add connection" }).click();
+      await page.getByText("Added Shop.").waitFor();
+      assert.equal(await page.getByLabel("Server URL").inputValue(), "");
+    },
     "follows the undo of its save": async (page, { api, tags }) => {
       const { id, title } = tags[20];
       await page.show(`tags/${id}`);

@@ -38,6 +38,25 @@ group("Interactions", {
       await page.getByRole("button", { name: "Resume (2 new)" }).click();
       await row(held.id).waitFor();
     },
+    "that a filter hides do not count as new": async (page, { api, tags }) => {
+      const [shown, hidden] = tags.filter((tag) => tag.has_qr_code && tag.status === "active");
+      await page.show(`interactions?tag=${shown.id}`);
+      await page.keyboard.press("j");
+      // Each count that is shown, however short.
+      await page.evaluate(() => {
+        globalThis.counts = new Set();
+        const note = () => document.querySelectorAll(".waiting").forEach((one) => globalThis.counts.add(one.textContent.trim()));
+        new MutationObserver(note).observe(document.body, { childList: true, characterData: true, subtree: true });
+      });
+      for (const tag of [hidden, hidden, hidden, shown]) await api.tap(tag.slug);
+      const { id } = await newest(api);
+      await page.getByRole("button", { name: /new$/ }).click();
+      await page.locator(`a[href*="interactions/${id}"]`).waitFor();
+      assert.deepEqual(await page.evaluate(() => [...globalThis.counts]), ["1 new"]);
+      await page.getByRole("button", { name: "Pause" }).click();
+      for (const tag of [hidden, shown, shown]) await api.tap(tag.slug);
+      await page.getByRole("button", { name: "Resume (2 new)" }).waitFor();
+    },
     "are narrowed to one tag and one state": async (page, { tags }) => {
       const posters = tags.filter((tag) => tag.has_qr_code && tag.status === "active");
       await page.show("interactions");

@@ -4,7 +4,7 @@ import { group } from "./suite.mjs";
 const palette = async (page) => {
   await page.show("overview");
   await page.keyboard.press("Control+k");
-  await page.getByPlaceholder("Tag name").waitFor();
+  await page.getByPlaceholder("Search tags").waitFor();
 };
 
 group("The frame", {
@@ -39,13 +39,40 @@ group("The frame", {
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "Settings", exact: true }).waitFor();
     },
+    "finds experiences, settings and what was looked at last with the keyboard only": async (page, { tags }) => {
+      const heading = (name) => page.getByRole("heading", { name, exact: true }).first().waitFor();
+      const open = async (text, name) => {
+        await page.keyboard.press("Control+k");
+        await page.getByPlaceholder("Search tags").waitFor();
+        await page.keyboard.type(text);
+        await page.getByRole("dialog").getByRole("option", { name }).waitFor();
+        await page.keyboard.press("Enter");
+        await page.getByPlaceholder("Search tags").waitFor({ state: "hidden" });
+      };
+      await page.show(`tags/${tags[46].id}`);
+      await heading(tags[46].name);
+      await open("manual and", /Manual and downloads/);
+      await heading("Manual and downloads");
+      await open("master", /Master keys/);
+      await heading("Master keys");
+      await open("retention", /Retention.*Service/);
+      await heading("Service settings");
+      // The experience was the last thing, the tag the one before.
+      await page.keyboard.press("Control+k");
+      const first = (number) => page.getByRole("group", { name: "Recent" }).getByRole("option").nth(number);
+      await first(0).getByText("Manual and downloads").waitFor();
+      await first(1).getByText(tags[46].name).waitFor();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await heading(tags[46].name);
+    },
     "loses no letter that is typed right after opening the palette": async (page) => {
       await page.show("overview");
       const session = await page.context().newCDPSession(page);
       await session.send("Emulation.setCPUThrottlingRate", { rate: 20 });
       await page.keyboard.press("Control+k");
       await page.keyboard.type("watch-045");
-      assert.equal(await page.getByPlaceholder("Tag name").inputValue(), "watch-045");
+      assert.equal(await page.getByPlaceholder("Search tags").inputValue(), "watch-045");
     },
     "runs shortcuts only outside of fields": async (page) => {
       await page.show("overview");

@@ -240,6 +240,25 @@ group("Tags", {
 
 group("A tag", {
   stories: {
+    "begins with its state, its URL with a QR code, and its last verdict, which follows each tap": async (page, { api, ui, tags }) => {
+      const { id, name, slug } = tags.find((tag) => tag.has_qr_code && tag.status === "active");
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await page.show(`tags/${id}`);
+      const pane = page.getByLabel("Selected tag");
+      const verdict = pane.getByRole("link", { name: /^(not )?(verified|checked)/ });
+      await verdict.waitFor();
+      const text = await pane.innerText();
+      const order = [name, "active", `${ui.service}/t/${slug}`, "not checked", "Archive", "Details"].map((part) => text.indexOf(part));
+      assert.ok(order[0] >= 0 && order.every((at, index) => index === 0 || at > order[index - 1]), `${order} in ${text}`);
+      await pane.getByRole("button", { name: "Copy URL" }).click();
+      await page.getByText(`Copied the URL of ${name}.`).waitFor();
+      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${ui.service}/t/${slug}`);
+      const before = await verdict.getAttribute("href");
+      await api.tap(slug);
+      await page.waitForFunction((former) => ![...document.querySelectorAll("aside a")].some((one) => one.getAttribute("href") === former), before);
+      await pane.getByRole("button", { name: "QR code" }).click();
+      await pane.getByRole("heading", { name: "QR code" }).waitFor();
+    },
     "is saved, with undo": async (page, { api, tags }) => {
       const { id, name } = tags[0];
       await page.show(`tags/${id}`);
@@ -323,6 +342,19 @@ group("A tag", {
       await page.getByRole("button", { name: "Release slug" }).click();
       await former.waitFor({ state: "hidden" });
       assert.deepEqual((await api.get(`/tags/${id}`)).former_slugs, []);
+    },
+    "says at a field what is wrong with it": async (page, { tags }) => {
+      await page.show(`tags/${tags[0].id}`);
+      const language = page.getByLabel("Language");
+      await language.fill("German, I think");
+      await page.getByRole("button", { name: "Save" }).click();
+      const error = page.locator(".field", { has: language }).getByRole("alert");
+      await error.waitFor();
+      assert.equal(await language.getAttribute("aria-invalid"), "true");
+      assert.equal(await page.getByText(await error.textContent()).count(), 1);
+      assert.equal(await language.inputValue(), "German, I think");
+      await page.getByRole("button", { name: "Discard changes" }).click();
+      await error.waitFor({ state: "hidden" });
     },
     "refuses a slug of another tag, with the reason beside the form": async (page, { tags }) => {
       await page.show(`tags/${tags[0].id}`);

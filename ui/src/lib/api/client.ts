@@ -1,8 +1,9 @@
-// A thin client of the admin API. It uses only documented routes, so a script can do
-// all that the screens do.
+// The client of the admin API. Paths, parameters, bodies and answers are checked against
+// the OpenAPI document, of which the types are generated. A script can do all that a screen does.
 
 import { serviceBase, type Downloaded } from "../desktop";
 import { RowCount } from "../rows";
+import type { AnswerOf, BodyOf, Given, Method, ParametersOf, PathOf, WithoutBody } from "./operations";
 import type * as schema from "./schema";
 
 /** An error of the service, with its message (`application/problem+json`). */
@@ -34,16 +35,6 @@ export interface Page<T> {
 
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
-/** The path and query of a request to the admin API. */
-export function addressOf(path: string, query: Query = {}): string {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== null && value !== undefined && value !== "") parameters.set(name, String(value));
-  }
-  const text = parameters.toString();
-  return `/admin/v1${path}${text ? `?${text}` : ""}`;
-}
-
 /** Called before a write; returns whether to continue. */
 let confirmWrite: () => Promise<boolean> = async () => true;
 
@@ -51,11 +42,11 @@ export function askBeforeWrites(ask: () => Promise<boolean>): void {
   confirmWrite = ask;
 }
 
-async function send(method: string, path: string, query: Query, init: RequestInit): Promise<Response> {
+async function send(method: string, address: string, init: RequestInit = {}): Promise<Response> {
   if (method !== "GET" && !(await confirmWrite())) throw new Problem(0, "Nothing was changed.");
   let response: Response;
   try {
-    response = await fetch(serviceBase + addressOf(path, query), { method, ...init });
+    response = await fetch(serviceBase + address, { method, ...init });
   } catch {
     throw new Problem(0, "The service does not answer.");
   }
@@ -66,22 +57,25 @@ async function send(method: string, path: string, query: Query, init: RequestIni
   throw new Problem(response.status, detail, code, errors, current, response.headers.get("etag"));
 }
 
-async function json<T>(method: string, path: string, query: Query, body?: unknown): Promise<T> {
-  const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-  const response = await send(method, path, query, init);
-  return (response.status === 204 ? undefined : await response.json()) as T;
+/** The address of an operation. Parameters that its path does not name are its query; those without a value are left out. */
+function operation(path: string, parameters: object = {}): string {
+  const query = { ...parameters } as Query;
+  const named = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = encodeURIComponent(String(query[name]));
+    delete query[name];
+    return value;
+  });
+  const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return `/admin/v1${named}${text ? `?${text}` : ""}`;
 }
 
-export const get = <T>(path: string, query: Query = {}) => json<T>("GET", path, query);
-export const post = <T>(path: string, body: unknown = {}, query: Query = {}) => json<T>("POST", path, query, body);
-export const put = <T>(path: string, body: unknown) => json<T>("PUT", path, {}, body);
-export const patch = <T>(path: string, body: unknown, query: Query = {}) =>
-  patchVersion<T>(path, body, null, query).then(({ value }) => value);
-/** Deletes a resource. Fails with the code "changed" if its version is no longer `etag`. */
-export async function remove<T = void>(path: string, etag: string | null = null): Promise<T> {
-  const response = await send("DELETE", path, {}, { headers: { ...(etag && { "if-match": etag }) } });
-  return (response.status === 204 ? undefined : await response.json()) as T;
-}
+/** A body, and the version that is changed with it. */
+const sent = (body: BodyInit | undefined, type: string, etag: string | null = null): RequestInit => ({
+  ...(body !== undefined && { body }),
+  headers: { ...(body !== undefined && { "content-type": type }), ...(etag && { "if-match": etag }) },
+});
+const sentJson = (body: unknown, etag: string | null = null) => sent(JSON.stringify(body), "application/json", etag);
 
 /** A resource, and its version for `If-Match`. */
 export interface Version<T> {
@@ -90,49 +84,58 @@ export interface Version<T> {
   etag: string | null;
 }
 
-const versionOf = async <T>(response: Response): Promise<Version<T>> => ({
-  value: (await response.json()) as T,
-  etag: response.headers.get("etag"),
-});
+async function call<P extends string, M extends Method>(method: M, path: P, parameters?: object, init?: RequestInit): Promise<Version<AnswerOf<P, M>>> {
+  const response = await send(method.toUpperCase(), operation(path, parameters), init);
+  const value = (response.status === 204 ? undefined : await response.json()) as AnswerOf<P, M>;
+  return { value, etag: response.headers.get("etag") };
+}
+
+export const get = async <P extends PathOf<"get">>(path: P, ...[parameters]: Given<P, "get">) => (await call("get", path, parameters)).value;
+
+export const post = async <P extends PathOf<"post">>(path: P, body: BodyOf<P, "post">, ...[parameters]: Given<P, "post">) =>
+  (await call("post", path, parameters, sentJson(body))).value;
+
+/** Posts to an operation that takes no body. */
+export const run = async <P extends WithoutBody>(path: P, ...[parameters]: Given<P, "post">) => (await call("post", path, parameters)).value;
 
 /** Fetches a resource with its version. */
-export const getVersion = async <T>(path: string): Promise<Version<T>> => versionOf<T>(await send("GET", path, {}, {}));
+export const getVersion = <P extends PathOf<"get">>(path: P, parameters: ParametersOf<P, "get">) => call("get", path, parameters as object);
 
 /** Changes a resource. Fails with the code "changed" if its version is no longer `etag`. */
-export async function patchVersion<T>(path: string, body: unknown, etag: string | null, query: Query = {}): Promise<Version<T>> {
-  const headers = { "content-type": "application/merge-patch+json", ...(etag && { "if-match": etag }) };
-  return versionOf<T>(await send("PATCH", path, query, { body: JSON.stringify(body), headers }));
-}
+export const patchVersion = <P extends PathOf<"patch">>(path: P, body: BodyOf<P, "patch">, parameters: ParametersOf<P, "patch">, etag: string | null) =>
+  call("patch", path, parameters as object, sent(JSON.stringify(body), "application/merge-patch+json", etag));
 
 /** Replaces a value. Fails with the code "changed" if its version is no longer `etag`. */
-export async function putVersion(path: string, body: unknown, etag: string | null): Promise<void> {
-  const headers = { "content-type": "application/json", ...(etag && { "if-match": etag }) };
-  await send("PUT", path, {}, { body: JSON.stringify(body), headers });
-}
+export const put = async <P extends PathOf<"put">>(path: P, body: BodyOf<P, "put">, parameters: ParametersOf<P, "put">, etag: string | null = null) =>
+  (await call("put", path, parameters as object, sentJson(body, etag))).value;
+
+/** Deletes a resource. Fails with the code "changed" if its version is no longer `etag`. */
+export const remove = async <P extends PathOf<"delete">>(path: P, parameters: ParametersOf<P, "delete">, etag: string | null = null) =>
+  (await call("delete", path, parameters as object, sent(undefined, "", etag))).value;
 
 /** Sends bytes as they are. A Blob or File would end the window on WebKitGTK. */
-export async function upload<T>(path: string, bytes: ArrayBuffer, type: string, query: Query = {}): Promise<T> {
-  const response = await send("POST", path, query, { body: bytes, headers: { "content-type": type } });
-  return (await response.json()) as T;
+export const upload = async <P extends PathOf<"post">>(path: P, bytes: ArrayBuffer, type: string, parameters: ParametersOf<P, "post">) =>
+  (await call("post", path, parameters as object, sent(bytes, type))).value;
+
+/** A request for a file. With a body it is sent by POST. */
+export interface FileRequest {
+  address: string;
+  body?: unknown;
 }
 
-/** Fetches a file. */
-export async function download(path: string, query: Query = {}, body?: unknown): Promise<Uint8Array<ArrayBuffer>> {
-  const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-  const response = await send(body === undefined ? "GET" : "POST", path, query, init);
-  return new Uint8Array(await response.arrayBuffer());
-}
+export const fileAt = <P extends PathOf<"get">>(path: P, ...[parameters]: Given<P, "get">): FileRequest => ({ address: operation(path, parameters) });
+export const filePosted = <P extends PathOf<"post">>(path: P, body: BodyOf<P, "post">, ...[parameters]: Given<P, "post">): FileRequest => ({
+  address: operation(path, parameters),
+  body,
+});
 
 /** Fetches a file in pieces; `heard` is called with the progress. */
 export async function fetchFile(
-  path: string,
-  query: Query,
-  body: unknown,
-  signal: AbortSignal,
-  heard: (progress: Downloaded) => void,
+  { address, body }: FileRequest,
+  heard: (progress: Downloaded) => void = () => undefined,
+  signal?: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const init = body === null ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-  const response = await send(body === null ? "GET" : "POST", path, query, { ...init, signal });
+  const response = await send(body === undefined ? "GET" : "POST", address, { ...(body !== undefined && sentJson(body)), signal });
   const [pieces, count] = [[] as Uint8Array<ArrayBuffer>[], new RowCount()];
   let bytes = 0;
   const reader = response.body!.getReader();
@@ -147,7 +150,6 @@ export async function fetchFile(
 
 /** Calls one of the two public operations of a rolling key; returns status and body. */
 export async function publicCall(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
-  const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-  const response = await fetch(`${serviceBase}${path}`, { method, ...init });
+  const response = await fetch(`${serviceBase}${path}`, { method, ...(body !== undefined && sentJson(body)) });
   return { status: response.status, body: await response.json().catch(() => null) };
 }

@@ -4,7 +4,7 @@
 import type * as schema from "./schema";
 
 /** In a response every member is present, at least as `null`; in a request some are optional. */
-type Answer<T> = T extends (infer Item)[]
+export type Answer<T> = T extends (infer Item)[]
   ? Answer<Item>[]
   : T extends object
     ? { [Name in keyof T]-?: Answer<T[Name]> }
@@ -53,6 +53,7 @@ export type {
   CreatedToken,
   Demo,
   DemoRemoved,
+  InlayPatch,
   KeyState,
   MacFrom,
   Mirror,
@@ -64,12 +65,14 @@ export type {
   SimulatedClock,
   Step,
   StoredToken,
+  Technology,
   TagBulkChange,
   TagBulkRequest,
   TagFilter,
   TagSelection,
   TagImportResult,
   TagImportRow,
+  TagPatch,
   Tamper,
   VerificationState,
 } from "./schema";

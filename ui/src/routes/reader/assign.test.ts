@@ -11,7 +11,8 @@ const stored = vi.hoisted(() => ({ tag_id: null as number | null }));
 
 vi.mock("../../lib/api/client", () => {
   const getVersion = () => Promise.resolve({ value: { tag_id: stored.tag_id }, etag: '"1"' });
-  const call = (method: string) => (path: string, body: unknown, etag?: string) => {
+  const call = (method: string) => (template: string, body: unknown, parameters?: { id: number }, etag?: string) => {
+    const path = template.replace("{id}", String(parameters?.id));
     asked.push(etag ? [method, path, body, etag] : [method, path, body]);
     if (path === refuses.path) return Promise.reject(new Error("refused"));
     return Promise.resolve({ id: path === "/tags" ? 41 : 3, uid: "04DE5F1EACC040" });

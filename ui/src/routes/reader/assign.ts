@@ -2,7 +2,7 @@
 // refuses it, no tag has been created that would be left behind.
 
 import { getVersion, patchVersion, post } from "../../lib/api/client";
-import type { Inlay, Tag } from "../../lib/api/types";
+import type { Inlay, Tag, Technology } from "../../lib/api/types";
 import type { Reading } from "../../lib/desktop";
 import { codeFields, type Codes } from "../../lib/inlayCodes";
 import { slugOf } from "../../lib/tapUrl";
@@ -15,8 +15,8 @@ export const hasUid = (reading: Reading) => reading.uid?.length === 14 && !readi
 
 /** Stores the inlay without binding it to a tag. */
 export function register(reading: Reading, uid: string, codes: Codes): Promise<Inlay> {
-  const inlay = { uid: uid.replaceAll(/[\s:]/g, ""), technology: reading.chip };
-  return post<Inlay>("/inlays", { ...inlay, ...(reading.chip === "ntag424dna" && codeFields(codes)) });
+  const inlay = { uid: uid.replaceAll(/[\s:]/g, ""), technology: reading.chip as Technology };
+  return post("/inlays", { ...inlay, ...(reading.chip === "ntag424dna" && codeFields(codes)) });
 }
 
 /**
@@ -24,11 +24,10 @@ export function register(reading: Reading, uid: string, codes: Codes): Promise<I
  * has bound it since it was shown.
  */
 export async function bind(inlay: Inlay, reading: Reading, tagId: number | null): Promise<void> {
-  const path = `/inlays/${inlay.id}`;
-  const { value, etag } = await getVersion<Inlay>(path);
+  const { value, etag } = await getVersion("/inlays/{id}", { id: inlay.id });
   if (value.tag_id !== null) throw new Error("This inlay already has a tag.");
   const tag_id = tagId ?? (await newTag(inlay, reading)).id;
-  await patchVersion<Inlay>(path, { tag_id }, etag);
+  await patchVersion("/inlays/{id}", { tag_id }, { id: inlay.id }, etag);
 }
 
 /** Creates a tag with the slug in the inlay's URL. */
@@ -36,5 +35,5 @@ function newTag(inlay: Inlay, reading: Reading): Promise<Tag> {
   const slug = slugOf(reading.url);
   const name = slug ? `Tag ${slug}` : `Tag of inlay ${inlay.uid}`;
   const fits = slug !== null && /^[a-z0-9-]{6,32}$/.test(slug);
-  return post<Tag>("/tags", { name, ...(fits && { slug }) });
+  return post("/tags", { name, ...(fits && { slug }) });
 }

@@ -1,7 +1,7 @@
 // The last inlay on the reader, what the service knows about it, and the result of
 // its tap. Taps are sent one after the other, so that none is missed.
 
-import { get, post, Problem, publicCall, type Page } from "../../lib/api/client";
+import { get, post, Problem, publicCall } from "../../lib/api/client";
 import type { Inlay, Interaction, Tag, Verification } from "../../lib/api/types";
 import { sendTap, type Reading, type ReadChip, type SentTap } from "../../lib/desktop";
 import { ownKeys } from "../../lib/keys.svelte";
@@ -40,7 +40,7 @@ export const chipOf = (reading: Reading): ReadChip => ({
 async function dryRun(reading: Reading, tagUrl: string | null): Promise<Verification | null> {
   if (!/^https?:/i.test(reading.url ?? "")) return null;
   try {
-    return await post<Verification>("/verification", { url: reading.url, chip: chipOf(reading), ...(tagUrl && { tag_url: tagUrl }) });
+    return await post("/verification", { url: reading.url ?? "", chip: chipOf(reading), ...(tagUrl && { tag_url: tagUrl }) });
   } catch (error) {
     // A web address that is no tag URL.
     if (error instanceof Problem && error.errors.some(({ field }) => field === "url")) return null;
@@ -51,11 +51,11 @@ async function dryRun(reading: Reading, tagUrl: string | null): Promise<Verifica
 export async function lookUp(reading: Reading, tagUrl: string | null = null): Promise<Known> {
   const check = await dryRun(reading, tagUrl);
   const uid = reading.uid?.length === 14 ? reading.uid : check?.chip === "not_comparable" ? check.uid : null;
-  const inlay = uid ? ((await get<Page<Inlay>>("/inlays", { uid, limit: 1 })).items[0] ?? null) : null;
+  const inlay = uid ? ((await get("/inlays", { uid, limit: 1 })).items[0] ?? null) : null;
   const read = reading.random_uid ? check?.uid : reading.uid;
   if (reading.codes.kind === "on" && read && check && check.counter !== null) ownReads.at(read, check.counter);
   const tagId = inlay?.tag_id ?? check?.tag_id ?? null;
-  const tag = tagId === null ? null : await get<Tag>(`/tags/${tagId}`).catch(() => null);
+  const tag = tagId === null ? null : await get("/tags/{id}", { id: tagId }).catch(() => null);
   return { inlay, tag, check };
 }
 
@@ -77,7 +77,7 @@ export async function send(reading: Reading, to: "service" | "url", automatic: b
 }
 
 const newest = async (tagId: number) =>
-  (await get<Page<Interaction>>("/interactions", { tag_id: tagId, limit: 1 })).items[0] ?? null;
+  (await get("/interactions", { tag_id: tagId, limit: 1 })).items[0] ?? null;
 
 class Bench {
   shown = $state.raw<Insertion | null>(null);

@@ -22,11 +22,11 @@ export class Run {
   #etag: string | null = null;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(readonly id: string) {}
+  constructor(readonly id: number) {}
 
   async load(): Promise<void> {
     await Promise.all([experiences.load(), settings.load()]);
-    const { value, etag } = await getVersion<WholeSheet>(`/sheets/${this.id}`);
+    const { value, etag } = await getVersion("/sheets/{id}", { id: this.id });
     this.sheet = value;
     this.#etag = etag;
   }
@@ -45,7 +45,7 @@ export class Run {
   /** Closes or reopens the sheet; if somebody else changed it meanwhile, shows it as it is now instead. */
   async close(closed: boolean): Promise<void> {
     try {
-      await patchVersion(`/sheets/${this.id}`, { closed }, this.#etag);
+      await patchVersion("/sheets/{id}", { closed }, { id: this.id }, this.#etag);
     } finally {
       this.last = this.hint = null;
       await this.load();
@@ -65,7 +65,7 @@ export class Run {
     try {
       const [verdict, found] = await judge(reading, sheet);
       const fields: RowFields = { ...found, verdict: verdict.name, reason: verdict.reason };
-      const row = await post<SheetRow>(`/sheets/${this.id}/rows`, fields);
+      const row = await post("/sheets/{id}/rows", fields, { id: this.id });
       this.sheet = { ...sheet, rows: [...sheet.rows, row], row_count: row.position };
       this.last = { ...verdict, row, insertion: reading.insertion };
       play(toneOf(verdict.name));

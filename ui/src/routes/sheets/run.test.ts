@@ -70,7 +70,7 @@ const known = (check: object) => ({
 });
 
 async function tested(...insertions: Insertion[]): Promise<Run> {
-  const run = new Run("1");
+  const run = new Run(1);
   await run.load();
   for (const insertion of insertions) run.test(insertion);
   await vi.waitFor(() => expect(order.filter((one) => one.endsWith("sound"))).toHaveLength(insertions.length));
@@ -125,7 +125,7 @@ test("the last verdict is gone when the sheet is closed, on the version that was
   const run = await tested(inlay());
   await run.close(true);
   expect(run.last).toBe(null);
-  expect(patches).toEqual([["/sheets/1", { closed: true }, '"1"']]);
+  expect(patches).toEqual([["/sheets/{id}", { closed: true }, { id: 1 }, '"1"']]);
 });
 
 test("a sheet that somebody else changed is shown as it is, and is not closed over it", async () => {

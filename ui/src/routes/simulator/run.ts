@@ -1,7 +1,7 @@
 // The actions of the simulator and their results. A run is a list of actions, which can
 // be saved as a scenario and played again.
 
-import { get, post, publicCall, type Page } from "../../lib/api/client";
+import { get, post, publicCall } from "../../lib/api/client";
 import type { VirtualInlay, VirtualTapped } from "../../lib/api/types";
 import { base64 } from "../../lib/format";
 import { ownKeys } from "../../lib/keys.svelte";
@@ -77,13 +77,13 @@ export async function perform(action: Action, inlay: VirtualInlay, held: Held): 
 }
 
 async function tap(action: Action, kind: Tapped, inlay: VirtualInlay, held: Held): Promise<Outcome> {
-  const { counter } = await get<VirtualInlay>(`/simulator/inlays/${inlay.id}`);
+  const { counter } = await get("/simulator/inlays/{id}", { id: inlay.id });
   const options = {
     tap: {},
     replay: { counter },
     tamper: { tamper: true },
   }[kind];
-  return followed(action, await post<VirtualTapped>(`/simulator/inlays/${inlay.id}/tap`, { follow: true, ...options }), held);
+  return followed(action, await post("/simulator/inlays/{id}/tap", { follow: true, ...options }, { id: inlay.id }), held);
 }
 
 function followed(action: Action, { counter, followed }: VirtualTapped, held: Held): Outcome {
@@ -102,26 +102,26 @@ function followed(action: Action, { counter, followed }: VirtualTapped, held: He
 
 /** Taps a later code first, then the earlier one. */
 async function outOfOrder(action: Action, inlay: VirtualInlay, held: Held): Promise<Outcome> {
-  const path = `/simulator/inlays/${inlay.id}/tap`;
-  const { counter } = await post<VirtualTapped>(path);
-  await post<VirtualTapped>(path, { follow: true });
-  return followed(action, await post<VirtualTapped>(path, { follow: true, counter }), held);
+  const at = { id: inlay.id };
+  const { counter } = await post("/simulator/inlays/{id}/tap", {}, at);
+  await post("/simulator/inlays/{id}/tap", { follow: true }, at);
+  return followed(action, await post("/simulator/inlays/{id}/tap", { follow: true, counter }, at), held);
 }
 
 /** Sends a code of another virtual inlay to this one's tag. */
 async function otherTag(action: Action, inlay: VirtualInlay, held: Held): Promise<Outcome> {
-  const { items } = await get<Page<VirtualInlay>>("/simulator/inlays", { limit: 500 });
+  const { items } = await get("/simulator/inlays", { limit: 500 });
   const other = items.find((one) => one.tag_id !== inlay.tag_id);
   if (!other) throw new Error("This attack needs a virtual inlay of another tag. Create one first.");
   const options = { follow: true, at_tag_id: inlay.tag_id };
-  return followed(action, await post<VirtualTapped>(`/simulator/inlays/${other.id}/tap`, options), held);
+  return followed(action, await post("/simulator/inlays/{id}/tap", options, { id: other.id }), held);
 }
 
 /** A link preview fetches the URL; the visitor then opens it. */
 async function linkPreview(action: Action, inlay: VirtualInlay, held: Held): Promise<Outcome> {
-  const path = `/simulator/inlays/${inlay.id}/tap`;
-  const { counter, followed: preview } = await post<VirtualTapped>(path, { follow: true, link_preview: true });
-  const visit = followed(action, await post<VirtualTapped>(path, { follow: true, counter }), held);
+  const at = { id: inlay.id };
+  const { counter, followed: preview } = await post("/simulator/inlays/{id}/tap", { follow: true, link_preview: true }, at);
+  const visit = followed(action, await post("/simulator/inlays/{id}/tap", { follow: true, counter }, at), held);
   return { ...visit, text: `Link preview: status ${preview?.status}, recorded nothing. Visitor: ${visit.text}` };
 }
 

@@ -1,5 +1,5 @@
 import { post } from "../../lib/api/client";
-import type { TagBulkChange, TagBulkRequest, TagBulkResult } from "../../lib/api/types";
+import type { TagBulkChange, TagBulkRequest } from "../../lib/api/types";
 import { agreeing, count, counted } from "../../lib/format";
 import { notices } from "../../lib/notices.svelte";
 import { works, type Work } from "../../lib/works.svelte";
@@ -53,7 +53,7 @@ export async function sendAll(requests: TagBulkRequest[], work: Pick<Work, "done
   return outcome;
 }
 
-const sendOne = (request: TagBulkRequest) => post<TagBulkResult>("/tags/bulk", { ...request, limit: PIECE });
+const sendOne = (request: TagBulkRequest) => post("/tags/bulk", { ...request, limit: PIECE });
 
 /** Runs an action on `total` tags with progress, and offers undo. */
 export async function bulk(request: TagBulkRequest, total: number, words: Words, after: () => Promise<void>): Promise<void> {

@@ -1,3 +1,4 @@
+import { fileAt } from "../../lib/api/client";
 import { counted } from "../../lib/format";
 import { saveDownload } from "../../lib/download";
 import { attempt, notices } from "../../lib/notices.svelte";
@@ -11,7 +12,7 @@ export async function exportTags(shown: Shown, total: number | null): Promise<vo
     attempt(async () => {
       // The first row has the names of the columns.
       const heard = ({ rows }: { rows: number }) => (work.done = Math.max(0, rows - 1));
-      if (await saveDownload("tags.csv", "/tags/export", { query, work, heard })) {
+      if (await saveDownload("tags.csv", fileAt("/tags/export", query), { work, heard })) {
         notices.done(`${counted(work.done, "tag")} exported.`);
       } else if (work.stopping) {
         notices.done("Export stopped. Nothing was saved.");

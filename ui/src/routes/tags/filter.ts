@@ -1,5 +1,6 @@
 // The filters of the list of tags: in the address of the screen, and in requests to the service.
 
+import type { ParametersOf } from "../../lib/api/operations";
 import type { TagFilter } from "../../lib/api/types";
 
 export interface Shown {
@@ -16,18 +17,20 @@ export const blank = { q: "", status: "", experience: "", verifier: "", world: "
 
 export const narrows = (shown: Shown): boolean => Object.keys(blank).some((name) => Boolean(shown[name as keyof Shown]));
 
-/** The query for a page of the list. */
-export function listQuery(shown: Shown) {
+type Query = ParametersOf<"/tags", "get">;
+
+/** The query for a page of the list. A value that somebody wrote into the address is refused by the service. */
+export function listQuery(shown: Shown): Query {
   const { q, status, experience, verifier, world, sort = "-created" } = shown;
   return {
     q,
-    status: status === "deleted" ? "" : status,
+    status: (status === "deleted" ? "" : status) as Query["status"],
     deleted: status === "deleted" ? true : "",
-    experience_id: experience === "none" ? "" : experience,
+    experience_id: (experience === "none" ? "" : experience) as Query["experience_id"],
     assigned: experience === "none" ? false : "",
-    verifier_enabled: verifier,
-    simulated: world,
-    sort,
+    verifier_enabled: verifier as Query["verifier_enabled"],
+    simulated: world as Query["simulated"],
+    sort: sort as Query["sort"],
   };
 }
 

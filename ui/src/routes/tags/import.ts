@@ -48,7 +48,7 @@ export async function importTable(
       break;
     }
     const to = Math.min(from + piece, table.rows.length);
-    const part = await upload<TagImportResult>("/tags/import", mapped(table, mapping, from, to), "text/csv", { ...options });
+    const part = await upload("/tags/import", mapped(table, mapping, from, to), "text/csv", { ...options });
     const results = part.results.map((row): TagImportRow => ({ ...row, row: table.numbers[from + row.row - 2] ?? row.row }));
     sum.results.push(...results);
     for (const count of ["rows", "created", "updated", "refused", "left_out", "deleted"] as const) sum[count] += part[count];

@@ -1,7 +1,7 @@
 // The properties of a tag as one form: a member for each class and key. A property has
 // a version of its own, because visitors change variables at any time.
 
-import { getVersion, Problem, putVersion, remove, type Version } from "../../lib/api/client";
+import { getVersion, Problem, put, remove, type Version } from "../../lib/api/client";
 import type { PropertyClass, Tag } from "../../lib/api/types";
 import { ChangedMeanwhile } from "../../lib/resource.svelte";
 
@@ -21,12 +21,16 @@ export const keyOf = (name: string) => name.slice(name.indexOf("/") + 1);
 export const propertiesOf = (tag: Tag): Properties =>
   Object.fromEntries(classes.flatMap((of) => Object.entries(tag[of]).map(([key, value]) => [nameOf(of, key), value])));
 
-const pathOf = (tag: number, name: string) => `/tags/${tag}/${name.slice(0, name.indexOf("/"))}/${encodeURIComponent(keyOf(name))}`;
+/** Path and parameters of a property. The three classes have the same operations. */
+const addressOf = (tag: number, name: string) => {
+  const of = name.slice(0, name.indexOf("/")) as PropertyClass;
+  return [`/tags/{id}/${of}/{key}` as "/tags/{id}/variables/{key}", { id: tag, key: keyOf(name) }] as const;
+};
 
 /** The stored value; `null` if there is none. */
-async function stored(path: string): Promise<Version<{ value: string }> | null> {
+async function stored(tag: number, name: string): Promise<Version<{ value: string }> | null> {
   try {
-    return await getVersion<{ value: string }>(path);
+    return await getVersion(...addressOf(tag, name));
   } catch (error) {
     if (error instanceof Problem && error.status === 404) return null;
     throw error;
@@ -39,14 +43,14 @@ async function stored(path: string): Promise<Version<{ value: string }> | null> 
  */
 export async function saveProperties(tag: number, edits: Properties, seen: Properties): Promise<void> {
   for (const [name, value] of Object.entries(edits)) {
-    const path = pathOf(tag, name);
-    const found = await stored(path);
+    const [path, parameters] = addressOf(tag, name);
+    const found = await stored(tag, name);
     const is = found?.value.value ?? null;
     if (is === value) continue;
     if (is !== (seen[name] ?? null)) throw new ChangedMeanwhile(`Somebody else changed ${keyOf(name)} in the meantime. Compare the values, then save again.`);
     try {
-      if (value === null) await remove(path, found?.etag);
-      else await putVersion(path, { value }, found?.etag ?? null);
+      if (value === null) await remove(path, parameters, found?.etag);
+      else await put(path, { value }, parameters, found?.etag);
     } catch (error) {
       if (error instanceof Problem && error.code === "changed") throw new ChangedMeanwhile();
       throw error;

@@ -1,6 +1,6 @@
 // The images of an experience, which blocks and the theme use.
 
-import { get, upload, type Page } from "../../../lib/api/client";
+import { get, upload } from "../../../lib/api/client";
 import type { Image } from "../../../lib/api/types";
 import { serviceBase } from "../../../lib/desktop";
 
@@ -10,12 +10,12 @@ export class Pictures {
   constructor(readonly experience: number) {}
 
   async load(): Promise<void> {
-    this.shown = (await get<Page<Image>>(`/experiences/${this.experience}/images`, { limit: 500 })).items;
+    this.shown = (await get("/experiences/{id}/images", { id: this.experience, limit: 500 })).items;
   }
 
   /** Uploads an image; returns its id. */
   async add(file: File): Promise<number> {
-    const image = await upload<Image>(`/experiences/${this.experience}/images`, await file.arrayBuffer(), "application/octet-stream");
+    const image = await upload("/experiences/{id}/images", await file.arrayBuffer(), "application/octet-stream", { id: this.experience });
     await this.load();
     return image.id;
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stepOf } from "./list";
+import { stepOf } from "./step";
 
 test("keys lead to rows, and never beyond the ends", () => {
   const from = (key: string, at: number) => stepOf(key, at, 10, 4);

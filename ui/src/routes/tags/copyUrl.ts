@@ -1,0 +1,11 @@
+import type { Tag } from "../../lib/api/types";
+import { attempt, notices } from "../../lib/notices.svelte";
+import { settings } from "../../lib/settings.svelte";
+
+/** Puts the URL of a tag on the clipboard. */
+export const copyUrl = (tag: Tag) =>
+  attempt(async () => {
+    await settings.load();
+    await navigator.clipboard.writeText(`${settings.tagUrl}/${tag.slug}`);
+    notices.done(`Copied the URL of ${tag.name}.`);
+  });
