@@ -365,7 +365,11 @@ async fn the_owner_accepts_a_counter_that_jumped_and_it_never_falls() {
     assert_eq!(accepted["last_counter"], 5_000);
     assert_eq!(shown(5_001).await, "no_mac");
     assert_eq!(service.admin_get(&path).await["last_counter"], 5_001);
-    for (counter, why) in [(5_000, "only rises"), (0x0100_0000, "at most 16777215")] {
+    for (counter, why) in [
+        (json!(5_000), "only rises"),
+        (json!(0x0100_0000), "at most 16777215"),
+        (Value::Null, "cannot be null"),
+    ] {
         let change = json!({"last_counter": counter});
         let refused = service.admin(Method::PATCH, &path, change).await;
         assert_eq!(refused.status, 422, "{}", refused.body);

@@ -1680,6 +1680,24 @@ export interface components {
          * @enum {string}
          */
         Corners: "soft" | "round" | "square";
+        /**
+         * @description What the counter did that the URL of a tap shows.
+         * @enum {string}
+         */
+        CounterMove: "rose" | "repeated" | "jumped";
+        /**
+         * @description The counter that the tap's URL shows did one of these. Of a chip that makes no MAC
+         *     nobody knows who wrote it.
+         */
+        CounterWhen: {
+            /** @description What it did. At least one. */
+            any_of: components["schemas"]["CounterMove"][];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "counter";
+        };
         CountryCode: string;
         /** @description The visitor's country is known and one of these. */
         CountryWhen: {
@@ -2125,6 +2143,12 @@ export interface components {
             /** @description Accept the all-zero factory key, too; its codes prove nothing. */
             allow_factory_keys?: boolean;
             file_key?: components["schemas"]["SomeKey"] | null;
+            /**
+             * Format: int32
+             * @description Accepts the counter that its URLs show, after one that rose by too much: every code up to
+             *     it is spent. It only rises, and cannot be null.
+             */
+            last_counter?: number;
             /** @description Where the part of the URL that its MAC covers begins. It cannot be null: `none` is the empty input. */
             mac_from?: components["schemas"]["MacFrom"];
             master_key_id?: components["schemas"]["MasterKeyId"] | null;
@@ -2852,6 +2876,7 @@ export interface components {
             scheme?: components["schemas"]["Scheme"] | null;
             /** @description The tag whose properties the macros get. It need not lead to this experience. */
             tag_id: components["schemas"]["TagId"];
+            tamper?: components["schemas"]["Tamper"] | null;
             /** @description The verdict of verification. */
             verification: components["schemas"]["VerificationState"];
         };
@@ -3761,6 +3786,19 @@ export interface components {
          * @enum {string}
          */
         Tamper: "sealed" | "reclosed" | "open" | "off" | "unknown";
+        /**
+         * @description The tamper loop of the tap's inlay is in one of these states. An inlay that has none is
+         *     in no state.
+         */
+        TamperWhen: {
+            /** @description The states. At least one. */
+            any_of: components["schemas"]["Tamper"][];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "tamper";
+        };
         /** @description Taps by verdict. */
         Taps: {
             /** Format: int64 */
@@ -4222,7 +4260,7 @@ export interface components {
             url: string;
         };
         /** @description A condition: of the tag's state, of the tap, or of the visitor. */
-        When: components["schemas"]["VariableEqualsWhen"] | components["schemas"]["VariableDiffersWhen"] | components["schemas"]["VariableEmptyWhen"] | components["schemas"]["VariableFilledWhen"] | components["schemas"]["VerificationWhen"] | components["schemas"]["ScanCountWhen"] | components["schemas"]["LanguageWhen"] | components["schemas"]["CountryWhen"] | components["schemas"]["OperatingSystemWhen"] | components["schemas"]["TimeWhen"];
+        When: components["schemas"]["VariableEqualsWhen"] | components["schemas"]["VariableDiffersWhen"] | components["schemas"]["VariableEmptyWhen"] | components["schemas"]["VariableFilledWhen"] | components["schemas"]["VerificationWhen"] | components["schemas"]["CounterWhen"] | components["schemas"]["TamperWhen"] | components["schemas"]["ScanCountWhen"] | components["schemas"]["LanguageWhen"] | components["schemas"]["CountryWhen"] | components["schemas"]["OperatingSystemWhen"] | components["schemas"]["TimeWhen"];
         /** @description A sheet with its rows. */
         WholeSheet: components["schemas"]["Sheet"] & {
             /** @description The result of each inlay, in the order in which they were read. */
@@ -4264,6 +4302,8 @@ export type ConditionBlock = components['schemas']['ConditionBlock'];
 export type ConsumedKeyState = components['schemas']['ConsumedKeyState'];
 export type ContentFields = components['schemas']['ContentFields'];
 export type Corners = components['schemas']['Corners'];
+export type CounterMove = components['schemas']['CounterMove'];
+export type CounterWhen = components['schemas']['CounterWhen'];
 export type CountryCode = components['schemas']['CountryCode'];
 export type CountryWhen = components['schemas']['CountryWhen'];
 export type CreatedTagImportOutcome = components['schemas']['CreatedTagImportOutcome'];
@@ -4456,6 +4496,7 @@ export type TagPropertyValue = components['schemas']['TagPropertyValue'];
 export type TagSelection = components['schemas']['TagSelection'];
 export type TagTaps = components['schemas']['TagTaps'];
 export type Tamper = components['schemas']['Tamper'];
+export type TamperWhen = components['schemas']['TamperWhen'];
 export type Taps = components['schemas']['Taps'];
 export type Tech = components['schemas']['Tech'];
 export type Technology = components['schemas']['Technology'];
@@ -8053,6 +8094,8 @@ export interface operations {
                 since?: components["schemas"]["Timestamp"];
                 /** @description Only those of this tag. */
                 tag_id?: components["schemas"]["TagId"];
+                /** @description Only those whose inlay reported this state of its tamper loop. */
+                tamper?: "sealed" | "reclosed" | "open" | "off" | "unknown";
                 /** @description Only those before this time. */
                 until?: components["schemas"]["Timestamp"];
                 /** @description Only those with this verdict. */

@@ -56,9 +56,10 @@ pub(crate) struct InlayPatch {
     #[schema(value_type = Option<MasterKeyId>)]
     master_key_id: MemberPatch<MasterKeyId>,
     /// Accepts the counter that its URLs show, after one that rose by too much: every code up to
-    /// it is spent. It only rises.
+    /// it is spent. It only rises, and cannot be null.
     #[serde(default)]
-    last_counter: Option<u32>,
+    #[schema(value_type = Option<u32>, nullable = false)]
+    last_counter: MemberPatch<u32>,
     /// Accept the all-zero factory key, too; its codes prove nothing.
     #[serde(default)]
     allow_factory_keys: bool,
@@ -88,7 +89,14 @@ pub(crate) async fn update(
     let inlay = service.storage.inlay(id).await?;
     let inlay = inlay.ok_or(ApiError::NotFound("inlay"))?;
     let (uid, technology) = (inlay.uid, inlay.fields.technology);
-    let spent = patch.last_counter;
+    let spent = match patch.last_counter {
+        MemberPatch::Keep => None,
+        MemberPatch::Set(counter) => Some(counter),
+        MemberPatch::Remove => {
+            let why = "last_counter cannot be null. Leave it out to keep what is there.";
+            return Err(ApiError::Invalid(FieldError::of("last_counter", why)));
+        }
+    };
     if spent.is_some_and(|counter| counter > technology.counter_max()) {
         return Err(ApiError::invalid(InvalidInlay::LastCounter(technology)));
     }
