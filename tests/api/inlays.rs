@@ -363,7 +363,7 @@ async fn uid_and_technology_do_not_change() {
     for changes in [
         json!({"uid": "04000000000001"}),
         json!({"technology": "ntag213"}),
-        json!({"last_counter": 0}),
+        json!({"last_counter": null}),
         json!({"mirror": "encrypted"}),
         json!({"file_key": null}),
         json!({"file_key": "00000000000000000000000000000000"}),

@@ -39,6 +39,12 @@ group("The frame", {
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "Settings", exact: true }).waitFor();
     },
+    "opens the first that is found if Enter came before it": async (page) => {
+      await palette(page);
+      await page.keyboard.type("watch-045");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Watch 45" }).waitFor();
+    },
     "finds experiences, settings and what was looked at last with the keyboard only": async (page, { tags }) => {
       const heading = (name) => page.getByRole("heading", { name, exact: true }).first().waitFor();
       const open = async (text, name) => {
