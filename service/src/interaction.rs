@@ -149,7 +149,6 @@ impl Verdict {
     /// the inlay's.
     pub const fn counter_move(self) -> Option<CounterMove> {
         match self {
-            Self::Verified { .. } => Some(CounterMove::Rose),
             Self::NotVerified(Refusal::Replayed { .. } | Refusal::OutOfOrder { .. }) => {
                 Some(CounterMove::Repeated)
             }
@@ -157,7 +156,8 @@ impl Verdict {
                 counter: Some(counter),
                 last: Some(last),
             }) if counter <= last => Some(CounterMove::Repeated),
-            Self::NotChecked(Unchecked::NoMac {
+            Self::Verified { .. }
+            | Self::NotChecked(Unchecked::NoMac {
                 counter: Some(_),
                 last: Some(_),
             }) => Some(CounterMove::Rose),
