@@ -8,10 +8,24 @@ use super::*;
 
 /// The chip on a new tag, its template beside it.
 async fn on_tag(service: &TestService, chip: &Chip, keys: &[&str]) -> TestTag {
-    let id = template(service, chip.template.settings(), keys).await;
     let tag = service.redirecting_tag(Value::Null).await;
-    service.inlay(inlay_json(chip, id, Some(&tag))).await;
+    put_on(service, chip, keys, &tag).await;
     tag
+}
+
+/// Sets the chip up, with its template, as an inlay of `tag`; the inlay's id.
+async fn put_on(service: &TestService, chip: &Chip, keys: &[&str], tag: &TestTag) -> i64 {
+    let id = template(service, chip.template.settings(), keys).await;
+    service.inlay(inlay_json(chip, id, Some(tag))).await
+}
+
+/// A tag that leads to `target` unless one of `rules` is met, and its experience.
+async fn with_rules(service: &TestService, target: &str, rules: Value) -> (TestTag, Value) {
+    let experience =
+        json!({"name": "Rules", "kind": "redirect", "target_url": target, "rules": rules});
+    let experience = service.admin_create("/experiences", experience).await;
+    let tag = json!({"name": "Bottle 41", "experience_id": experience["id"]});
+    (service.tag(tag).await, experience)
 }
 
 fn of(technology: Technology, template: &str) -> TemplateSettings {
@@ -270,21 +284,13 @@ async fn a_rule_leads_by_the_state_of_the_tamper_loop_and_the_feed_is_narrowed_t
         "https://tags.example/a?t={tamper}&p={picc}&c={mac}",
     );
     settings.mac_from = MacStart::Tamper;
-    let id = template(&service, &settings, &["11"]).await;
-    let experience = json!({
-        "name": "Seal", "kind": "redirect", "target_url": "https://owner.example/?of=all",
-        "rules": [{
-            "when": [{"type": "tamper", "any_of": ["open", "reclosed"]}],
-            "target_url": "https://owner.example/?of=broken",
-        }],
-    });
-    let experience = service.admin_create("/experiences", experience).await;
-    let tag = json!({"name": "Sealed bottle", "experience_id": experience["id"]});
-    let tag = service.admin_create("/tags", tag).await;
+    let rules = json!([{
+        "when": [{"type": "tamper", "any_of": ["open", "reclosed"]}],
+        "target_url": "https://owner.example/?of=broken",
+    }]);
+    let (tag, experience) = with_rules(&service, "https://owner.example/?of=all", rules).await;
     let mut chip = Chip::new(settings, aes("11", "22"));
-    let mut inlay = inlay_json(&chip, id, None);
-    inlay["tag_id"] = tag["id"].clone();
-    service.admin_create("/inlays", inlay).await;
+    put_on(&service, &chip, &["11"], &tag).await;
     for (letters, leads) in [("CC", "of=all"), ("OO", "of=broken"), ("OC", "of=broken")] {
         chip.tamper = letters;
         let location = tap(&service, &chip.url(None)).await.location;
@@ -298,7 +304,7 @@ async fn a_rule_leads_by_the_state_of_the_tamper_loop_and_the_feed_is_narrowed_t
         let states: Vec<_> = found.iter().map(|one| &one["tamper"]).collect();
         assert_eq!(states, vec![&json!(state); count]);
     }
-    let preview = json!({"tag_id": tag["id"], "verification": "verified", "tamper": "open"});
+    let preview = json!({"tag_id": tag.id, "verification": "verified", "tamper": "open"});
     let path = format!("/experiences/{}/preview", experience["id"]);
     let preview = service
         .admin(Method::POST, &path, preview)
@@ -315,25 +321,16 @@ async fn a_rule_leads_by_what_the_counter_of_a_chip_without_a_mac_did() {
         Technology::Ntag213,
         "https://tags.example/n/{slug}?m={uid}x{counter}",
     );
-    let id = template(&service, &settings, &[]).await;
     let to = |what: &str| format!("https://owner.example/?counter={what}");
     let rules = ["repeated", "jumped"].map(
         |what| json!({"when": [{"type": "counter", "any_of": [what]}], "target_url": to(what)}),
     );
-    let experience = json!({
-        "name": "Counter", "kind": "redirect", "target_url": to("rose"), "rules": rules,
-    });
-    let experience = service.admin_create("/experiences", experience).await;
-    let tag = json!({"name": "Poster", "slug": "poster-7", "experience_id": experience["id"]});
-    let tag = service.admin_create("/tags", tag).await;
+    let (tag, _) = with_rules(&service, &to("rose"), json!(rules)).await;
     let chip = Chip::new(settings, InlayKeys::None);
-    let mut inlay = inlay_json(&chip, id, None);
-    inlay["tag_id"] = tag["id"].clone();
-    service.admin_create("/inlays", inlay).await;
+    put_on(&service, &chip, &[], &tag).await;
     for (counter, did) in [(1, "rose"), (1, "repeated"), (2, "rose"), (5_000, "jumped")] {
-        let location = tap(&service, &chip.url_at(counter, Some("poster-7")))
-            .await
-            .location;
+        let url = chip.url_at(counter, Some(&tag.slug));
+        let location = tap(&service, &url).await.location;
         let location = location.expect("a redirect");
         assert!(
             location.contains(&format!("counter={did}")),
@@ -349,12 +346,9 @@ async fn the_owner_accepts_a_counter_that_jumped_and_it_never_falls() {
         Technology::Ntag213,
         "https://tags.example/n/{slug}?m={uid}x{counter}",
     );
-    let id = template(&service, &settings, &[]).await;
     let tag = service.redirecting_tag(Value::Null).await;
     let chip = Chip::new(settings, InlayKeys::None);
-    let inlay = inlay_json(&chip, id, Some(&tag));
-    let inlay = service.admin_create("/inlays", inlay).await;
-    let path = format!("/inlays/{}", inlay["id"]);
+    let path = format!("/inlays/{}", put_on(&service, &chip, &[], &tag).await);
     let shown = async |counter: u32| {
         tap(&service, &chip.url_at(counter, Some(&tag.slug))).await;
         last(&service).await.1
