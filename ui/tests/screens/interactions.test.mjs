@@ -71,6 +71,14 @@ group("Interactions", {
       await page.getByRole("button", { name: "Show all taps" }).click();
       await page.getByRole("list", { name: "Interactions" }).waitFor();
     },
+    "are all shown again, whatever they were narrowed to": async (page) => {
+      for (const filter of ["verification=not_checked&tamper=open", "missed=true&tamper=sealed"]) {
+        await page.show(`interactions?${filter}`);
+        await page.getByText("No tap matches").waitFor();
+        await page.getByRole("button", { name: "Show all taps" }).click();
+        await page.getByRole("list", { name: "Interactions" }).waitFor();
+      }
+    },
     "show a form that failed, and why": async (page, { api }) => {
       const fields = [{ label: "Your name", kind: "text", variable: "nickname", required: true }];
       const blocks = [{ type: "form", fields, submit_label: "Send" }];
