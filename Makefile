@@ -1,6 +1,6 @@
 # The two commands of the README, `make run` and `make test`, and their parts.
 # Each does its own set-up; see .make/setup for what a machine needs.
-.PHONY: run test check bench soak deb
+.PHONY: run test check bench soak deb sbom
 
 # Opens the desktop; without a display, starts the service with demo data, in the foreground.
 run:
@@ -29,6 +29,11 @@ check:
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps $(AS_TESTS)
 	node .make/licences.mjs
 	cd ui && npm run check
+
+# What is shipped, as CycloneDX in target/sbom, and its licences for the screen "About".
+sbom:
+	.make/setup build
+	node .make/sbom.mjs
 
 # A Debian package of the desktop; about ten minutes.
 deb:

@@ -5,6 +5,7 @@ mod links;
 mod modules;
 mod names;
 mod readers;
+mod threats;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

@@ -9,6 +9,8 @@ mod lost_answers;
 mod proxies;
 mod sentinel;
 mod sqlite;
+mod template_hosts;
+mod webhooks;
 
 use tapdesk_tests::Launch;
 

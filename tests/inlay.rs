@@ -3,6 +3,7 @@
 
 mod diagnose;
 mod differential;
+mod ev2;
 mod properties;
 mod published;
 mod solver;

@@ -5,6 +5,7 @@ mod api;
 mod bad_input;
 mod decisions;
 mod documents;
+mod encoding;
 mod inlay;
 mod macros;
 mod races;

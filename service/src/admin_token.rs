@@ -1,5 +1,6 @@
 //! Admin tokens: who may use the admin API. They are stored as hashes.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
@@ -9,11 +10,15 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::clock::Timestamp;
 use crate::entropy::{self, Entropy};
-use crate::id::TokenId;
+use crate::id::{ExperienceId, TokenId};
+use crate::scope::{Rights, Scope};
 
 /// Shortest token, in characters.
 pub const TOKEN_MIN: usize = 32;
+/// Random characters of a generated token: 256 bits.
 const GENERATED: usize = 43;
+/// How generated tokens begin, so that scanners find those that leak.
+const PREFIX: &str = "tapdesk_";
 const ALPHABET: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// A token in clear.
@@ -38,7 +43,10 @@ impl AdminToken {
 
     /// A new token of 256 bits.
     pub fn generate(entropy: &dyn Entropy) -> Self {
-        Self(entropy::text(entropy, ALPHABET, GENERATED))
+        Self(format!(
+            "{PREFIX}{}",
+            entropy::text(entropy, ALPHABET, GENERATED)
+        ))
     }
 
     /// The token, to be shown once or written to its file.
@@ -69,6 +77,19 @@ impl TokenHash {
     }
 }
 
+/// An admin token to be stored.
+#[derive(Clone, Debug)]
+pub struct NewStoredToken {
+    /// Its purpose, in its owner's words.
+    pub name: String,
+    /// Its hash.
+    pub hash: TokenHash,
+    /// What it may do.
+    pub rights: Rights,
+    /// When it ends; `None` if only its deletion ends it.
+    pub expires_at: Option<Timestamp>,
+}
+
 /// An admin token, without the token itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct StoredToken {
@@ -76,6 +97,29 @@ pub struct StoredToken {
     pub id: TokenId,
     /// Its purpose, in its owner's words.
     pub name: String,
+    /// What it may do; `admin` is everything.
+    pub scopes: BTreeSet<Scope>,
+    /// The only experiences it may do it with; `null` if it is not limited.
+    pub experience_ids: Option<BTreeSet<ExperienceId>>,
+    /// When it ends; `null` if only its deletion ends it.
+    pub expires_at: Option<Timestamp>,
+    /// When it was last used, to the minute; `null` if never.
+    pub last_used_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
+}
+
+impl StoredToken {
+    /// What it may do.
+    pub fn rights(&self) -> Rights {
+        Rights {
+            scopes: self.scopes.clone(),
+            experience_ids: self.experience_ids.clone(),
+        }
+    }
+
+    /// Whether it has ended by `now`.
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|end| now >= end)
+    }
 }

@@ -9,6 +9,7 @@ mod documents;
 mod download;
 mod export;
 mod import;
+mod listen;
 mod migrate_store;
 #[cfg(feature = "otlp")]
 mod otlp;
@@ -18,6 +19,7 @@ mod solve;
 mod tail;
 mod tap;
 mod token;
+mod trigger;
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -63,11 +65,15 @@ enum Verb {
     Tap(tap::Options),
     /// Show interactions and updates as they happen.
     Tail(tail::Options),
+    /// Forward events to a server on this machine, as a webhook sends them.
+    Listen(listen::Options),
+    /// Make an event happen.
+    Trigger(trigger::Options),
     /// Create, list and revoke admin tokens.
     Token(token::Options),
     /// Import tags from a CSV file.
     Import(import::Options),
-    /// Export tags to a CSV file.
+    /// Export tags, or interactions, to a file.
     Export(export::Options),
     /// Find the template of one-time URLs.
     Solve(solve::Options),
@@ -108,6 +114,8 @@ fn run(cli: Cli) -> Result<()> {
         Verb::Demo(options) => demo::run(&options),
         Verb::Tap(options) => tap::run(&options),
         Verb::Tail(options) => tail::run(&options),
+        Verb::Listen(options) => listen::run(&options),
+        Verb::Trigger(options) => trigger::run(&options),
         Verb::Token(options) => token::run(&options),
         Verb::Import(options) => import::run(&options),
         Verb::Export(options) => export::run(&options),

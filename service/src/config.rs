@@ -193,6 +193,19 @@ pub(crate) struct Serve {
     #[arg(long, env = "TAPDESK_COUNTRY_FILE", value_name = "FILE")]
     pub country_file: Option<PathBuf>,
 
+    /// Let webhooks go to addresses that are not on the public internet, such as those of this machine and its network.
+    #[arg(long, env = "TAPDESK_PRIVATE_WEBHOOKS", value_parser = BoolishValueParser::new())]
+    pub private_webhooks: bool,
+
+    /// Memory for the configuration of tags, in megabytes. A tag takes about 300 bytes; one that is not in memory is read at its tap.
+    #[arg(
+        long,
+        env = "TAPDESK_TAG_CACHE",
+        value_name = "MEGABYTES",
+        default_value_t = 300
+    )]
+    pub tag_cache: usize,
+
     #[command(flatten)]
     pub test: Test,
 

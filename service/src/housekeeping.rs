@@ -1,17 +1,26 @@
 //! What is done from time to time. So that nothing grows without an end, expired
 //! keys, old visitors and old interactions are removed.
 //! Imports that a crash broke off are taken to their end.
-//! So that all nodes of a database do the same, settings are looked at again.
+//! Webhooks are delivered.
+//! So that all nodes of a database do the same, settings are looked at again. After a start,
+//! tags are read into memory.
 
 use std::convert::Infallible;
 use std::time::Duration;
 
+use serde_json::json;
+
+use crate::deliver;
 use crate::panics;
 use crate::service::Service;
 use crate::storage::{StorageError, finish_import};
+use crate::webhook::{Alert, EventKind};
 
 /// Between two rounds of removal.
 const PAUSE: Duration = Duration::from_secs(10);
+/// How long events of the outbox are kept, in milliseconds: an endpoint that is off for longer
+/// misses them.
+const OUTBOX_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
 /// Between two looks at whether configuration was changed.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -21,7 +30,17 @@ pub async fn run(service: &Service) -> Infallible {
     tokio::select! {
         never = panics::restarted(panicked, || follow(service)) => never,
         never = panics::restarted(panicked, || remove(service)) => never,
+        never = panics::restarted(panicked, || fill(service)) => never,
+        never = deliver::run(service) => never,
     }
+}
+
+/// Reads tags into memory ahead of their taps, once.
+async fn fill(service: &Service) -> Infallible {
+    if let Err(error) = service.tags.fill().await {
+        tracing::debug!("tags are read at their taps: {error}");
+    }
+    std::future::pending().await
 }
 
 /// Takes over the settings that another node stores.
@@ -46,6 +65,15 @@ async fn remove(service: &Service) -> Infallible {
                 tracing::warn!("housekeeping has to wait: {error}");
             }
         }
+        if failing && outcome.is_ok() {
+            let alert = Alert::new(
+                EventKind::AlertWriterFailed,
+                "The database did not take writes for a while. It does again.",
+                json!({}),
+            );
+            // Whoever gets it can do nothing more about it.
+            let _ = service.storage.raise_alert(alert).await;
+        }
         failing = outcome.is_err();
         tokio::time::sleep(PAUSE).await;
     }
@@ -63,6 +91,22 @@ pub async fn sweep(service: &Service) -> Result<(), StorageError> {
         }
         tokio::task::yield_now().await;
     }
+    let keep_since = now.minus_months(service.settings().audit_months);
+    while service.storage.prune_audit(keep_since).await? {
+        tokio::task::yield_now().await;
+    }
+    for uid in service.guesses.take_reached() {
+        let alert = Alert::new(
+            EventKind::AlertInlayGuessed,
+            "Too many wrong codes came for an inlay: its codes are not checked for an hour.",
+            json!({"uid": uid}),
+        );
+        service.storage.raise_alert(alert).await?;
+    }
+    service
+        .storage
+        .sweep_outbox(now.plus_millis(-OUTBOX_KEPT))
+        .await?;
     // Last: it may take long, and what is due must not wait for it.
     for (import, decided) in service.storage.abandoned_imports().await? {
         finish_import(&*service.storage, import, decided).await?;

@@ -19,6 +19,7 @@ mod tied;
 mod traceparent;
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -113,7 +114,15 @@ async fn answer(
     let answered = async {
         let answer = match access::admit(state, exposure, audience, request).await {
             Ok((request, None)) => next.run(request).await,
-            Ok((request, Some(grant))) => tied::answered(state, grant, next.run(request)).await,
+            Ok((mut request, Some(grant))) => {
+                let extensions = request.extensions_mut();
+                extensions.insert(admin::Requester {
+                    service: Arc::clone(&state.service),
+                    grant: grant.clone(),
+                    address: client,
+                });
+                tied::answered(state, grant, next.run(request)).await
+            }
             Err(refused) => refused,
         };
         rate_limiter::limited(state, client, answer)

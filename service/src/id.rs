@@ -75,4 +75,14 @@ ids! {
     TokenId,
     /// An import of tags that is not finished.
     ImportId,
+    /// An endpoint of webhooks.
+    WebhookId,
+    /// What a form sent.
+    SubmissionId,
+    /// An encoding of an inlay.
+    EncodingId,
+    /// A run of encodings.
+    EncodingRunId,
+    /// A root that keys of inlays are derived from.
+    EncodingRootId,
 }

@@ -15,6 +15,7 @@
 //! | [`technology`] | the chips, a file for each family |
 //! | [`check`], [`assessment`] | a code of any template against an inlay's keys, and the verdict |
 //! | [`solver`] | from URLs and keys to their template |
+//! | [`ev2`] | secure messaging with an NTAG 424 DNA, command by command |
 //! | [`originality`] | the signature over a chip's UID |
 //! | [`code`] | the code of the canonical form, parsed |
 //! | [`session`] | the cryptography of one read of an NTAG 424 DNA in AES mode |
@@ -33,6 +34,7 @@ pub mod counter;
 pub mod derivation;
 pub mod diagnose;
 pub mod diversify;
+pub mod ev2;
 pub mod key;
 pub mod originality;
 pub mod session;

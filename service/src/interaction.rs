@@ -2,6 +2,7 @@
 
 mod history;
 mod reason;
+mod view;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -10,6 +11,7 @@ pub use history::{
     Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, TagName, UpdateFault,
 };
 pub use reason::{CounterMove, Reason, VerificationState};
+pub(crate) use view::InteractionView;
 
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
@@ -354,8 +356,8 @@ pub enum CounterRule {
 pub struct NewInteraction {
     /// Reserved beforehand, because the key contains it.
     pub id: InteractionId,
-    /// The tag.
-    pub tag_id: TagId,
+    /// The tag; `None` if the inlay that made the code is on none.
+    pub tag_id: Option<TagId>,
     /// The code's claim.
     pub claim: Claim,
     /// How the visitor came.

@@ -62,7 +62,7 @@ impl Keyring {
         Self(State::Locked(why.into()))
     }
 
-    /// The keyring over the key in `file` (64 hex digits). Where the file does
+    /// The keyring over the key in `file` (64 hex digits). If the file does
     /// not exist, it is made (mode 0600) if `create` says so; else the keyring
     /// is locked.
     pub fn from_file(
@@ -120,6 +120,20 @@ impl Keyring {
     /// The AES key in its stored form `wrapped`.
     pub fn unwrap(&self, wrapped: &[u8]) -> Result<AesKey, KeyringError> {
         self.unwrap_array(wrapped).map(AesKey::from_bytes)
+    }
+
+    /// A secret that is no key of an inlay, as it is stored.
+    pub(crate) fn wrap_secret(
+        &self,
+        secret: &[u8],
+        entropy: &dyn Entropy,
+    ) -> Result<Vec<u8>, KeyringError> {
+        self.wrap(secret, entropy)
+    }
+
+    /// The secret in its stored form `wrapped`.
+    pub(crate) fn unwrap_secret(&self, wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyringError> {
+        self.unwrap_bytes(wrapped)
     }
 
     fn unwrap_array<const N: usize>(&self, wrapped: &[u8]) -> Result<[u8; N], KeyringError> {

@@ -43,6 +43,9 @@ pub mod interaction;
 pub mod inventory;
 // Wraps inlay keys at rest.
 pub mod keyring;
+
+// The encoding of an inlay: what is sent to a chip, from what it answered.
+pub mod encoding;
 // Test sheets of the reader.
 pub mod sheet;
 // The steps of a tap, in words.
@@ -50,8 +53,12 @@ pub(crate) mod trace;
 
 // # What can be done
 
+// Sends webhooks to the owner's servers.
+pub(crate) mod deliver;
 // Makes and removes the demonstration.
 pub mod demo;
+// Encodes inlays by way of whoever holds the reader.
+pub(crate) mod encode;
 // Removes what is due, from time to time.
 pub mod housekeeping;
 // A whole database from one kind to the other.
@@ -65,6 +72,8 @@ pub(crate) mod service;
 pub(crate) mod studio;
 // A tap, from its URL to its answer.
 pub(crate) mod tap;
+// What happens, told to the owner's servers.
+pub mod webhook;
 
 // # Databases
 
@@ -80,6 +89,10 @@ pub(crate) mod http;
 
 // Admin tokens: made, read and hashed.
 pub mod admin_token;
+// The audit log: its rows, and their chain.
+pub mod audit;
+// Who calls the admin API, for the database.
+pub mod caller;
 // The only reader of time.
 pub mod clock;
 // The only reader of randomness.
@@ -92,6 +105,8 @@ pub(crate) mod panics;
 pub mod plural;
 // Files that only their owner reads, and that a crash leaves whole.
 pub mod private_file;
+// What a token may do, and with which experiences.
+pub mod scope;
 // What an operator decides.
 pub mod settings;
 // From files and settings to a service.

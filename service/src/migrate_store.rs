@@ -20,7 +20,8 @@ use crate::storage::StorageError;
 use crate::storage::postgres::PostgresEnd;
 use crate::storage::sqlite::SqliteEnd;
 use crate::storage::transfer::mark::{Mark, Progress};
-use crate::storage::transfer::schema::{TABLES, Table};
+use crate::storage::transfer::schema::TABLES;
+use crate::storage::transfer::table::Table;
 use crate::storage::transfer::value::{Key, last_key, lines};
 use crate::storage::transfer::{End, EndError};
 

@@ -125,29 +125,28 @@ impl<'a> Payload<'a> {
         key: &'a RollingKey,
     ) -> Self {
         static NOWHERE: std::sync::LazyLock<Location> = std::sync::LazyLock::new(Location::default);
-        let fields = &tag.tag().fields;
         let tag_verified = interaction.verdict.tag_verified();
         Self {
             campaigns: [],
             metadata: Metadata {
-                name: &fields.name,
-                title: &fields.title,
-                description: &fields.description,
+                name: tag.name(),
+                title: tag.title(),
+                description: tag.description(),
                 url,
                 tag_id: tag.id().0,
                 studio_id: tag.studio_id(),
-                widget_settings: &fields.widget_settings,
-                language_code: &fields.language_code,
+                widget_settings: tag.widget_settings(),
+                language_code: tag.language_code(),
                 verified: digit(tag_verified == Some(true)),
-                tag_verifier_enabled: digit(fields.verifier_enabled),
+                tag_verifier_enabled: digit(tag.switches.verifier_enabled),
                 device_id: interaction.inlay_id.map_or(0, |InlayId(id)| id),
             },
             app_id: settings.app_id,
             social: Social::default(),
-            location: fields.location.as_ref().unwrap_or(&NOWHERE),
+            location: tag.location().unwrap_or(&NOWHERE),
             interaction_ids: [interaction.id],
             impression_ids: [],
-            track_location: fields.track_location,
+            track_location: tag.switches.track_location,
             payloads: [],
             tag_verified,
             device: Device {

@@ -3,6 +3,7 @@
 mod guesses;
 mod live_key;
 mod tag_cache;
+mod tap_tag;
 mod template_cache;
 mod update;
 
@@ -22,6 +23,7 @@ use crate::rolling_key::KeyMask;
 use crate::settings::{Layers, Overrides, Settings};
 use crate::storage::{Invalid, SettingsEdit, Storage, StorageError};
 use crate::studio::{MediaNames, Proofs};
+use crate::webhook::Deliveries;
 
 /// What a service is made of. The caller chooses each part.
 pub struct Parts {
@@ -35,6 +37,8 @@ pub struct Parts {
     pub keyring: Keyring,
     /// The defaults below the stored settings, and the fixed values above them.
     pub layers: Layers,
+    /// Memory for the configuration of tags, in bytes.
+    pub tag_cache: usize,
 }
 
 /// The service. It is shared by all requests; the router is made from it.
@@ -61,6 +65,8 @@ pub struct Service {
     pub(crate) guesses: Guesses,
     /// Held by the one search for the template of URLs.
     pub(crate) solver: Arc<tokio::sync::Mutex<()>>,
+    /// Webhooks that are being delivered.
+    pub(crate) webhooks: Deliveries,
     /// What is counted for operators.
     pub metrics: Metrics,
     /// The defaults below the stored settings, and the fixed values above them.
@@ -83,7 +89,7 @@ impl Service {
         let templates = TemplateCache::new(Arc::clone(&parts.storage), Arc::clone(&keyring));
         let templates = Arc::new(templates);
         let (storage, cached) = (Arc::clone(&parts.storage), Arc::clone(&templates));
-        let tags = TagCache::new(storage, Arc::clone(&keyring), cached);
+        let tags = TagCache::new(storage, Arc::clone(&keyring), cached, parts.tag_cache);
         Ok(Arc::new(Self {
             key_mask: KeyMask::new(secrets.key_mask),
             media: MediaNames::new(&secrets.client),
@@ -93,6 +99,7 @@ impl Service {
             templates,
             guesses: Guesses::default(),
             solver: Arc::default(),
+            webhooks: Deliveries::default(),
             storage: parts.storage,
             clock: parts.clock,
             entropy: parts.entropy,

@@ -31,12 +31,17 @@ pub struct Settings {
     pub trusted_proxies: Vec<IpNet>,
     /// How long interactions are kept, in months.
     pub retention_months: u32,
+    /// How long rows of the audit log are kept, in months.
+    pub audit_months: u32,
     /// The redirect target of simulated tags.
     pub simulated_targets: SimulatedTargets,
     /// Refusals a minute and client before they become 429; `None` for no limit.
     pub rate_limit: Option<u32>,
     /// Names, beside the loopback's and the listener's, by which the admin API may be addressed.
     pub hosts: Vec<String>,
+    /// Whether webhooks may go to addresses that are not on the public internet. Only the operator's
+    /// environment decides it.
+    pub private_webhooks: bool,
 }
 
 /// The redirect target of simulated tags.
@@ -59,9 +64,11 @@ impl Default for Settings {
             country_header: None,
             trusted_proxies: Vec::new(),
             retention_months: 13,
+            audit_months: 24,
             simulated_targets: SimulatedTargets::default(),
             rate_limit: Some(60),
             hosts: Vec::new(),
+            private_webhooks: false,
         }
     }
 }

@@ -33,6 +33,8 @@ pub struct Start {
     pub layers: Layers,
     /// A MMDB file that knows the countries of addresses.
     pub countries: Option<PathBuf>,
+    /// Memory for the configuration of tags, in bytes.
+    pub tag_cache: usize,
     /// Test mode, if that is what it is.
     pub test: Option<TestMode>,
 }
@@ -168,6 +170,7 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
         entropy: Arc::new(OsEntropy),
         keyring,
         layers: start.layers,
+        tag_cache: start.tag_cache,
     })
     .await?;
     let known = Some(admin_token.clone());
@@ -246,6 +249,7 @@ mod tests {
             admin_token: TokenSource::Given(AdminToken::generate(&OsEntropy)),
             layers: Layers::default(),
             countries: None,
+            tag_cache: 1 << 20,
             test: None,
         });
         (started.await.unwrap(), told.recv().unwrap())

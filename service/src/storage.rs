@@ -9,7 +9,10 @@
 //! those operations, and has the path of a tap to itself.
 
 mod administration;
+mod audit;
 mod conflict;
+mod encoding_runs;
+mod encodings;
 mod event;
 mod experiences;
 mod imports;
@@ -26,6 +29,7 @@ mod taps;
 mod traces;
 mod url_templates;
 mod value;
+mod webhooks;
 
 #[cfg(feature = "postgres")]
 pub mod postgres;
@@ -36,7 +40,13 @@ use async_trait::async_trait;
 use tokio::sync::broadcast;
 
 pub use administration::{Administration, BackupNote, Examination, Secrets, SettingsEdit};
+pub use audit::{Audit, AuditFilter};
 pub use conflict::{Conflict, InUse, Invalid};
+pub use encoding_runs::{EncodingRuns, RunEdit, RunTag};
+pub use encodings::{
+    ChipState, EncodingFilter, EncodingTurn, Encodings, Ending, SealedRoot, StoredEncoding,
+    StoredGeneration, StoredJournal,
+};
 pub use event::{Event, Told};
 pub use experiences::{ExperienceEdit, ExperienceFilter, Experiences};
 pub use imports::{Imports, LEFT_AFTER_MILLIS, ROWS_AT_ONCE, Staged, finish as finish_import};
@@ -49,16 +59,22 @@ pub use interactions::{
 pub use metrics::{Queue, StorageMetrics};
 pub use sheets::{SheetEdit, Sheets};
 pub use tags::{
-    ImportRow, Imported, MissingVariables, Put, TagChange, TagEdit, TagFilter, TagList, TagOrder,
-    TagPlace, TagSelect, Tags,
+    COUNTING, Estimate, ImportRow, Imported, MissingVariables, Put, TagChange, TagEdit, TagFilter,
+    TagList, TagOrder, TagPlace, TagSelect, Tags,
 };
 pub use taps::{
     BoundInlay, TagInlays, TagKey, TagTap, Taps, TemplateInlay, UpdateRefusal, Updated,
     VariableUpdate,
 };
 pub use url_templates::{UrlTemplateEdit, UrlTemplates};
+pub(crate) use webhooks::TapStream;
+pub use webhooks::{
+    Advance, Claimed, Cursor, EventProperties, Finished, LEASE_MILLIS, NewDelivery, Place, Resend,
+    RouteState, WebhookEdit, Webhooks,
+};
 
 use crate::clock::Timestamp;
+use crate::id::{ExperienceId, InlayId, TagId};
 use crate::panics::Panicked;
 use crate::revision::Changed;
 
@@ -77,14 +93,18 @@ pub trait Storage:
     + UrlTemplates
     + Simulator
     + Interactions
+    + EncodingRuns
     + Sheets
+    + Webhooks
+    + Encodings
     + Administration
+    + Audit
 {
     /// The time that decides.
     async fn now(&self) -> Result<Timestamp, StorageError>;
 
     /// Moves the time that decides ahead, and answers the moment it tells then.
-    /// `None` where it cannot be moved, as everywhere outside test mode.
+    /// `None` if it cannot be moved, as everywhere outside test mode.
     async fn advance(&self, millis: u64) -> Result<Option<Timestamp>, StorageError>;
 
     /// By how much simulated time is ahead, in milliseconds. It only grows, and
@@ -99,8 +119,16 @@ pub trait Storage:
 
     /// Grows with every change of configuration, before the change is
     /// acknowledged. What was read under an older epoch may be stale. `None`
-    /// where it is not known at the moment: anything kept may be stale then.
+    /// if it is not known at the moment: anything kept may be stale then.
     fn configuration_epoch(&self) -> Option<u64>;
+
+    /// The epoch since which a part of the configuration is as it is: what was read of it
+    /// under this epoch, or a later one, holds. `None` where it is not known at the moment.
+    ///
+    /// A database that does not know what a change was of says that it was of every part.
+    fn changed_at(&self, _part: Part) -> Option<u64> {
+        self.configuration_epoch()
+    }
 
     /// Whether the database answers and takes writes, asked of what writes the
     /// taps. A full disk is no reason not to: reads and redirects without a key go on.
@@ -127,6 +155,19 @@ pub trait Storage:
 
     /// Commits what was accepted, and closes. Operations after it fail.
     async fn close(&self);
+}
+
+/// A part of the configuration that a cache holds by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A tag with its inlays: what [`Taps::tag_tap`] answers.
+    Tag(TagId),
+    /// An inlay, found by its UID.
+    Inlay(InlayId),
+    /// The published version of an experience.
+    Experience(ExperienceId),
+    /// The URL templates.
+    UrlTemplates,
 }
 
 /// What a round of housekeeping did.

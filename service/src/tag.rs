@@ -150,6 +150,8 @@ pub struct Tag {
     pub scan_count: u64,
     /// When the last one was.
     pub last_scan_at: Option<Timestamp>,
+    /// When an inlay of it first reported an open or broken tamper loop; null if none did.
+    pub opened_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
     /// When its configuration was last changed.

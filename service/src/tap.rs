@@ -15,8 +15,6 @@ mod stand_in;
 mod values;
 mod verify;
 
-use std::sync::Arc;
-
 pub(crate) use answer::{HeldKey, TapAnswer, nonce};
 pub use dry_run::TapUrl;
 pub(crate) use form::{FormAnswer, Submission, submit, takes_forms};
@@ -25,14 +23,15 @@ pub(crate) use place::{KeyCookie, Place};
 pub(crate) use preview::{Preview, PreviewedTap, preview};
 pub(crate) use stand_in::is_stand_in;
 use values::{Facts, MacroValues};
-use verify::{Checked, UrlCode, classify};
+use verify::{Checked, Occasion, UrlCode, classify};
 
+use crate::clock::Timestamp;
 use crate::id::InteractionId;
 use crate::interaction::{ClientId, NewInteraction, NewKey, Verdict};
 use crate::keyring::KeyringError;
 use crate::macros::Macro;
 use crate::rolling_key::{LIFETIME_MILLIS, RollingKey};
-use crate::service::{CachedTag, Service};
+use crate::service::{CachedTag, OpenedInlay, Service};
 use crate::storage::StorageError;
 use crate::visitor::Visitor;
 use answer::{Given, answer, keyless, repeat};
@@ -86,9 +85,9 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
         answer,
         recorded: None,
     };
-    let (tag, checked) = match Named::by(service, &tap.place).await? {
+    let (tag, checked) = match Named::by(service, Occasion::Visit, &tap.place).await? {
         Named::Nobody => return Ok(unrecorded(TapAnswer::NoSuchTag)),
-        Named::NoTag => return Ok(unrecorded(TapAnswer::NoTag)),
+        Named::NoTag(inlay, checked) => return without_a_tag(service, tap, &inlay, checked).await,
         Named::Tag(tag, checked) => (tag, checked),
     };
     let (query, marked) = unmarked(tap.query);
@@ -112,7 +111,7 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
         tech,
         tamper,
         file_data,
-    } = named::checked(service, &tap.place, query, &tag, checked)?;
+    } = named::checked(service, Occasion::Visit, &tap.place, query, &tag, checked)?;
     let id = service.storage.reserve_interaction_id().await?;
     let destination = Destination::of(service, &tag).await?;
     let missing = destination.missing();
@@ -121,7 +120,7 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
         .then(|| service.key_mask.issue(id, &*service.entropy));
     let recorded = service.storage.record_tap(NewInteraction {
         id,
-        tag_id: tag.id(),
+        tag_id: Some(tag.id()),
         claim,
         tech,
         tamper,
@@ -134,15 +133,12 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
         client: tap.client,
         country: tap.country.clone(),
         simulated: tag.simulated(),
-        time_offset: if tag.simulated() {
-            service.storage.simulated_offset()
-        } else {
-            0
-        },
+        time_offset: time_offset(service, tag.simulated()),
     });
     let facts = match recorded.await {
         Ok(recorded) => {
             service.metrics.tap(recorded.verdict.reason().as_str());
+            note_template(service, &tap.place, tag.simulated(), recorded.at).await;
             Facts {
                 id,
                 at: recorded.at,
@@ -172,6 +168,61 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
     };
     note_left_out(service, id, left_out).await;
     Ok(Tapped { answer, recorded })
+}
+
+/// Records the tap of an inlay that is on no tag: its counter moves, so that the code is spent
+/// when the inlay gets a tag. It issues no key.
+async fn without_a_tag(
+    service: &Service,
+    tap: Tap<'_>,
+    inlay: &OpenedInlay,
+    checked: Checked,
+) -> Result<Tapped, TapError> {
+    let id = service.storage.reserve_interaction_id().await?;
+    let recorded = service.storage.record_tap(NewInteraction {
+        id,
+        tag_id: None,
+        claim: checked.claim,
+        tech: checked.tech,
+        tamper: checked.tamper,
+        file_data: checked.file_data.map(|data| data.expose().to_vec()),
+        experience: None,
+        key: None,
+        client: tap.client,
+        country: tap.country,
+        simulated: inlay.simulated,
+        time_offset: time_offset(service, inlay.simulated),
+    });
+    let recorded = match recorded.await {
+        Ok(recorded) => {
+            service.metrics.tap(recorded.verdict.reason().as_str());
+            note_template(service, &tap.place, inlay.simulated, recorded.at).await;
+            Some((id, recorded.verdict))
+        }
+        // The page is the same; the counter has not moved.
+        Err(StorageError::Full) => None,
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Tapped {
+        answer: TapAnswer::NoTag,
+        recorded,
+    })
+}
+
+/// Notes for whoever moves here that a real tap came in at a template's address.
+async fn note_template(service: &Service, place: &Place, simulated: bool, at: Timestamp) {
+    if let Some(id) = place.template().filter(|_| !simulated) {
+        service.templates.note_tap(id, at).await;
+    }
+}
+
+/// How far the time of what is simulated is ahead, in milliseconds.
+fn time_offset(service: &Service, simulated: bool) -> i64 {
+    if simulated {
+        service.storage.simulated_offset()
+    } else {
+        0
+    }
 }
 
 /// Keeps for the trace whose values a redirect did without. The tap continues without it.
@@ -204,10 +255,10 @@ fn unmarked(query: &str) -> (&str, bool) {
 pub(crate) async fn linked(
     service: &Service,
     place: &Place,
-) -> Result<Option<Arc<CachedTag>>, TapError> {
-    Ok(match Named::by(service, place).await? {
+) -> Result<Option<CachedTag>, TapError> {
+    Ok(match Named::by(service, Occasion::Visit, place).await? {
         Named::Tag(tag, _) => Some(tag),
-        Named::Nobody | Named::NoTag => None,
+        Named::Nobody | Named::NoTag(..) => None,
     })
 }
 
@@ -219,12 +270,12 @@ pub(crate) async fn look(
     visitor: &Visitor,
 ) -> Result<TapAnswer, TapError> {
     let given = Given::new(visitor, None, None);
-    match Named::by(service, place).await? {
+    match Named::by(service, Occasion::Visit, place).await? {
         Named::Tag(tag, _) => {
             let destination = Destination::of(service, &tag).await?;
             answer(service, &tag, destination, given).await
         }
-        Named::NoTag => Ok(TapAnswer::NoTag),
+        Named::NoTag(..) => Ok(TapAnswer::NoTag),
         Named::Nobody => Ok(TapAnswer::NoSuchTag),
     }
 }

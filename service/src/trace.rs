@@ -90,8 +90,8 @@ pub struct CodeInlay {
 pub struct TracedInteraction {
     /// The interaction.
     pub interaction: Interaction,
-    /// Its tag.
-    pub tag: TagName,
+    /// Its tag; `None` if the inlay that made the code was on none.
+    pub tag: Option<TagName>,
     /// The inlay that made an authentic code, as it is now.
     pub inlay: Option<CodeInlay>,
     /// Whose inlay it is that the code names, if it is none of this tag.
@@ -118,9 +118,13 @@ pub enum NamedInlay {
     Unbound,
 }
 
-/// The steps URL, MAC and counter of a tap of the tag `slug`. `inlay` is the
+/// The steps URL, MAC and counter of a tap of the tag `slug`, if it was of one. `inlay` is the
 /// one that made the code, if it is known.
-pub(crate) fn verdict_steps(slug: &str, verdict: Verdict, inlay: Option<CodeInlay>) -> [Step; 3] {
+pub(crate) fn verdict_steps(
+    slug: Option<&str>,
+    verdict: Verdict,
+    inlay: Option<CodeInlay>,
+) -> [Step; 3] {
     [
         url_step(slug, verdict, inlay),
         mac_step(verdict, inlay),
@@ -128,7 +132,7 @@ pub(crate) fn verdict_steps(slug: &str, verdict: Verdict, inlay: Option<CodeInla
     ]
 }
 
-fn url_step(slug: &str, verdict: Verdict, inlay: Option<CodeInlay>) -> Step {
+fn url_step(slug: Option<&str>, verdict: Verdict, inlay: Option<CodeInlay>) -> Step {
     let (step, what) = match verdict {
         Verdict::NotVerified(Refusal::NoCode) => (
             StepVerdict::Failed,
@@ -174,6 +178,7 @@ fn url_step(slug: &str, verdict: Verdict, inlay: Option<CodeInlay>) -> Step {
             (StepVerdict::Ok, format!("{uid}counter {counter}"))
         }
     };
+    let slug = slug.unwrap_or("no tag");
     Step::new(StepName::Url, step, format!("{slug} · {what}"))
 }
 
@@ -326,7 +331,7 @@ mod tests {
     };
 
     fn steps_of(verdict: Verdict) -> Vec<(StepVerdict, String)> {
-        verdict_steps("k3v9qa", verdict, Some(INLAY))
+        verdict_steps(Some("k3v9qa"), verdict, Some(INLAY))
             .into_iter()
             .map(|step| (step.verdict, step.detail))
             .collect()
@@ -418,7 +423,11 @@ mod tests {
     #[test]
     fn the_first_tap_is_no_gap_and_a_later_first_one_is() {
         let counter = |counter, previous| {
-            let [.., step] = verdict_steps("k3v9qa", Verdict::Verified { counter, previous }, None);
+            let [.., step] = verdict_steps(
+                Some("k3v9qa"),
+                Verdict::Verified { counter, previous },
+                None,
+            );
             (step.verdict, step.detail)
         };
         assert_eq!(counter(1, 0).0, StepVerdict::Ok);

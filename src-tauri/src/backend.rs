@@ -52,6 +52,20 @@ pub struct Embedded {
     pub service: Arc<Service>,
 }
 
+/// The `Host` of a tap at a URL template's address, as an extension of its request. The admin
+/// API is never asked under another name than the service's own.
+#[derive(Clone, Debug)]
+pub struct TapHost(pub HeaderValue);
+
+impl TapHost {
+    /// That of a request, unless it is one to the admin API.
+    fn of<B>(request: &Request<B>) -> Option<HeaderValue> {
+        let host = request.extensions().get::<Self>()?;
+        let is_tap = !request.uri().path().starts_with("/admin/");
+        is_tap.then(|| host.0.clone())
+    }
+}
+
 impl Backend {
     /// Sends a request, of which path, query, method, headers and body count,
     /// and reads the whole answer.
@@ -95,11 +109,12 @@ impl Backend {
 
 impl Embedded {
     async fn answer(&self, request: Request<Vec<u8>>) -> Response<Body> {
+        let host = TapHost::of(&request);
         let (mut parts, body) = request.into_parts();
         parts.headers = forwarded(&parts.headers, &parts.uri, &self.token);
         parts
             .headers
-            .insert(HOST, HeaderValue::from_static("localhost"));
+            .insert(HOST, host.unwrap_or(HeaderValue::from_static("localhost")));
         parts.uri = local_part(&parts.uri);
         let request = Request::from_parts(parts, Body::from(body));
         let Ok(response) = self.router.clone().oneshot(request).await;
@@ -172,6 +187,8 @@ fn forwarded(headers: &HeaderMap, uri: &Uri, token: &AdminToken) -> HeaderMap {
     {
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);
+        // For the audit log.
+        headers.insert("tapdesk-program", HeaderValue::from_static("desktop"));
     }
     headers
 }

@@ -9,20 +9,22 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tapdesk_service::clock::SystemClock;
 use tauri::ipc::Channel;
 use tauri::{AppHandle, State};
 use url::Url;
 use zeroize::Zeroizing;
 
-use crate::download::{self, Downloads, Far, Wanted};
+use crate::download::{self, Downloads, Far};
 use crate::events::{self, Subscriptions};
 use crate::files;
 use crate::reader::board::Table;
 use crate::reader::copied::Chip;
 use crate::reader::doctor::{self, Finding, Machine};
+use crate::reader::encode::{self, Told, Wanted};
 use crate::reader::monitor::Monitor;
+use crate::reader::pcsc::Pcsc;
 use crate::reader::send_tap::{self, Destination, SentTap};
 use crate::shell::Shell;
 use crate::state::{Connection, ShellState};
@@ -144,7 +146,7 @@ pub(crate) async fn open_external(url: String) -> Result<(), String> {
         .map_err(|error| format!("The browser cannot be opened: {error}."))
 }
 
-/// Saves the bytes of the request where the person says; `false` where they
+/// Saves the bytes of the request where the person says; `false` if they
 /// thought better of it.
 #[tauri::command]
 pub(crate) async fn save_file(
@@ -161,7 +163,7 @@ pub(crate) async fn download(
     app: AppHandle,
     shell: SharedShell<'_>,
     downloads: State<'_, Downloads>,
-    wanted: Wanted,
+    wanted: download::Wanted,
     channel: Channel<Far>,
 ) -> Result<bool, String> {
     let backend = shell.backend().await.ok_or("The service is not running.")?;
@@ -209,6 +211,31 @@ pub(crate) async fn send_tap(
         .ok_or("The service is not running.")?;
     let clock = SystemClock::start();
     send_tap::send_tap(&backend, &address, &clock, &url, to, automatic).await
+}
+
+/// Encodes the inlay of an insertion: `target` says for what, as the admin API wants it. Tells
+/// every step, and returns how it ended.
+#[tauri::command]
+pub(crate) async fn encode(
+    shell: SharedShell<'_>,
+    readers: State<'_, Option<Monitor>>,
+    reader: String,
+    insertion: u64,
+    target: Map<String, Value>,
+    channel: Channel<Told>,
+) -> Result<Told, String> {
+    let backend = shell.backend().await.ok_or("The service is not running.")?;
+    let readers = readers.as_ref().ok_or("Readers cannot be used.")?;
+    let wanted = Wanted {
+        reader,
+        insertion,
+        target,
+    };
+    let tell = |told: &Told| {
+        // A page that was loaded again hears nothing more; the encoding goes on.
+        let _ = channel.send(told.clone());
+    };
+    encode::encode(Pcsc, readers.board(), &backend, wanted, tell).await
 }
 
 /// What keeps inlays from being read.

@@ -20,6 +20,9 @@ use crate::listener::{self, BindError, Wish};
 use crate::problem::StartFailure;
 use crate::state::{KeyStore, KeyStoreKind};
 
+/// Memory for the configuration of tags, in bytes: enough for 50,000 of them.
+const TAG_CACHE: usize = 16_000_000;
+
 /// A running service.
 pub struct Embedded {
     /// How the screens reach it.
@@ -59,11 +62,14 @@ impl Embedded {
             layers: Layers {
                 defaults: Settings {
                     tag_url: tag_url(address),
+                    private_webhooks: std::env::var_os("TAPDESK_PRIVATE_WEBHOOKS")
+                        .is_some_and(|set| set == "1"),
                     ..Settings::default()
                 },
                 ..Layers::default()
             },
             countries: None,
+            tag_cache: TAG_CACHE,
             test: None,
         })
         .await?;

@@ -58,7 +58,7 @@ impl Keychain {
         }
     }
 
-    /// Asks on a thread of its own. Where no answer comes, the thread stays
+    /// Asks on a thread of its own. If no answer comes, the thread stays
     /// behind: there is no way to call it back.
     fn ask<T: Send + 'static>(
         &self,

@@ -167,6 +167,7 @@ fn build(
             commands::stop_download,
             commands::watch_readers,
             commands::send_tap,
+            commands::encode,
             commands::reader_doctor,
             kiosk::commands::kiosk_attract,
             kiosk::commands::kiosk_watch,

@@ -11,15 +11,17 @@
 //! | [`board`] | the readers and the cards on them, for screens |
 //! | [`copied`] | whether a URL was copied to the chip on which it was found |
 //! | [`send_tap`] | sends a tap to its service, and returns the result |
+//! | [`encode`] | relays the commands by which the service encodes an inlay |
 //! | [`doctor`] | why inlays cannot be read, and how to fix it |
 //!
-//! Nothing here writes to a card, and nothing holds a key.
+//! Nothing here holds a key, and nothing is written to a card but by a service that was asked to.
 
 pub mod apdu;
 pub mod board;
 pub mod card;
 pub mod copied;
 pub mod doctor;
+pub mod encode;
 pub mod inlay;
 pub mod monitor;
 pub mod ndef;

@@ -128,7 +128,7 @@ impl Shell {
         }
     }
 
-    /// Fixes the port, or lets the system choose again. Where the port cannot be
+    /// Fixes the port, or lets the system choose again. If the port cannot be
     /// had, everything stays as it was.
     pub async fn fix_port(&self, port: Option<u16>) -> Result<(), String> {
         self.listen_as(|preferences| preferences.port = port).await
@@ -173,7 +173,7 @@ impl Shell {
 
     /// Puts a backup in the place of the present database, which is moved aside,
     /// and the key it brings in the place of the present one. Answers the
-    /// backup's name. Where it cannot be restored, everything stays as it was.
+    /// backup's name. If it cannot be restored, everything stays as it was.
     pub async fn restore(&self, backup: PathBuf, passphrase: Secret) -> Result<String, String> {
         let name = file_name(&backup);
         let now = SystemClock::start().now();

@@ -49,7 +49,7 @@ fn chosen(app: &AppHandle, event: tauri::menu::MenuEvent) {
     }
 }
 
-/// Whether the library that shows tray icons is installed. Where it is not, the
+/// Whether the library that shows tray icons is installed. If it is not, the
 /// attempt to load it would end the program.
 #[cfg(target_os = "linux")]
 fn has_library() -> bool {

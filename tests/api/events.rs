@@ -125,3 +125,31 @@ async fn a_misspelt_filter_is_refused_before_anything_is_told() {
         answer.expect(422);
     }
 }
+
+#[tokio::test]
+async fn who_comes_back_with_the_last_id_goes_on_where_they_were() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        service.tap(&tag.path()).await;
+        service.advance(301_000);
+        ids.push(service.last_interaction().await);
+    }
+    let request = service.admin_request(Method::GET, "/events");
+    let request = request.header("last-event-id", ids[1].to_string());
+    let mut listener = Listener {
+        stream: request.send().await.expect("the service answers"),
+        heard: String::new(),
+    };
+    service.tap(&tag.path()).await;
+    ids.push(service.last_interaction().await);
+    let mut heard = Vec::new();
+    while heard.last() != ids.last() {
+        let (_, data) = listener.next().await.expect("an event");
+        heard.push(data["interaction_id"].as_i64().expect("an id"));
+    }
+    // On PostgreSQL one may come twice.
+    heard.retain(|id| *id > ids[1]);
+    assert_eq!(heard, ids[2..]);
+}

@@ -1,5 +1,7 @@
 //! `/admin/v1/simulator`: virtual inlays and the world they live in.
 
+mod templates;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;

@@ -32,7 +32,7 @@ async fn taps_are_counted_by_the_hour_and_what_needs_attention_is_told() {
         "totals": {"verified": 1, "not_verified": 1, "not_checked": 0},
         "reasons": [{"reason": "replayed", "taps": 1}, {"reason": "verified", "taps": 1}],
         "top_tags": [{"tag_id": tag.id, "slug": tag.slug, "tag_name": "Bottle 41", "taps": 2}],
-        "attention": {"replays": 1, "counter_gaps": 0, "unset_tags": 0, "factory_keys": 0, "used_up": 0},
+        "attention": {"replays": 1, "counter_gaps": 0, "unset_tags": 0, "factory_keys": 0, "used_up": 0, "opened_tags": 0},
         "complete": true,
     });
     assert_eq!(stats, expected, "up to now, which is 14:00");
@@ -59,7 +59,7 @@ async fn taps_are_counted_by_the_hour_and_what_needs_attention_is_told() {
     );
     assert_eq!(
         stats["attention"],
-        json!({"replays": 1, "counter_gaps": 1, "unset_tags": 1, "factory_keys": 0, "used_up": 0})
+        json!({"replays": 1, "counter_gaps": 1, "unset_tags": 1, "factory_keys": 0, "used_up": 0, "opened_tags": 0})
     );
 }
 

@@ -14,7 +14,10 @@ async fn a_token_opens_the_admin_api_until_it_is_deleted() {
         .admin_create("/tokens", json!({"name": "Script"}))
         .await;
     let token = created["token"].as_str().unwrap();
-    assert!(token.len() >= 32, "{token}");
+    assert!(
+        token.starts_with("tapdesk_") && token.len() >= 32,
+        "{token}"
+    );
     let script = Client::new(service.base(), token);
     script.admin_get("/tokens").await;
 
@@ -107,7 +110,10 @@ async fn a_token_is_shown_once_alone() {
     let listed = service.admin(Method::GET, "/tokens", Value::Null).await;
     assert!(!listed.body.contains(&token));
     let expected = json!({"items": [
-        {"id": created.json()["id"], "name": "Script", "created_at": "2026-01-01T12:00:00Z"}
+        {
+            "id": created.json()["id"], "name": "Script", "scopes": ["admin"], "experience_ids": null,
+            "expires_at": null, "last_used_at": null, "created_at": "2026-01-01T12:00:00Z",
+        }
     ], "next": null});
     assert_eq!(listed.expect(200), expected);
 }

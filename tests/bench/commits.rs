@@ -159,7 +159,7 @@ async fn record(storage: &dyn Storage, (tag, counter): (u32, u32)) -> Result<()>
     let recorded = storage
         .record_tap(NewInteraction {
             id,
-            tag_id: TagId(tag.into()),
+            tag_id: Some(TagId(tag.into())),
             claim: Claim::Counter {
                 inlay_id: InlayId(tag.into()),
                 key_version: 1,

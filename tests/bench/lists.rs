@@ -33,11 +33,15 @@ const LISTS: [(&str, f64, &str); 8] = [
         16.0,
         "/tags?limit=100&q=bottle",
     ),
-    ("count of all", 100.0, "/tags?limit=1&count=true"),
     (
-        "count of a search",
+        "count of all, or an estimate",
         100.0,
-        "/tags?limit=1&q=bottle&count=true",
+        "/tags?limit=1&count=true&estimate=true",
+    ),
+    (
+        "count of a search, or an estimate",
+        100.0,
+        "/tags?limit=1&q=bottle&count=true&estimate=true",
     ),
 ];
 

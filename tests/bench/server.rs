@@ -15,6 +15,9 @@ use crate::fixture::Fixture;
 /// The unit of times in `/proc`, `USER_HZ`: a hundredth of a second (proc(5)).
 const TICK: Duration = Duration::from_millis(10);
 
+/// The variable that names another build of the service, to be compared with this one's.
+const SERVICE: &str = "TAPDESK_BENCH_SERVICE";
+
 /// A running server. Dropped, it is killed.
 pub(crate) struct Server {
     child: Child,
@@ -24,7 +27,8 @@ pub(crate) struct Server {
 impl Server {
     /// The service on `fixture`'s database.
     pub(crate) fn service(fixture: &Fixture) -> Result<Self> {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tapdesk-service"));
+        let built = env!("CARGO_BIN_EXE_tapdesk-service").into();
+        let mut command = Command::new(std::env::var_os(SERVICE).unwrap_or(built));
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--database"])
             .arg(fixture.database())

@@ -28,6 +28,7 @@ pub(crate) async fn starts(fixture: &Fixture) -> Result<Vec<Duration>> {
 
 async fn ready(server: &Server) -> Result<()> {
     let ready = format!("http://{}/ready", server.address);
+    let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::get(ready).await?.error_for_status()?;
     Ok(())
 }

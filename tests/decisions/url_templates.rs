@@ -1,7 +1,9 @@
 //! URL templates (decisions, "URL templates"): tags that are tapped at addresses of their own.
 
 mod chips;
+mod encoding_sheets;
 mod management;
+mod moving;
 mod places;
 mod solving;
 

@@ -1,5 +1,6 @@
 //! Field staff and tag owners: inlays on a reader, in the real window.
 
+mod encode;
 mod sheets;
 
 use serde_json::{Value, json};

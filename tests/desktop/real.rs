@@ -13,11 +13,13 @@ use serde_json::{Value, json};
 use tapdesk_tests::{Client, TestService, eventually};
 use window::{Desk, PROGRAM, Window};
 
-const SCREENS: [&str; 8] = [
+const SCREENS: [&str; 10] = [
     "Overview",
     "Tags",
     "Experiences",
     "Interactions",
+    "Inlays",
+    "URL templates",
     "Reader",
     "Test sheets",
     "Simulator",

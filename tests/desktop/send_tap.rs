@@ -8,7 +8,10 @@ use tapdesk::reader::copied::Chip;
 use tapdesk::reader::send_tap::{Destination, SentTap, send_tap};
 use tapdesk::shell::Shell;
 use tapdesk_service::clock::SystemClock;
-use tapdesk_service::inlay::{MacFrom, Mirror};
+use tapdesk_service::inlay::check::Read;
+use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys};
+use tapdesk_service::inlay::template::{Template, TemplateSettings};
+use tapdesk_service::inlay::{MacFrom, Mirror, Technology};
 use tapdesk_tests::TestService;
 use tapdesk_tests::fixtures::chip;
 use zeroize::Zeroizing;
@@ -138,5 +141,64 @@ async fn a_copied_url_is_not_sent_by_itself() {
     // A random UID is no sign of a copy.
     let sent = send(&shell, &url, Destination::Service, read("08112233")).await;
     assert_eq!(sent.unwrap().payload.unwrap()["tag_verified"], true);
+    shell.stop().await;
+}
+
+/// The URL of a chip at a template whose host no name server knows.
+async fn of_template(service: &TestService) -> (i64, String, String) {
+    let text = "https://tags.not-on-the-network.example/v?p={picc}&c={mac}";
+    let key = "11".repeat(16);
+    let new = serde_json::json!({
+        "name": "Batch", "technology": "ntag424dna", "template": text, "meta_keys": [key],
+    });
+    let template = service.admin_create("/url-templates", new).await;
+    let tag = service.tag_to("https://owner.example/", Value::Null).await;
+    let uid = "04112233445580";
+    let inlay = serde_json::json!({
+        "uid": uid, "technology": "ntag424dna", "url_template_id": template["id"], "tag_id": tag.id,
+        "meta_key": key, "file_key": "22".repeat(16),
+    });
+    service.inlay(inlay).await;
+    let settings = TemplateSettings::new(text, Technology::Ntag424Dna);
+    let template = Template::new(settings).unwrap();
+    let keys = InlayKeys::Aes(Keys {
+        meta: Some(AesKey::from_bytes([0x11; 16])),
+        file: AesKey::from_bytes([0x22; 16]),
+    });
+    let read = Read {
+        uid: uid.parse().unwrap(),
+        counter: 1,
+        keys: &keys,
+        picc: None,
+        tamper: "",
+        file_data: &[],
+        random: [3; 24],
+    };
+    let url = template.url(None, &template.make_code(None, &read).unwrap());
+    (tag.id, uid.to_owned(), url)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_url_of_a_template_goes_to_the_service_under_its_host_and_never_to_the_network() {
+    let shop = TestService::start().await;
+    let (tag, uid, url) = of_template(&shop).await;
+    let installation = Installation::new();
+    let shell = installation.ready().await;
+    // To a service that does not have the template it is a URL like any other.
+    let refused = send(&shell, &url, Destination::Url, read(&uid)).await;
+    assert!(refused.unwrap_err().contains("which is not this service"));
+    let secret = Zeroizing::new(shop.admin_token().to_owned());
+    let added = shell.add_connection("Shop", shop.base(), secret).await;
+    shell.connect(&added.unwrap().id).await.unwrap();
+    let copied = send(&shell, &url, Destination::Url, read("04112233445566")).await;
+    assert!(copied.unwrap_err().contains("copied"));
+    let sent = send(&shell, &url, Destination::Url, read(&uid)).await;
+    let sent = sent.unwrap();
+    assert_eq!(sent.status, 302);
+    let payload = sent.payload.unwrap();
+    assert_eq!(payload["tag_verified"], true);
+    assert_eq!(payload["metadata"]["tag_id"], tag);
+    let again = send(&shell, &url, Destination::Service, None).await;
+    assert_eq!(again.unwrap().payload.unwrap()["tag_verified"], false);
     shell.stop().await;
 }

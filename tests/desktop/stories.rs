@@ -1,5 +1,7 @@
 //! What people come for, from the first start to the thing done.
 
+mod moving;
+
 use std::fmt::Write as _;
 use std::fs;
 

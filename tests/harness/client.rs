@@ -158,6 +158,8 @@ pub fn base64(rk: &str) -> String {
 impl Client {
     /// A client of the service at `base` (`http://HOST:PORT`).
     pub fn new(base: impl Into<String>, admin_token: impl Into<String>) -> Self {
+        // Whoever is first installs it. Clients of tests speak no TLS, but are made with it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()

@@ -2,6 +2,7 @@
 //!
 //! | Module | Subject |
 //! |---|---|
+//! | [`receiver`] | a server that takes webhooks, or does not
 //! | [`service`] | a service of the test's own, in this process |
 //! | [`process`] | the real binary as a process of its own |
 //! | [`strace`] | the same under strace: traced, or killed in a call of the system |
@@ -28,6 +29,7 @@ pub mod postgres;
 mod problems;
 pub mod process;
 pub mod raw;
+pub mod receiver;
 pub mod service;
 pub mod skip;
 pub mod strace;
@@ -43,6 +45,7 @@ pub use ports::free_port;
 pub use postgres::TestDatabase;
 pub use process::{Launch, ServiceProcess};
 pub use raw::RawClient;
+pub use receiver::{Reaction, Received, Receiver};
 pub use service::{Options, TestService};
 pub use skip::skip;
 #[cfg(unix)]

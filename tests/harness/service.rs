@@ -129,6 +129,7 @@ impl TestService {
                 defaults: options.settings.clone(),
                 fixed: options.fixed.clone(),
             },
+            tag_cache: 16 << 20,
         })
         .await
         .expect("the database gives its secrets");
@@ -205,6 +206,15 @@ impl TestService {
         Self::start_in(folder, postgres, clock, options).await
     }
 
+    /// Keeps house and delivers webhooks, until the answer is dropped.
+    #[must_use = "it ends when this is dropped"]
+    pub fn keep_house(&self) -> AbortOnDrop {
+        let service = Arc::clone(self.service());
+        AbortOnDrop(tokio::spawn(async move {
+            match tapdesk_service::housekeeping::run(&service).await {}
+        }))
+    }
+
     /// Moves the service's clock.
     pub fn advance(&self, millis: i64) {
         self.clock.advance(millis);
@@ -258,4 +268,13 @@ fn address(listener: &TcpListener) -> SocketAddr {
     listener
         .local_addr()
         .expect("a bound socket has an address")
+}
+
+/// A task that ends when this is dropped.
+pub struct AbortOnDrop(JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }

@@ -272,7 +272,7 @@ fn a_malformed_code_is_answered_with_what_is_wrong() {
         (encrypted, "+4EED9EE65337086", Malformed::TokenNotHex),
     ];
     for (uid, token, expected) in cases {
-        let verdict = verify(uid, token, &[]);
+        let verdict = verify::<Candidate>(uid, token, &[]);
         assert_eq!(
             verdict,
             Err(CodeError::Malformed(expected)),

@@ -2,11 +2,17 @@
 //! that reads them through the real PC/SC service.
 
 mod attacks;
+mod chip_rules;
 mod chips;
+mod encoding_sheets;
 mod insertions;
 mod liars;
 mod other_implementation;
+mod pages;
 mod published;
 mod readings;
+mod relay;
 mod scripted;
 mod table;
+mod transcripts;
+mod whole_chip;

@@ -12,6 +12,9 @@ static VECTORS: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../vectors/ntag424.json")).expect("the vectors are JSON")
 });
 
+const SELECT: [u8; 13] = [
+    0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0, 0, 0x85, 1, 1, 0,
+];
 const UID: Uid = Uid::from_bytes([0x04, 0x95, 0x8C, 0xAA, 0x5C, 0x5E, 0x80]);
 
 fn bytes(vector: &Value, name: &str) -> Vec<u8> {
@@ -46,11 +49,12 @@ fn answers(chip: &mut VirtualNtag424, vector: &Value) {
 fn authenticate_ev2_first_of_an12196_table_14() {
     let vector = &VECTORS["authenticate_ev2_first"][0];
     let mut chip = VirtualNtag424::new(UID);
-    let commands = [&bytes(vector, "c1")[..], &bytes(vector, "c2")[..]];
-    let (b, ti) = (array(vector, "rnd_b"), array(vector, "ti"));
-    let answers = chip.authenticate_as_published(commands, b, ti);
-    assert_eq!(answers, [bytes(vector, "r1"), bytes(vector, "r2")]);
-    let (enc, mac) = chip.session().unwrap().keys();
+    chip.apdu(&SELECT);
+    chip.draws_next(&bytes(vector, "rnd_b"));
+    chip.draws_next(&bytes(vector, "ti"));
+    assert_eq!(chip.apdu(&bytes(vector, "c1")), bytes(vector, "r1"));
+    assert_eq!(chip.apdu(&bytes(vector, "c2")), bytes(vector, "r2"));
+    let (enc, mac) = chip.session().unwrap().keys().unwrap();
     assert_eq!(enc, &key(vector, "enc_session_key"));
     assert_eq!(mac, &key(vector, "mac_session_key"));
 }
@@ -62,13 +66,7 @@ fn change_file_settings_of_an12196_table_19() {
     answers(&mut chip, vector);
     // The settings that were set, as the chip shows them to anyone.
     chip.power_on();
-    chip.transmit(
-        &[
-            &[0x00, 0xA4, 0x04, 0x00, 0x07][..],
-            &[0xD2, 0x76, 0, 0, 0x85, 1, 1, 0],
-        ]
-        .concat(),
-    );
+    chip.apdu(&SELECT);
     let shown = chip.transmit(&[0x90, 0xF5, 0, 0, 1, 2, 0]).unwrap();
     let plain = bytes(vector, "plain");
     let expected = [

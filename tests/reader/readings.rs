@@ -20,6 +20,15 @@ impl<C: VirtualCard> Card for Direct<C> {
     fn transmit(&mut self, command: &[u8]) -> Result<Vec<u8>, Fault> {
         self.0.transmit(command).ok_or(Fault::Removed)
     }
+
+    fn reset(&mut self) -> Result<Vec<u8>, Fault> {
+        self.0.power_on();
+        Ok(self.0.atr())
+    }
+
+    fn keep_alive(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
 }
 
 fn reading(card: impl VirtualCard) -> Reading {

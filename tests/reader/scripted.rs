@@ -322,6 +322,14 @@ fn the_doctor_raises_no_counter() {
                 fn transmit(&mut self, _: &[u8]) -> Result<Vec<u8>, Fault> {
                     panic!("the doctor asks a card nothing")
                 }
+
+                fn reset(&mut self) -> Result<Vec<u8>, Fault> {
+                    panic!("the doctor resets no card")
+                }
+
+                fn keep_alive(&mut self) -> Result<(), Fault> {
+                    panic!("the doctor holds no card")
+                }
             }
             Ok(work(&mut NeverAsked))
         }

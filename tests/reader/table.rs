@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tapdesk::reader::board::{Laid, Lying, Table};
+use tapdesk::reader::board::{Board, Laid, Lying, Table};
 use tapdesk::reader::monitor::Monitor;
 use tapdesk::reader::pcsc::Pcsc;
 use tapdesk_service::clock::SystemClock;
@@ -18,7 +18,7 @@ pub(crate) struct Watch {
     runtime: Runtime,
     tables: UnboundedReceiver<Table>,
     patience: Duration,
-    _monitor: Monitor,
+    monitor: Monitor,
 }
 
 impl Watch {
@@ -34,8 +34,13 @@ impl Watch {
             runtime: Runtime::new().unwrap(),
             tables: monitor.board().watch(),
             patience: PATIENCE,
-            _monitor: monitor,
+            monitor,
         }
+    }
+
+    /// What lies where.
+    pub(crate) fn board(&self) -> Arc<Board> {
+        Arc::clone(self.monitor.board())
     }
 
     /// Takes for a hang what lasts longer than this.

@@ -275,7 +275,7 @@ impl Tap {
     pub(super) fn interaction(self, id: InteractionId, hash: KeyHash) -> NewInteraction {
         NewInteraction {
             id,
-            tag_id: self.tag,
+            tag_id: Some(self.tag),
             claim: self.claim,
             tech: Tech::Nfc,
             tamper: None,

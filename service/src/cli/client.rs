@@ -221,6 +221,7 @@ impl Client {
         let mut request = Request::builder()
             .method(method)
             .uri(format!("{}/admin/v1{path}", self.base))
+            .header("tapdesk-program", "command-line")
             .header("authorization", format!("Bearer {}", self.token.expose()));
         if let Some(content_type) = content_type {
             request = request.header("content-type", content_type);

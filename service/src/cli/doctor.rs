@@ -63,6 +63,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         ),
         ("Clock", clock(now, examination.as_ref())),
         ("Database", found),
+        ("Audit log", audit(&database, examination.as_ref())?),
         ("Admin token", admin_token(&options.connection)),
         (
             "Inlay key",
@@ -148,6 +149,30 @@ fn postgres_database(address: &Address) -> Result<(Finding, Option<Examination>)
             Good(format!("{address} is a Tapdesk database and answers")),
             examination,
         ),
+    })
+}
+
+/// Reads all of the log.
+fn audit(database: &Database, examination: Option<&Examination>) -> Result<Finding> {
+    if examination.is_none_or(|examination| !examination.missing_tables.is_empty()) {
+        return Ok(Good("there is none yet".to_owned()));
+    }
+    let fault = match database {
+        Database::Sqlite(path) => sqlite::check_audit(path).map_err(|error| error.to_string()),
+        Database::Postgres(address) => {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()?;
+            let fault = runtime.block_on(postgres::check_audit(address));
+            fault.map_err(|error| error.to_string())
+        }
+    };
+    Ok(match fault {
+        Ok(None) => Good("no row was changed or removed".to_owned()),
+        Ok(Some(fault)) => Bad(format!(
+            "{fault} Compare it with an export or a backup, and find out who can write to the database."
+        )),
+        Err(error) => Bad(error),
     })
 }
 

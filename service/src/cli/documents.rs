@@ -117,6 +117,7 @@ fn a_default_in_the_help_is_the_one_of_the_settings() {
             "retention-months",
             format!("`{}`", settings.retention_months),
         ),
+        ("audit-months", format!("`{}`", settings.audit_months)),
         ("rate-limit", format!("`{limit}`")),
         ("simulated-targets", "`stand_in`".to_owned()),
         ("default-country", "empty".to_owned()),
@@ -157,8 +158,8 @@ fn every_command_in_the_documents_is_one_that_parses() {
 #[test]
 fn every_option_in_the_documents_exists() {
     let definition = definition();
-    let known: Vec<&str> = std::iter::once(&definition)
-        .chain(definition.get_subcommands())
+    let known: Vec<&str> = with_subcommands(&definition)
+        .into_iter()
         .flat_map(Command::get_arguments)
         .filter_map(Arg::get_long)
         .collect();
@@ -172,6 +173,12 @@ fn every_option_in_the_documents_exists() {
         assert!(known.contains(&name), "{document}: no command has --{name}");
     }
     assert!(seen > 20, "only {seen} options were found");
+}
+
+/// A command and all below it.
+fn with_subcommands(command: &Command) -> Vec<&Command> {
+    let below = command.get_subcommands().flat_map(with_subcommands);
+    std::iter::once(command).chain(below).collect()
 }
 
 /// The commands for this program in a piece of code, without what a shell adds. No

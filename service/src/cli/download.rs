@@ -115,7 +115,7 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Where a file that is open cannot be renamed, it has kept its name.
+/// If a file that is open cannot be renamed, it has kept its name.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)

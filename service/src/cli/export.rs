@@ -1,28 +1,99 @@
-//! `export`: all tags, but simulated ones, in a CSV file.
+//! `export`: tags in a CSV file, or interactions in a file of either format.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
-use clap::Args;
+use anyhow::{Context as _, Result};
+use clap::{Args, Subcommand, ValueEnum};
 use ureq::http::Method;
 
 use super::client::Connection;
 use super::download::Download;
 
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(super) struct Options {
     /// The file to create, or `-` for stdout. An existing file is not overwritten.
+    #[arg(required = true)]
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    connection: Connection,
+
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Export interactions, the newest first.
+    Interactions(Interactions),
+}
+
+#[derive(Args)]
+struct Interactions {
+    /// The file to create, or `-` for stdout. An existing file is not overwritten.
     file: PathBuf,
+
+    /// How they are written.
+    #[arg(long, value_enum, default_value_t = Format::Csv)]
+    format: Format,
+
+    /// The columns, separated by commas. Default: all but `uid` and `file_data`.
+    #[arg(long, value_name = "NAMES")]
+    columns: Option<String>,
+
+    /// A filter of the list of interactions, such as `since=2026-01-01T00:00:00Z`.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = filter)]
+    filter: Vec<(String, String)>,
 
     #[command(flatten)]
     connection: Connection,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Csv,
+    Jsonl,
+}
+
+fn filter(text: &str) -> Result<(String, String), &'static str> {
+    let (name, value) = text.split_once('=').ok_or("a filter is NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
 pub(super) fn run(options: &Options) -> Result<()> {
-    let service = options.connection.open()?;
-    let answer = || service.send(Method::GET, "/tags/export", None, ());
-    if options.file == Path::new("-") {
+    match &options.what {
+        Some(What::Interactions(interactions)) => {
+            let format = match interactions.format {
+                Format::Csv => "csv",
+                Format::Jsonl => "jsonl",
+            };
+            let mut query = form_urlencoded::Serializer::new(String::new());
+            query.append_pair("format", format);
+            if let Some(columns) = &interactions.columns {
+                query.append_pair("columns", columns);
+            }
+            query.extend_pairs(&interactions.filter);
+            let path = format!("/interactions/export?{}", query.finish());
+            save(
+                &interactions.connection,
+                &path,
+                &interactions.file,
+                "interactions",
+            )
+        }
+        None => {
+            let file = options.file.as_ref().context("Name a file.")?;
+            save(&options.connection, "/tags/export", file, "tags")
+        }
+    }
+}
+
+fn save(connection: &Connection, path: &str, file: &Path, what: &str) -> Result<()> {
+    let service = connection.open()?;
+    let answer = || service.send(Method::GET, path, None, ());
+    if file == Path::new("-") {
         let mut content = answer()?
             .into_body()
             .into_with_config()
@@ -31,9 +102,9 @@ pub(super) fn run(options: &Options) -> Result<()> {
         io::copy(&mut content, &mut io::stdout().lock())?;
         return Ok(());
     }
-    let download = Download::to(&options.file)?;
+    let download = Download::to(file)?;
     let bytes = download.receive(answer()?.into_body(), |_| Ok(()))?;
-    let file = options.file.display();
-    writeln!(io::stdout(), "{file} holds the tags: {bytes} bytes.")?;
+    let file = file.display();
+    writeln!(io::stdout(), "{file} holds the {what}: {bytes} bytes.")?;
     Ok(())
 }

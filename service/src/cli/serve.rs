@@ -36,6 +36,7 @@ async fn serve(options: config::Serve) -> Result<()> {
     };
     let defaults = Settings {
         tag_url: format!("http://{}/t", config::reachable(address)),
+        private_webhooks: options.private_webhooks,
         ..Settings::default()
     };
     let layers = Layers {
@@ -49,6 +50,7 @@ async fn serve(options: config::Serve) -> Result<()> {
         admin_token,
         layers,
         countries: options.country_file,
+        tag_cache: options.tag_cache.saturating_mul(1_000_000),
         test: options.test.mode()?,
     })
     .await?;

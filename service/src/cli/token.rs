@@ -3,8 +3,10 @@
 use std::io::{self, Write as _};
 
 use anyhow::Result;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use serde_json::json;
+use tapdesk_service::scope::Scope;
 
 use super::client::Connection;
 
@@ -23,6 +25,21 @@ enum Verb {
     Create {
         /// The token's purpose.
         name: String,
+        /// What it may do.
+        #[arg(
+            long,
+            value_name = "SCOPE",
+            value_delimiter = ',',
+            value_parser = PossibleValuesParser::new(Scope::ALL.map(Scope::as_str)),
+            default_value = "admin"
+        )]
+        scopes: Vec<String>,
+        /// The only experience it may do it with, by its number. May be repeated.
+        #[arg(long = "experience", value_name = "ID", value_delimiter = ',')]
+        experiences: Vec<i64>,
+        /// When it ends, as `2027-01-01T00:00:00Z`. By default, only `revoke` ends it.
+        #[arg(long, value_name = "TIME")]
+        expires_at: Option<String>,
     },
     /// List the tokens by name. The tokens themselves are never shown.
     List,
@@ -37,19 +54,33 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let service = options.connection.open()?;
     let mut out = io::stdout().lock();
     match &options.verb {
-        Verb::Create { name } => {
-            let created = service.post("/tokens", &json!({"name": name}))?;
+        Verb::Create {
+            name,
+            scopes,
+            experiences,
+            expires_at,
+        } => {
+            let token = json!({
+                "name": name,
+                "scopes": scopes,
+                "experience_ids": (!experiences.is_empty()).then_some(experiences),
+                "expires_at": expires_at,
+            });
+            let created = service.post("/tokens", &token)?;
             writeln!(out, "{}", created["token"].as_str().unwrap_or_default())?;
         }
         Verb::List => {
             for token in service.list("/tokens?")? {
                 let text = |name: &str| token[name].as_str().unwrap_or_default();
+                let scopes = token["scopes"].as_array().into_iter().flatten();
+                let scopes: Vec<_> = scopes.filter_map(|scope| scope.as_str()).collect();
                 writeln!(
                     out,
-                    "{:>4}  {}  {}",
+                    "{:>4}  {}  {}  {}",
                     token["id"],
                     text("created_at"),
-                    text("name")
+                    text("name"),
+                    scopes.join(",")
                 )?;
             }
         }

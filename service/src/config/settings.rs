@@ -42,6 +42,10 @@ struct Options {
     #[arg(long, env = "TAPDESK_RETENTION_MONTHS", value_name = "MONTHS")]
     retention_months: Option<u32>,
 
+    /// How many months rows of the audit log are kept. Default: `24`.
+    #[arg(long, env = "TAPDESK_AUDIT_MONTHS", value_name = "MONTHS")]
+    audit_months: Option<u32>,
+
     /// The redirect target of simulated tags: the built-in stand-in (`stand_in`), or the experience's own (`real`). Default: `stand_in`.
     #[arg(long, env = "TAPDESK_SIMULATED_TARGETS", value_name = "WHERE", value_parser = simulated_targets())]
     simulated_targets: Option<SimulatedTargets>,
@@ -76,11 +80,13 @@ impl From<Options> for Overrides {
             country_header,
             trusted_proxies,
             retention_months,
+            audit_months,
             simulated_targets,
             rate_limit,
             hosts,
         } = options;
         Self {
+            audit_months,
             tag_url,
             app_id,
             default_country,

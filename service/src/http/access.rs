@@ -88,8 +88,9 @@ pub(super) async fn admit(
         return Ok((request, None));
     }
     let token = TokenHash::of(bearer(&request).unwrap_or_default());
-    let storage = &*state.service.storage;
-    match state.edge.admins.accept(token, storage).await {
+    let (storage, now) = (&*state.service.storage, state.service.clock.now());
+    let admins = &state.edge.admins;
+    match admins.accept(token, request.headers(), now, storage).await {
         Ok(Some(grant)) => Ok((request, Some(grant))),
         Ok(None) => Err(refused(
             Operation::Admin,

@@ -1,10 +1,13 @@
 //! The admin API: with a token, and by a `Host` of ours. It never reads a cache.
 
+mod audit;
 mod backup;
 mod body;
 mod clock;
 mod demo;
 mod edited;
+mod encoding_runs;
+mod encodings;
 mod events;
 mod experiences;
 mod inlays;
@@ -15,6 +18,7 @@ mod page;
 mod path;
 mod query;
 mod reference;
+mod routes;
 mod settings;
 mod sheets;
 mod simulator;
@@ -23,6 +27,7 @@ mod tags;
 mod tokens;
 mod url_templates;
 mod verification;
+mod webhooks;
 
 use axum::Router;
 use utoipa::openapi;
@@ -32,97 +37,134 @@ use utoipa_axum::routes;
 use crate::http::document;
 use crate::http::state::AppState;
 
+pub(super) use routes::Requester;
+use routes::{Routes, bounded};
+
+/// Every route below `/admin/v1`, with the scope that it needs.
+#[expect(
+    clippy::too_many_lines,
+    reason = "all routes on one screen, a line for each"
+)]
+fn routes() -> Routes {
+    Routes::new()
+        .admin(routes!(backup::create))
+        .admin(routes!(settings::get, settings::update))
+        .admin(routes!(tokens::list, tokens::create))
+        .admin(routes!(tokens::delete))
+        .admin(routes!(audit::list))
+        .admin(routes!(audit::export))
+        .admin(routes!(audit::check))
+        .any_token(bounded(routes!(tokens::current)))
+        .read(routes!(encodings::list))
+        .encode(routes!(encodings::start))
+        .read(routes!(encodings::get))
+        .encode(routes!(encodings::abandon))
+        .encode(routes!(encodings::answer))
+        .read(routes!(encodings::root))
+        .read(routes!(encoding_runs::list))
+        .encode(routes!(encoding_runs::create))
+        .read(routes!(encoding_runs::get))
+        .encode(routes!(encoding_runs::update))
+        .export(routes!(encoding_runs::export))
+        .read(routes!(sheets::list))
+        .encode(routes!(sheets::create))
+        .read(routes!(sheets::get))
+        .encode(routes!(sheets::update))
+        .encode(routes!(sheets::append))
+        .export(routes!(sheets::export))
+        .read(routes!(clock::get))
+        .admin(routes!(clock::advance))
+        .admin(routes!(demo::make, demo::remove))
+        .read(bounded(routes!(events::listen)))
+        .read(routes!(stats::stats))
+        .read(bounded(routes!(interactions::list)))
+        .export(bounded(routes!(interactions::export)))
+        .read(bounded(routes!(interactions::get)))
+        .admin(routes!(interactions::erase_traces))
+        .admin(routes!(interactions::erase_traces_of_no_tag))
+        .read(bounded(routes!(experiences::list)))
+        .experiences(routes!(experiences::create))
+        .read(bounded(routes!(experiences::get)))
+        .experiences(bounded(routes!(experiences::update, experiences::delete)))
+        .read(bounded(routes!(experiences::list_templates)))
+        .read(routes!(experiences::list_missing_variables))
+        .read(bounded(routes!(experiences::missing_variables)))
+        .tags(bounded(routes!(experiences::add_missing_variables)))
+        .experiences(routes!(experiences::import_file))
+        .read(bounded(routes!(experiences::export_file)))
+        .read(bounded(routes!(experiences::compare)))
+        .read(bounded(routes!(experiences::preview)))
+        .publish(bounded(routes!(experiences::publish)))
+        .publish(bounded(routes!(experiences::rollback)))
+        .read(bounded(routes!(experiences::versions)))
+        .read(bounded(routes!(experiences::images)))
+        .experiences(bounded(routes!(experiences::add_image)))
+        .read(bounded(routes!(experiences::image)))
+        .experiences(bounded(routes!(experiences::delete_image)))
+        .read(bounded(routes!(tags::list)))
+        .tags(bounded(routes!(tags::create)))
+        .tags(bounded(routes!(tags::bulk)))
+        .tags(routes!(tags::import))
+        .read(routes!(tags::import_presets))
+        .export(bounded(routes!(tags::export)))
+        .read(bounded(routes!(tags::get)))
+        .tags(bounded(routes!(tags::update, tags::delete)))
+        .tags(bounded(routes!(tags::release_slug)))
+        .read(bounded(routes!(tags::variables::list)))
+        .read(bounded(routes!(tags::variables::get)))
+        .tags(bounded(routes!(
+            tags::variables::put,
+            tags::variables::delete
+        )))
+        .read(bounded(routes!(tags::data::list)))
+        .read(bounded(routes!(tags::data::get)))
+        .tags(bounded(routes!(tags::data::put, tags::data::delete)))
+        .read(bounded(routes!(tags::attributes::list)))
+        .read(bounded(routes!(tags::attributes::get)))
+        .tags(bounded(routes!(
+            tags::attributes::put,
+            tags::attributes::delete
+        )))
+        .read(routes!(inlays::list))
+        .keys(routes!(inlays::create))
+        .read(routes!(inlays::get))
+        .keys(routes!(inlays::update, inlays::delete))
+        .read(routes!(master_keys::list))
+        .keys(routes!(master_keys::create))
+        .read(routes!(master_keys::get))
+        .keys(routes!(master_keys::update, master_keys::delete))
+        .read(routes!(url_templates::list))
+        .keys(routes!(url_templates::create))
+        .read(routes!(url_templates::get))
+        .keys(routes!(url_templates::update, url_templates::delete))
+        .read(routes!(url_templates::encoding_sheet))
+        .keys(routes!(url_templates::find))
+        .keys(routes!(url_templates::add_keys, url_templates::remove_key))
+        .read(routes!(verification::verify))
+        .webhooks(routes!(webhooks::list, webhooks::create))
+        .webhooks(routes!(webhooks::get, webhooks::update, webhooks::delete))
+        .webhooks(routes!(webhooks::rotate))
+        .webhooks(routes!(webhooks::attempts))
+        .webhooks(routes!(webhooks::test))
+        .webhooks(routes!(webhooks::resend))
+        .read(routes!(simulator::list))
+        .tags(routes!(simulator::create))
+        .read(routes!(simulator::get))
+        .tags(routes!(simulator::delete))
+        .tags(routes!(simulator::tap))
+        .read(routes!(simulator::clock))
+        .tags(routes!(simulator::advance))
+}
+
 /// The routes of the admin API, and the document made from the same list.
 fn api() -> (Router<AppState>, openapi::OpenApi) {
-    let api = OpenApiRouter::with_openapi(document::of_public_routes()).nest(
-        "/admin/v1",
-        OpenApiRouter::new()
-            .routes(routes!(backup::create))
-            .routes(routes!(settings::get, settings::update))
-            .routes(routes!(sheets::list, sheets::create))
-            .routes(routes!(sheets::get, sheets::update))
-            .routes(routes!(sheets::append))
-            .routes(routes!(sheets::export))
-            .routes(routes!(tokens::list, tokens::create))
-            .routes(routes!(tokens::delete))
-            .routes(routes!(clock::get, clock::advance))
-            .routes(routes!(demo::make, demo::remove))
-            .routes(routes!(events::listen))
-            .routes(routes!(stats::stats))
-            .routes(routes!(interactions::list))
-            .routes(routes!(interactions::get))
-            .routes(routes!(interactions::erase_traces))
-            .routes(routes!(experiences::list, experiences::create))
-            .routes(routes!(
-                experiences::get,
-                experiences::update,
-                experiences::delete
-            ))
-            .routes(routes!(experiences::list_templates))
-            .routes(routes!(experiences::list_missing_variables))
-            .routes(routes!(
-                experiences::missing_variables,
-                experiences::add_missing_variables
-            ))
-            .routes(routes!(experiences::import_file))
-            .routes(routes!(experiences::export_file))
-            .routes(routes!(experiences::compare))
-            .routes(routes!(experiences::preview))
-            .routes(routes!(experiences::publish))
-            .routes(routes!(experiences::rollback))
-            .routes(routes!(experiences::versions))
-            .routes(routes!(experiences::images, experiences::add_image))
-            .routes(routes!(experiences::image, experiences::delete_image))
-            .routes(routes!(tags::list, tags::create))
-            .routes(routes!(tags::bulk))
-            .routes(routes!(tags::import))
-            .routes(routes!(tags::export))
-            .routes(routes!(tags::get, tags::update, tags::delete))
-            .routes(routes!(tags::release_slug))
-            .routes(routes!(tags::variables::list))
-            .routes(routes!(
-                tags::variables::get,
-                tags::variables::put,
-                tags::variables::delete
-            ))
-            .routes(routes!(tags::data::list))
-            .routes(routes!(
-                tags::data::get,
-                tags::data::put,
-                tags::data::delete
-            ))
-            .routes(routes!(tags::attributes::list))
-            .routes(routes!(
-                tags::attributes::get,
-                tags::attributes::put,
-                tags::attributes::delete
-            ))
-            .routes(routes!(inlays::list, inlays::create))
-            .routes(routes!(inlays::get, inlays::update, inlays::delete))
-            .routes(routes!(master_keys::list, master_keys::create))
-            .routes(routes!(
-                master_keys::get,
-                master_keys::update,
-                master_keys::delete
-            ))
-            .routes(routes!(url_templates::list, url_templates::create))
-            .routes(routes!(
-                url_templates::get,
-                url_templates::update,
-                url_templates::delete
-            ))
-            .routes(routes!(url_templates::find))
-            .routes(routes!(url_templates::add_keys, url_templates::remove_key))
-            .routes(routes!(verification::verify))
-            .routes(routes!(simulator::list, simulator::create))
-            .routes(routes!(simulator::get, simulator::delete))
-            .routes(routes!(simulator::tap))
-            .routes(routes!(simulator::clock, simulator::advance)),
-    );
+    let api = OpenApiRouter::with_openapi(document::of_public_routes())
+        .nest("/admin/v1", routes().into_router());
+    let metrics = Routes::new().read(routes!(metrics::metrics));
     let api = api
         .routes(routes!(reference::document))
         .routes(routes!(reference::page))
-        .routes(routes!(metrics::metrics));
+        .merge(metrics.into_router());
     let (router, mut document) = api.split_for_parts();
     document::version(&mut document);
     document::complete(&mut document);
@@ -162,7 +204,7 @@ mod tests {
             if !path.starts_with("/admin/") {
                 continue;
             }
-            for status in ["401", "421", "429", "503"] {
+            for status in ["401", "403", "421", "429", "503"] {
                 let response = &operation["responses"][status];
                 assert!(response.is_object(), "{name} does not document {status}");
             }

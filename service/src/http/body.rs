@@ -1,11 +1,15 @@
 //! Bodies of requests: bounded in size and time, and of the type that is expected.
 
+mod chunks;
+
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+
+pub(super) use chunks::Chunks;
 
 /// Why a body cannot be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,12 +24,26 @@ pub(super) enum BodyError {
 
 /// A whole body of at most `max` bytes, if it arrives within `time`.
 pub(super) async fn read(body: Body, max: usize, time: Duration) -> Result<Bytes, BodyError> {
-    match tokio::time::timeout(time, Limited::new(body, max).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLarge),
-        Ok(Err(_)) => Err(BodyError::Incomplete),
-        Err(_) => Err(BodyError::TimedOut),
-    }
+    Ok(chunks(body, max, time).await?.into_bytes())
+}
+
+/// The same in the pieces in which it arrives.
+pub(super) async fn chunks(body: Body, max: usize, time: Duration) -> Result<Chunks, BodyError> {
+    let all = async {
+        let mut body = Limited::new(body, max);
+        let mut chunks = Chunks::default();
+        while let Some(frame) = body.frame().await {
+            match frame {
+                // Trailers say nothing of it.
+                Ok(frame) => chunks.push(frame.into_data().unwrap_or_default()),
+                Err(error) if error.is::<LengthLimitError>() => return Err(BodyError::TooLarge),
+                Err(_) => return Err(BodyError::Incomplete),
+            }
+        }
+        Ok(chunks)
+    };
+    let timed = tokio::time::timeout(time, all).await;
+    timed.unwrap_or(Err(BodyError::TimedOut))
 }
 
 /// Whether the body is said to be of one of these types, whatever its parameters.

@@ -2,6 +2,7 @@
 
 mod patch;
 mod shape;
+mod webhooks;
 
 use std::collections::HashSet;
 
@@ -58,6 +59,7 @@ pub(super) fn complete(document: &mut openapi::OpenApi) {
         .url("/")
         .description(Some("The service that serves this document"));
     document.servers = Some(vec![here.build()]);
+    webhooks::describe(document);
     name_operations(document);
     for (path, item) in &mut document.paths.paths {
         for operation in shape::operations(item) {

@@ -21,6 +21,7 @@ use super::pages;
 use super::public::{Envelope, public_answer};
 use crate::field_error::FieldError;
 use crate::revision::{Changed, Revision};
+use crate::scope::Scope;
 use crate::storage::StorageError;
 use crate::tap::TapError;
 
@@ -33,6 +34,8 @@ pub(crate) enum ApiError {
     BadlyAddressed,
     /// No token, or a wrong one.
     Unauthorized,
+    /// The token lacks a scope.
+    Scope(Scope),
     /// What is addressed does not exist.
     NotFound(&'static str),
     /// The request is in order, the present state is not.
@@ -91,6 +94,10 @@ pub(crate) struct Problem {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     errors: Vec<ProblemField>,
+    /// With 403, the scope that the token lacks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    scope: Option<Scope>,
     /// With 412, the resource as it is now, as get shows it; null if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
@@ -122,6 +129,7 @@ impl ApiError {
             Self::Invalid(_) => Code::Invalid,
             Self::BadlyAddressed => Code::BadHost,
             Self::Unauthorized => Code::Unauthorized,
+            Self::Scope(_) => Code::Scope,
             Self::NotFound(_) => Code::NotFound,
             Self::Conflict(code, _) => *code,
             Self::CountChanged { .. } => Code::CountChanged,
@@ -161,6 +169,10 @@ impl ApiError {
             Self::Unauthorized => {
                 "The admin API needs \"Authorization: Bearer TOKEN\" with a valid token.".into()
             }
+            Self::Scope(scope) => format!(
+                "The token lacks the scope \"{}\". Use a token that has it.",
+                scope.as_str()
+            ),
             Self::NotFound(noun) => format!("There is no such {noun}."),
             Self::CountChanged { expected, found } => format!(
                 "The selection has {found} tags now, not {expected}. Nothing was changed; \
@@ -200,6 +212,10 @@ impl IntoResponse for ApiError {
             detail: self.detail(),
             code: self.code(),
             errors: self.errors(),
+            scope: match &self {
+                Self::Scope(scope) => Some(*scope),
+                _ => None,
+            },
             current,
         };
         let mut response = (status, Json(problem)).into_response();

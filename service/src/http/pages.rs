@@ -10,7 +10,6 @@ use sha2::{Digest, Sha256};
 use crate::experience::{Content, Theme};
 use crate::service::{CachedTag, Service};
 use crate::studio::{Shell, Words, own_language, plain, words};
-use crate::tag::Tag;
 pub(super) use crate::tap::nonce;
 use crate::visitor::Visitor;
 
@@ -57,7 +56,7 @@ fn say(
     visitor: &Visitor,
     say: impl Fn(&Words) -> (Option<&str>, &str),
 ) -> Response {
-    let own = tag.tag().language();
+    let own = tag.language();
     let language = own_language(&visitor.languages).unwrap_or(&own);
     let (title, text) = say(words(language));
     let unstyled = Theme::default();
@@ -74,7 +73,7 @@ fn say(
     });
     let shell = Shell {
         language,
-        title: title.unwrap_or(tag.tag().shown_title()),
+        title: title.unwrap_or(tag.shown_title()),
         theme: theme.map_or(&unstyled, |(theme, _)| theme),
         logo: logo.as_deref(),
         nonce: None,
@@ -83,7 +82,7 @@ fn say(
 }
 
 /// A tag's page for a link preview: its title and description, and nothing that a tap would do.
-pub(super) fn preview(tag: &Tag) -> Response {
+pub(super) fn preview(tag: &CachedTag) -> Response {
     let shell = Shell {
         language: &tag.language(),
         title: tag.shown_title(),
@@ -91,7 +90,7 @@ pub(super) fn preview(tag: &Tag) -> Response {
         logo: None,
         nonce: None,
     };
-    page(StatusCode::OK, shell, &[&tag.fields.description])
+    page(StatusCode::OK, shell, &[tag.description()])
 }
 
 /// A studio experience. Its style and its script are marked by `nonce`; its

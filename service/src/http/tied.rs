@@ -22,14 +22,17 @@ type Ended = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Waits until the token of `grant` is no longer one.
 ///
-/// A token ends by a change of configuration, so the database is asked only
-/// after one, or if it is not known whether there was one. While it does not
+/// A token ends at its time, or by a change of configuration: the database is asked
+/// only after one, or if it is not known whether there was one. While it does not
 /// answer nothing is decided.
 async fn ended(state: AppState, grant: Grant) {
     let storage = &*state.service.storage;
     let mut known = grant.as_of();
     loop {
         tokio::time::sleep(LOOK).await;
+        if grant.has_expired(state.service.clock.now()) {
+            return;
+        }
         let epoch = storage.configuration_epoch();
         if epoch.is_some() && epoch == known {
             continue;
@@ -102,7 +105,7 @@ impl HttpBody for Tied {
             return Pin::new(&mut self.body).poll_frame(context);
         }
         self.ended = None;
-        let error = || Err(axum::Error::new("the token of this request is deleted"));
+        let error = || Err(axum::Error::new("the token of this request has ended"));
         Poll::Ready((!self.is_feed).then(error))
     }
 

@@ -107,6 +107,11 @@ impl Tamper {
         }
     }
 
+    /// Whether the loop is or was open: its tag is marked. `record_taps` decides the same in SQL.
+    pub const fn is_broken(self) -> bool {
+        matches!(self, Self::Reclosed | Self::Open)
+    }
+
     /// The word for it, in the API and in storage.
     pub const fn as_str(self) -> &'static str {
         match self {

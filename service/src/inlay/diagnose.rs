@@ -8,6 +8,7 @@
 
 mod finding;
 mod window;
+mod written;
 
 use subtle::ConstantTimeEq;
 
@@ -20,6 +21,7 @@ use crate::inlay::verify::Candidate;
 
 pub use finding::{Finding, KeyIs, Slot};
 pub use window::{WINDOWS_MAX, Window};
+pub use written::{KnownChip, KnownMaster, Relation, explain};
 
 use window::MacText;
 

@@ -140,7 +140,7 @@ pub struct MasterKey {
     pub key: AesKey,
     /// The input of its diversification.
     pub input: DiversificationInput,
-    /// Whether the meta key is diversified too. Where it is not, it is the master key
+    /// Whether the meta key is diversified too. If it is not, it is the master key
     /// itself: the encrypted mirror must be decrypted before the UID is known.
     pub diversify_meta: bool,
 }

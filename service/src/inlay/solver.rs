@@ -19,7 +19,7 @@ mod windows;
 use crate::inlay::Uid;
 use crate::inlay::assessment::{Assessment, FileData};
 use crate::inlay::derivation::MasterSecret;
-use crate::inlay::key::SomeKey;
+use crate::inlay::key::{InlayKeys, SomeKey};
 use crate::inlay::technology::Family;
 use crate::inlay::template::{Filled, Template, TemplateSettings};
 
@@ -201,6 +201,31 @@ fn verified(
     let keys = source.keys(uid)?;
     let found = template.check(slug.as_deref(), code, uid, &keys);
     found.is_authentic().then_some(found)
+}
+
+/// The template with each other beginning of the MAC's input with which a code is authentic.
+pub fn mac_starts(
+    template: &Template,
+    slug: Option<&str>,
+    code: &Filled,
+    keys: &InlayKeys,
+) -> Vec<Template> {
+    let shape = Shape {
+        template: template.clone(),
+        codes: vec![(slug.map(str::to_owned), code.clone())],
+    };
+    let source = KeySource::Given {
+        meta: Some(0),
+        file: 0,
+        keys: keys.clone(),
+    };
+    // A file has 256 bytes, and as many beginnings.
+    let mut budget = Budget {
+        tried: 0,
+        over: false,
+        keep_going: &mut || true,
+    };
+    windows::verifying(&shape, &source, &mut budget)
 }
 
 /// A template that the URLs have the shape of.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::inlay::Uid;
+use crate::inlay::assessment::Tamper;
 use crate::inlay::key::{InlayKeys, KeyFingerprint};
 use crate::inlay::template::Field;
 use crate::inlay::word::word;
@@ -148,6 +149,36 @@ impl Technology {
                 Field::Tamper if matches!(self, Self::Ntag213Tt) => Some(8),
                 _ => None,
             },
+        }
+    }
+
+    /// What a chip writes in place of `{tamper}`, or into its file data, in this state of its loop;
+    /// `None` if it has no loop. Chips that remember nothing write a loop that was closed again
+    /// as they write a closed one.
+    pub const fn tamper_letters(self, state: Tamper) -> Option<&'static str> {
+        match self {
+            Self::Ntag424DnaTt => Some(match state {
+                Tamper::Sealed => "CC",
+                Tamper::Reclosed => "OC",
+                Tamper::Open => "OO",
+                Tamper::Off | Tamper::Unknown => "II",
+            }),
+            Self::Ntag223Dna | Self::Ntag224Dna => Some(match state {
+                Tamper::Sealed => "CC00000000",
+                Tamper::Reclosed => "OC00000000",
+                Tamper::Open => "OO00000000",
+                Tamper::Off | Tamper::Unknown => "II00000000",
+            }),
+            Self::Sic43Nt | Self::Sic43S1 => Some(match state {
+                Tamper::Open => "AA",
+                _ => "00",
+            }),
+            Self::Ntag213Tt => Some(match state {
+                // Its owner chooses the message of a loop that was seen open.
+                Tamper::Open | Tamper::Reclosed => "4F50454E",
+                _ => "00000000",
+            }),
+            _ => None,
         }
     }
 

@@ -11,6 +11,7 @@
 //! | `syntax` | the text, taken apart: scheme, host, path, query |
 //! | `rules` | what a technology allows |
 //! | `layout` | the NDEF file, its offsets, and the MAC's input |
+//! | `sheet` | how chips are written |
 //! | `request` | the values in a request |
 //! | `overlap` | whether two templates can match one URL |
 
@@ -21,6 +22,7 @@ mod layout;
 mod overlap;
 mod request;
 mod rules;
+mod sheet;
 mod syntax;
 
 use std::fmt;
@@ -36,6 +38,7 @@ pub use filled::{Filled, MalformedCode};
 pub use layout::{Layout, LayoutError};
 pub use overlap::RouteSegment;
 pub use request::{Addressed, Request};
+pub use sheet::{EncodingSheet, KeyUse, Memory, Mirrored};
 
 use syntax::Parts;
 

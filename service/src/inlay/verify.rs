@@ -24,6 +24,12 @@ pub struct Candidate {
     pub keys: Keys,
 }
 
+impl AsRef<Self> for Candidate {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 /// A code that one of the candidates made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Authentic {
@@ -69,13 +75,17 @@ static NOBODY: Keys = Keys {
 };
 
 /// Which of the `candidates` made the code in `uid` and `token`, and at which counter.
-pub fn verify(uid: &str, token: &str, candidates: &[Candidate]) -> Result<Authentic, CodeError> {
+pub fn verify<C: AsRef<Candidate>>(
+    uid: &str,
+    token: &str,
+    candidates: &[C],
+) -> Result<Authentic, CodeError> {
     let code = Code::parse(uid, token)?;
     let Origin { index, said } = match code.mirrored {
         Mirrored::Plain { uid, counter } => {
             let of_claim = |c: &Candidate| c.mirror == Mirror::Plain && c.uid == uid;
             let said = Some(PiccData { uid, counter });
-            let index = candidates.iter().position(of_claim);
+            let index = candidates.iter().position(|c| of_claim(c.as_ref()));
             Origin { index, said }
         }
         Mirrored::Encrypted { picc } => decrypt(picc, candidates),
@@ -83,8 +93,8 @@ pub fn verify(uid: &str, token: &str, candidates: &[Candidate]) -> Result<Authen
 
     // An unknown inlay's MAC window is taken to be that of its would-be neighbours.
     let like = candidates.get(index.unwrap_or(0));
-    let mac_from = like.map_or(MacFrom::None, |c| c.mac_from);
-    let keys = index.map_or(&NOBODY, |index| &candidates[index].keys);
+    let mac_from = like.map_or(MacFrom::None, |c| c.as_ref().mac_from);
+    let keys = index.map_or(&NOBODY, |index| &candidates[index].as_ref().keys);
     let PiccData { uid, counter } = said.unwrap_or(PiccData {
         uid: Uid::from_bytes([0; 7]),
         counter: 0,
@@ -112,13 +122,13 @@ struct Origin {
 }
 
 /// Tries every candidate's key, however early one fits; without candidates, one that fits nobody.
-fn decrypt(picc: [u8; 16], candidates: &[Candidate]) -> Origin {
+fn decrypt<C: AsRef<Candidate>>(picc: [u8; 16], candidates: &[C]) -> Origin {
     let mut origin = Origin {
         index: None,
         said: None,
     };
     let mut tried = false;
-    for (index, candidate) in candidates.iter().enumerate() {
+    for (index, candidate) in candidates.iter().map(AsRef::as_ref).enumerate() {
         if candidate.mirror != Mirror::Encrypted {
             continue;
         }

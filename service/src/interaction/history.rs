@@ -7,6 +7,7 @@ use super::{Change, Returning, Tech, Verdict, VersionRef};
 use crate::clock::Timestamp;
 use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::assessment::Tamper;
+use crate::scope::Reach;
 
 /// A recorded interaction.
 #[derive(Clone, Debug)]
@@ -15,8 +16,8 @@ pub struct Interaction {
     pub id: InteractionId,
     /// Its time.
     pub at: Timestamp,
-    /// The tag.
-    pub tag_id: TagId,
+    /// The tag; `None` if the inlay that made the code was on none.
+    pub tag_id: Option<TagId>,
     /// The inlay that made an authentic code.
     pub inlay_id: Option<InlayId>,
     /// The verdict.
@@ -39,6 +40,13 @@ pub struct Interaction {
     pub simulated: bool,
     /// The tag's interaction before it.
     pub previous: Option<InteractionId>,
+}
+
+impl Interaction {
+    /// Whether it led to an experience within `reach`.
+    pub fn is_within(&self, reach: &Reach) -> bool {
+        reach.has(self.experience.map(|version| version.experience_id))
+    }
 }
 
 /// How a tag is called.

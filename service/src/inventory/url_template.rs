@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::clock::Timestamp;
 use crate::field_error::OfField;
 use crate::id::{MasterKeyId, UrlTemplateId};
 use crate::inlay::derivation::MasterSecret;
@@ -28,6 +29,8 @@ pub struct UrlTemplate {
     pub fields: UrlTemplateFields,
     /// How many inlays use it.
     pub inlays: u64,
+    /// When the first real tap came in at its address; `None` before.
+    pub first_tap_at: Option<Timestamp>,
 }
 
 /// The writable members of a URL template.

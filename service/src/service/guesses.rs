@@ -1,5 +1,7 @@
 //! Wrong codes of chips whose codes are short: 32 bits can be guessed in hours.
 
+use std::sync::{Mutex, PoisonError};
+
 use quick_cache::sync::Cache;
 
 use crate::clock::Timestamp;
@@ -14,7 +16,11 @@ const WINDOW_MILLIS: i64 = 60 * 60 * 1000;
 const KEPT: usize = 10_000;
 
 /// Wrong codes by chip, on this node.
-pub(crate) struct Guesses(Cache<Uid, Wrong>);
+pub(crate) struct Guesses {
+    wrong: Cache<Uid, Wrong>,
+    /// Chips whose codes are not checked since a moment ago, and of which nobody was told yet.
+    reached: Mutex<Vec<Uid>>,
+}
 
 #[derive(Clone, Copy)]
 struct Wrong {
@@ -24,7 +30,10 @@ struct Wrong {
 
 impl Default for Guesses {
     fn default() -> Self {
-        Self(Cache::new(KEPT))
+        Self {
+            wrong: Cache::new(KEPT),
+            reached: Mutex::default(),
+        }
     }
 }
 
@@ -42,11 +51,20 @@ impl Guesses {
             codes: 0,
         });
         let codes = wrong.codes.saturating_add(1);
-        self.0.insert(uid, Wrong { codes, ..wrong });
+        self.wrong.insert(uid, Wrong { codes, ..wrong });
+        let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        if codes == WRONG_MAX && reached.len() < KEPT {
+            reached.push(uid);
+        }
+    }
+
+    /// Takes the chips whose codes are not checked since the last time.
+    pub(crate) fn take_reached(&self) -> Vec<Uid> {
+        std::mem::take(&mut *self.reached.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn counted(&self, uid: Uid, now: Timestamp) -> Option<Wrong> {
-        let wrong = self.0.get(&uid)?;
+        let wrong = self.wrong.get(&uid)?;
         (now.millis_since(wrong.since) < WINDOW_MILLIS).then_some(wrong)
     }
 }
@@ -63,6 +81,9 @@ mod tests {
             assert!(!guesses.are_too_many(uid, now));
             guesses.note(uid, now);
         }
+        guesses.note(uid, now);
+        assert_eq!(guesses.take_reached(), [uid]);
+        assert!(guesses.take_reached().is_empty());
         assert!(guesses.are_too_many(uid, now.plus_millis(WINDOW_MILLIS - 1)));
         assert!(!guesses.are_too_many(Uid::from_bytes([5; 7]), now));
         assert!(!guesses.are_too_many(uid, now.plus_millis(WINDOW_MILLIS)));

@@ -1,62 +1,116 @@
-//! Configuration of tags as taps need it, kept in memory. What is kept was read
-//! under an epoch of the configuration and is void under the next one; counters,
-//! keys and properties are never kept.
+//! Configuration of tags as taps need it, kept in memory. What is kept of a tag or of an
+//! experience is void once it is changed; counters, keys and properties are never kept.
 
+use std::hash::{BuildHasher as _, RandomState};
+use std::ops::Deref;
 use std::sync::Arc;
 
-use quick_cache::sync::Cache;
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
-use super::template_cache::{OpenedInlay, TemplateCache};
+use super::tap_tag::TapTag;
+use super::template_cache::TemplateCache;
+use crate::clock::Stopwatch;
 use crate::experience::{Content, PublishedExperience};
-use crate::id::{InlayId, TagId, UrlTemplateId};
+use crate::id::{ExperienceId, TagId};
 use crate::inlay::verify::Candidate;
 use crate::keyring::{Keyring, KeyringError};
 use crate::metrics::CacheMetrics;
-use crate::storage::{BoundInlay, Storage, StorageError, TagKey, TagTap};
-use crate::tag::{Status, Tag};
+use crate::storage::{BoundInlay, Part, Storage, StorageError, TagKey, TagTap};
 
-/// Tags kept at the most.
-const KEPT: usize = 200_000;
+/// What the cache itself takes for a tag: its place by id, and that by slug.
+const PLACE: usize = 56;
+const PLACE_BY_SLUG: usize = 40;
+/// About what a tag takes with both places, if its texts are short: by it the budget is shared
+/// between them.
+const TAG: usize = 300;
+/// Experiences kept at the most. Owners have few, and many tags of each.
+const EXPERIENCES: usize = 1_000;
+/// Tags that are read at once ahead of their taps.
+const PAGE: usize = 500;
 
 /// The cache.
 pub(crate) struct TagCache {
     storage: Arc<dyn Storage>,
     keyring: Arc<Keyring>,
     templates: Arc<TemplateCache>,
-    by_slug: Cache<Box<str>, Kept>,
-    by_id: Cache<TagId, Kept>,
+    tags: Cache<TagId, Kept<TapTag>, Bytes>,
+    /// Which tag has the slug with this hash. What is found says by itself whether it has it.
+    ids: Cache<u64, TagId>,
+    hasher: RandomState,
+    experiences: Cache<ExperienceId, Kept<Option<PublishedExperience>>>,
     metrics: CacheMetrics,
 }
 
-#[derive(Clone)]
-struct Kept {
+/// What was read under an epoch of configuration.
+struct Kept<T> {
     epoch: u64,
-    tag: Arc<CachedTag>,
+    value: Arc<T>,
 }
 
-/// A tag with its inlays' keys at hand.
-#[derive(Debug)]
+impl<T> Clone for Kept<T> {
+    fn clone(&self) -> Self {
+        Self {
+            epoch: self.epoch,
+            value: Arc::clone(&self.value),
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Bytes;
+
+impl Weighter<TagId, Kept<TapTag>> for Bytes {
+    fn weight(&self, _: &TagId, kept: &Kept<TapTag>) -> u64 {
+        (PLACE + kept.value.bytes()) as u64
+    }
+}
+
+/// A tag with its inlays' keys at hand, and what a tap leads to.
+#[derive(Clone, Debug)]
 pub(crate) struct CachedTag {
-    tap: TagTap,
-    candidates: Result<Vec<Candidate>, KeyringError>,
-    of_templates: Result<Vec<OpenedInlay>, KeyringError>,
-    /// Whether codes of one of its inlays can ever prove a tap.
-    rolls: bool,
+    tag: Arc<TapTag>,
+    experience: Arc<Option<PublishedExperience>>,
+}
+
+impl Deref for CachedTag {
+    type Target = TapTag;
+
+    fn deref(&self) -> &TapTag {
+        &self.tag
+    }
 }
 
 impl TagCache {
-    /// Nothing is kept yet.
+    /// Nothing is kept yet; at most `budget` bytes will be.
     pub(super) fn new(
         storage: Arc<dyn Storage>,
         keyring: Arc<Keyring>,
         templates: Arc<TemplateCache>,
+        budget: usize,
     ) -> Self {
+        let tags = budget / TAG;
+        let by_slug = tags * PLACE_BY_SLUG;
+        let options = OptionsBuilder::new()
+            .estimated_items_capacity(tags)
+            .weight_capacity(budget.saturating_sub(by_slug) as u64)
+            // Those that were dropped lately are known for a while by nothing but a place.
+            .ghost_allocation(0.1)
+            .build()
+            .expect("both capacities are set");
         Self {
             storage,
             keyring,
             templates,
-            by_slug: Cache::new(KEPT),
-            by_id: Cache::new(KEPT),
+            tags: Cache::with_options(
+                options,
+                Bytes,
+                DefaultHashBuilder::default(),
+                DefaultLifecycle::default(),
+            ),
+            ids: Cache::new(tags),
+            hasher: RandomState::new(),
+            experiences: Cache::new(EXPERIENCES),
             metrics: CacheMetrics::default(),
         }
     }
@@ -67,39 +121,54 @@ impl TagCache {
     }
 
     /// A tag as it is configured now. `None` for no tag, or a deleted one.
-    pub(crate) async fn get(
-        &self,
-        key: TagKey<'_>,
-    ) -> Result<Option<Arc<CachedTag>>, StorageError> {
-        // The epoch is read first: what changes after it makes the entry void.
-        let epoch = self.storage.configuration_epoch();
-        let kept = match key {
-            TagKey::Slug(slug) => self.by_slug.get(slug),
-            TagKey::Id(id) => self.by_id.get(&id),
-        };
-        if let Some(kept) = kept.filter(|kept| Some(kept.epoch) == epoch) {
-            self.metrics.hits.inc();
-            return Ok(Some(kept.tag));
-        }
-        self.metrics.misses.inc();
-        let Some(tag) = self.read(key).await? else {
+    pub(crate) async fn get(&self, key: TagKey<'_>) -> Result<Option<CachedTag>, StorageError> {
+        let Some(tag) = self.tag(key).await? else {
             return Ok(None);
         };
-        let tag = Arc::new(tag);
+        let experience = self.experience(tag.experience_id()).await?;
+        Ok(Some(CachedTag { tag, experience }))
+    }
+
+    async fn tag(&self, key: TagKey<'_>) -> Result<Option<Arc<TapTag>>, StorageError> {
+        let (id, slug) = match key {
+            TagKey::Slug(slug) => (self.ids.get(&self.hash(slug)), Some(slug)),
+            TagKey::Id(id) => (Some(id), None),
+        };
+        let kept = id.and_then(|id| self.holds(Part::Tag(id), self.tags.get(&id)));
+        if let Some(tag) = kept.filter(|tag| slug.is_none_or(|slug| tag.slug() == slug)) {
+            self.metrics.hits.inc();
+            return Ok(Some(tag));
+        }
+        self.metrics.misses.inc();
+        // The epoch is read first: what changes after it makes the entry void.
+        let epoch = self.storage.configuration_epoch();
+        let Some(tap) = self.storage.tag_tap(key).await? else {
+            return Ok(None);
+        };
+        let tag = Arc::new(self.opened(tap).await?);
         if let Some(epoch) = epoch {
-            let kept = Kept {
-                epoch,
-                tag: Arc::clone(&tag),
-            };
-            let slug = match key {
-                // It may be a former one.
-                TagKey::Slug(slug) => slug,
-                TagKey::Id(_) => tag.slug(),
-            };
-            self.by_slug.insert(slug.into(), kept.clone());
-            self.by_id.insert(tag.id(), kept);
+            self.keep(epoch, &tag);
         }
         Ok(Some(tag))
+    }
+
+    async fn experience(
+        &self,
+        id: Option<ExperienceId>,
+    ) -> Result<Arc<Option<PublishedExperience>>, StorageError> {
+        let Some(id) = id else {
+            return Ok(Arc::default());
+        };
+        if let Some(kept) = self.holds(Part::Experience(id), self.experiences.get(&id)) {
+            return Ok(kept);
+        }
+        let epoch = self.storage.configuration_epoch();
+        let value = Arc::new(self.storage.published_now(id).await?);
+        if let Some(epoch) = epoch {
+            let value = Arc::clone(&value);
+            self.experiences.insert(id, Kept { epoch, value });
+        }
+        Ok(value)
     }
 
     /// A tag as it is configured now, read past the cache.
@@ -107,127 +176,87 @@ impl TagCache {
         let Some(tap) = self.storage.tag_tap(key).await? else {
             return Ok(None);
         };
-        let mut rolls = !tap.inlays.rolling.is_empty();
-        if !tap.inlays.of_templates.is_empty() {
-            let templates = self.templates.current().await?;
-            rolls |= tap.inlays.of_templates.iter().any(|inlay| {
-                let template = templates.get(inlay.url_template_id);
-                template.is_some_and(|template| template.template.proves_taps())
-            });
+        let experience = match tap.tag.fields.experience_id {
+            Some(id) => self.storage.published_now(id).await?,
+            None => None,
+        };
+        Ok(Some(CachedTag {
+            tag: Arc::new(self.opened(tap).await?),
+            experience: Arc::new(experience),
+        }))
+    }
+
+    /// Reads tags ahead of their taps, until all are at hand or the budget is used. It takes
+    /// at most half of a processor.
+    pub(crate) async fn fill(&self) -> Result<(), StorageError> {
+        let mut after = TagId(0);
+        loop {
+            let stopwatch = Stopwatch::start();
+            let Some(epoch) = self.storage.configuration_epoch() else {
+                return Ok(());
+            };
+            let page = self.storage.tag_taps(after, PAGE).await?;
+            let Some(last) = page.last() else {
+                return Ok(());
+            };
+            after = last.tag.id;
+            let weight = self.tags.weight();
+            for tap in page {
+                let tag = Arc::new(self.opened(tap).await?);
+                self.keep(epoch, &tag);
+            }
+            // Full: what comes in drops what is there.
+            if self.tags.weight() <= weight {
+                return Ok(());
+            }
+            tokio::time::sleep(stopwatch.elapsed()).await;
         }
-        Ok(Some(CachedTag::new(tap, rolls, &self.keyring)))
+    }
+
+    async fn opened(&self, tap: TagTap) -> Result<TapTag, StorageError> {
+        if tap.inlays.of_templates.is_empty() {
+            return Ok(TapTag::new(tap, &self.keyring, |_| false));
+        }
+        let templates = self.templates.current().await?;
+        // The settings of a template that has inlays never change.
+        Ok(TapTag::new(tap, &self.keyring, |id| {
+            let template = templates.get(id);
+            template.is_some_and(|template| template.template.proves_taps())
+        }))
+    }
+
+    /// What is kept of a part, if the part was not changed since.
+    fn holds<T>(&self, part: Part, kept: Option<Kept<T>>) -> Option<Arc<T>> {
+        let kept = kept?;
+        let changed = self.storage.changed_at(part)?;
+        (changed <= kept.epoch).then_some(kept.value)
+    }
+
+    fn keep(&self, epoch: u64, tag: &Arc<TapTag>) {
+        self.ids.insert(self.hash(tag.slug()), tag.id());
+        let value = Arc::clone(tag);
+        self.tags.insert(tag.id(), Kept { epoch, value });
+    }
+
+    fn hash(&self, slug: &str) -> u64 {
+        self.hasher.hash_one(slug)
     }
 }
 
 impl CachedTag {
-    /// A tag as it was just read.
-    fn new(tap: TagTap, rolls: bool, keyring: &Keyring) -> Self {
-        let candidates = tap
-            .inlays
-            .rolling
-            .iter()
-            .map(|inlay| Candidate::of(inlay, keyring))
-            .collect();
-        let of_templates = tap
-            .inlays
-            .of_templates
-            .iter()
-            .map(|inlay| OpenedInlay::of(inlay, keyring))
-            .collect();
-        Self {
-            tap,
-            candidates,
-            of_templates,
-            rolls,
-        }
-    }
-
-    /// Its id.
-    pub(crate) fn id(&self) -> TagId {
-        self.tap.tag.id
-    }
-
-    /// The last part of its URL as it is now; it may have been found by a former one.
-    pub(crate) fn slug(&self) -> &str {
-        self.tap.tag.fields.slug.as_str()
-    }
-
-    /// Whether it is in use.
-    pub(crate) fn status(&self) -> Status {
-        self.tap.tag.fields.status
-    }
-
-    /// Whether it lives in the simulated world.
-    pub(crate) fn simulated(&self) -> bool {
-        self.tap.tag.simulated
-    }
-
-    /// The tag; its properties are empty here, and its counts are old.
-    pub(crate) fn tag(&self) -> &Tag {
-        &self.tap.tag
-    }
-
     /// Its experience's published version.
     pub(crate) fn experience(&self) -> Option<&PublishedExperience> {
-        self.tap.experience.as_ref()
+        Option::as_ref(&self.experience)
     }
 
     /// The studio experience's id as the payload names it: empty for a redirect.
     pub(crate) fn studio_id(&self) -> String {
-        match &self.tap.experience {
+        match self.experience() {
             Some(PublishedExperience {
                 version, content, ..
             }) if matches!(**content, Content::Studio { .. }) => version.experience_id.to_string(),
             _ => String::new(),
         }
-    }
-
-    /// Whether it has an inlay whose codes can ever prove a tap.
-    pub(crate) fn rolls(&self) -> bool {
-        self.rolls
-    }
-
-    /// Its inlays that write their URLs by templates, with their keys.
-    pub(crate) fn of_templates(&self) -> Result<&[OpenedInlay], KeyringError> {
-        self.of_templates.as_deref().map_err(Clone::clone)
-    }
-
-    /// The template of the address at which a tap was: that of the inlay that made its code, or
-    /// else of its first inlay; `None` for the canonical form.
-    pub(crate) fn url_template(&self, inlay: Option<InlayId>) -> Option<UrlTemplateId> {
-        let inlays = &self.tap.inlays;
-        let made = inlays
-            .of_templates
-            .iter()
-            .find(|known| Some(known.id) == inlay);
-        let only = || {
-            inlays
-                .of_templates
-                .first()
-                .filter(|_| inlays.rolling.is_empty())
-        };
-        made.or_else(only).map(|inlay| inlay.url_template_id)
-    }
-
-    /// Its inlays that make codes of the canonical form, with their keys.
-    pub(crate) fn candidates(&self) -> Result<&[Candidate], KeyringError> {
-        self.candidates.as_deref().map_err(Clone::clone)
-    }
-
-    /// The inlay behind the candidate at `index`, and the version of its keys.
-    pub(crate) fn inlay(&self, index: usize) -> (InlayId, u32) {
-        let inlay = &self.tap.inlays.rolling[index];
-        (inlay.id, inlay.key_version)
-    }
-
-    /// Whether it has an inlay whose codes prove nothing, or that makes none.
-    pub(crate) fn has_static_inlay(&self) -> bool {
-        let inlays = &self.tap.inlays;
-        inlays.has_static
-            || inlays
-                .of_templates
-                .iter()
-                .any(|inlay| !inlay.technology.rolls())
     }
 }
 

@@ -1,11 +1,12 @@
-//! URL templates and their inlays as taps need them, kept in memory: void under the next epoch of
-//! the configuration, as the tags are.
+//! URL templates and their inlays as taps need them, kept in memory until they are changed, as
+//! the tags are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use quick_cache::sync::Cache;
 
+use crate::clock::Timestamp;
 use crate::id::{InlayId, TagId, UrlTemplateId};
 use crate::inlay::key::InlayKeys;
 use crate::inlay::technology::ntag424::MetaKey;
@@ -13,7 +14,7 @@ use crate::inlay::template::{Addressed, Request, Template};
 use crate::inlay::{Technology, Uid};
 use crate::inventory::{SharedKey, SharedKeySource, URL_TEMPLATES_MAX, UrlTemplate};
 use crate::keyring::{Keyring, KeyringError};
-use crate::storage::{Storage, StorageError, TemplateInlay};
+use crate::storage::{Part, Storage, StorageError, TemplateInlay};
 
 /// Inlays kept at the most, by their UID.
 const KEPT: usize = 200_000;
@@ -24,6 +25,8 @@ pub(crate) struct TemplateCache {
     keyring: Arc<Keyring>,
     templates: RwLock<Option<(u64, Arc<Templates>)>>,
     inlays: Cache<Uid, (u64, Arc<OpenedInlay>)>,
+    /// Those at whose address a tap is noted.
+    tapped: RwLock<HashSet<UrlTemplateId>>,
 }
 
 /// All templates, by their hosts.
@@ -31,7 +34,7 @@ pub(crate) struct TemplateCache {
 pub(crate) struct Templates {
     by_host: HashMap<String, Vec<Arc<TapTemplate>>>,
     /// Those with a slug in their host.
-    elsewhere: Vec<Arc<TapTemplate>>,
+    any_host: Vec<Arc<TapTemplate>>,
     by_id: HashMap<UrlTemplateId, Arc<TapTemplate>>,
 }
 
@@ -57,6 +60,8 @@ pub(crate) struct OpenedInlay {
     pub(crate) url_template_id: UrlTemplateId,
     /// The tag it is bound to.
     pub(crate) tag_id: Option<TagId>,
+    /// Whether it lives in the simulated world.
+    pub(crate) simulated: bool,
     /// Counts the replacements of its keys.
     pub(crate) key_version: u32,
     /// Its keys.
@@ -71,16 +76,17 @@ impl TemplateCache {
             keyring,
             templates: RwLock::default(),
             inlays: Cache::new(KEPT),
+            tapped: RwLock::default(),
         }
     }
 
     /// The templates as they are configured now.
     pub(crate) async fn current(&self) -> Result<Arc<Templates>, StorageError> {
-        // The epoch is read first: what changes after it makes the entry void.
-        let epoch = self.storage.configuration_epoch();
-        if let Some(templates) = self.kept(epoch) {
+        if let Some(templates) = self.kept() {
             return Ok(templates);
         }
+        // The epoch is read first: what changes after it makes the entry void.
+        let epoch = self.storage.configuration_epoch();
         let templates = Arc::new(self.read().await?);
         if let Some(epoch) = epoch {
             let mut kept = self
@@ -92,13 +98,14 @@ impl TemplateCache {
         Ok(templates)
     }
 
-    fn kept(&self, epoch: Option<u64>) -> Option<Arc<Templates>> {
+    fn kept(&self) -> Option<Arc<Templates>> {
         let kept = self
             .templates
             .read()
             .unwrap_or_else(PoisonError::into_inner);
         let (of, templates) = kept.as_ref()?;
-        (Some(*of) == epoch).then(|| Arc::clone(templates))
+        let changed = self.storage.changed_at(Part::UrlTemplates)?;
+        (changed <= *of).then(|| Arc::clone(templates))
     }
 
     /// The templates, read past the cache.
@@ -118,10 +125,26 @@ impl TemplateCache {
                     let host = host.to_owned();
                     templates.by_host.entry(host).or_default().push(template);
                 }
-                None => templates.elsewhere.push(template),
+                None => templates.any_host.push(template),
             }
         }
         Ok(templates)
+    }
+
+    /// Notes that a real tap came in at a template's address, once for each start.
+    pub(crate) async fn note_tap(&self, id: UrlTemplateId, at: Timestamp) {
+        let tapped = || self.tapped.read().unwrap_or_else(PoisonError::into_inner);
+        if tapped().contains(&id) {
+            return;
+        }
+        // The tap is recorded and answered whether this works or not.
+        match self.storage.note_template_tap(id, at).await {
+            Ok(()) => {
+                let mut tapped = self.tapped.write().unwrap_or_else(PoisonError::into_inner);
+                tapped.insert(id);
+            }
+            Err(error) => tracing::warn!("a template's first tap was not noted: {error}"),
+        }
     }
 
     async fn meta_keys(
@@ -151,12 +174,13 @@ impl TemplateCache {
         &self,
         uid: Uid,
     ) -> Result<Option<Result<Arc<OpenedInlay>, KeyringError>>, StorageError> {
-        let epoch = self.storage.configuration_epoch();
         if let Some((of, inlay)) = self.inlays.get(&uid)
-            && Some(of) == epoch
+            && let Some(changed) = self.storage.changed_at(Part::Inlay(inlay.id))
+            && changed <= of
         {
             return Ok(Some(Ok(inlay)));
         }
+        let epoch = self.storage.configuration_epoch();
         let Some(inlay) = self.storage.template_inlay(uid).await? else {
             return Ok(None);
         };
@@ -178,7 +202,7 @@ impl Templates {
             _ => &host,
         };
         let here = self.by_host.get(host).into_iter().flatten();
-        here.chain(&self.elsewhere).find_map(|template| {
+        here.chain(&self.any_host).find_map(|template| {
             let addressed = template.template.read(request)?;
             Some((Arc::clone(template), addressed))
         })
@@ -193,7 +217,7 @@ impl Templates {
     pub(crate) fn answer_at(&self, host: &str) -> bool {
         self.by_host.contains_key(host)
             || self
-                .elsewhere
+                .any_host
                 .iter()
                 .any(|template| template.template.answers_at(host))
     }
@@ -221,6 +245,7 @@ impl OpenedInlay {
             technology: inlay.technology,
             url_template_id: inlay.url_template_id,
             tag_id: inlay.tag_id,
+            simulated: inlay.simulated,
             key_version: inlay.key_version,
             keys: keyring.inlay_keys(inlay.keys.as_ref(), inlay.uid, inlay.technology)?,
         })

@@ -43,6 +43,11 @@ pub struct Overrides {
     #[schema(minimum = 1, maximum = 1200)]
     pub retention_months: Option<u32>,
 
+    /// How many months rows of the audit log are kept. Default: `24`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 1200)]
+    pub audit_months: Option<u32>,
+
     /// The redirect target of simulated tags: the built-in stand-in (`stand_in`), or the experience's own (`real`). Default: `stand_in`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulated_targets: Option<SimulatedTargets>,
@@ -78,7 +83,7 @@ impl OfField for InvalidSetting {
     }
 }
 
-/// Most months interactions can be kept.
+/// Most months that something can be kept.
 const RETENTION_MAX: u32 = 1200;
 
 impl Settings {
@@ -124,6 +129,15 @@ impl Settings {
             }
             settings.retention_months = months;
         }
+        if let Some(months) = over.audit_months {
+            if !(1..=RETENTION_MAX).contains(&months) {
+                return Err(invalid(
+                    "audit_months",
+                    "Rows of the audit log are kept for 1 to 1200 months.",
+                )());
+            }
+            settings.audit_months = months;
+        }
         if let Some(targets) = over.simulated_targets {
             settings.simulated_targets = targets;
         }
@@ -165,6 +179,11 @@ pub struct Fixed {
 }
 
 impl Overrides {
+    /// Whether there is a setting `name`.
+    pub fn has(name: &str) -> bool {
+        serde_json::from_value::<Self>(serde_json::json!({name: null})).is_ok()
+    }
+
     /// Whether it names the setting `name`.
     pub fn names(&self, name: &str) -> bool {
         self.members().contains_key(name)
@@ -262,6 +281,7 @@ mod tests {
                 "trusted_proxies",
             ),
             (r#"{"retention_months": 0}"#, "retention_months"),
+            (r#"{"audit_months": 1201}"#, "audit_months"),
             (r#"{"hosts": ["a.example:80"]}"#, "hosts"),
         ] {
             let over = serde_json::from_str(json).unwrap();

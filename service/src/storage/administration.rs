@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{Conflict, StorageError};
-use crate::admin_token::{StoredToken, TokenHash};
+use crate::admin_token::{NewStoredToken, StoredToken, TokenHash};
 use crate::clock::Timestamp;
 use crate::id::TokenId;
 use crate::keyring::SealedWrappingKey;
@@ -31,8 +31,8 @@ pub trait Administration: Send + Sync {
     /// What `edit` refuses.
     async fn edit_settings(&self, edit: SettingsEdit) -> Result<Overrides, StorageError>;
 
-    /// Any inlay's or master key in its stored form. Where there is one, the key
-    /// that wraps them must not be made anew, and must be the one that opens it.
+    /// Any inlay's or master key in its stored form. If there is one, the key
+    /// that wraps them must not be made again, and must be the one that opens it.
     async fn any_wrapped_key(&self) -> Result<Option<Vec<u8>>, StorageError>;
 
     /// At most `limit` stored admin tokens, the oldest first, beginning behind `after`.
@@ -43,17 +43,20 @@ pub trait Administration: Send + Sync {
     ) -> Result<Vec<StoredToken>, StorageError>;
 
     /// Stores an admin token by its hash.
-    async fn insert_token(
-        &self,
-        name: String,
-        hash: TokenHash,
-    ) -> Result<StoredToken, StorageError>;
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict::Missing`] for an experience it would be limited to.
+    async fn insert_token(&self, token: NewStoredToken) -> Result<StoredToken, StorageError>;
 
-    /// Removes an admin token. `None` where there is none.
+    /// Removes an admin token. `None` if there is none.
     async fn delete_token(&self, id: TokenId) -> Result<Option<()>, StorageError>;
 
-    /// Whether an admin token with this hash is stored.
-    async fn has_token(&self, hash: TokenHash) -> Result<bool, StorageError>;
+    /// The admin token with this hash, also if it has expired.
+    async fn token(&self, hash: TokenHash) -> Result<Option<StoredToken>, StorageError>;
+
+    /// Notes that an admin token was used at `now`.
+    async fn note_token_use(&self, id: TokenId, now: Timestamp) -> Result<(), StorageError>;
 }
 
 /// What can be seen of a database without opening it for writing.
@@ -74,7 +77,7 @@ pub struct Examination {
 pub struct BackupNote {
     /// When it was made.
     pub at: Timestamp,
-    /// The key that wraps the inlay keys; `None` where the backup does not carry it.
+    /// The key that wraps the inlay keys; `None` if the backup does not carry it.
     pub inlay_key: Option<SealedWrappingKey>,
 }
 

@@ -10,6 +10,7 @@ use crate::revision::Changed;
 use crate::settings::InvalidSetting;
 use crate::sheet::ROWS_MAX;
 use crate::tag::InvalidProperty;
+use crate::webhook::ENDPOINTS_MAX;
 
 /// Most former slugs of a tag. Each is reserved for good and listed with its tag wherever tags
 /// are; a tag that is encoded or printed again has two or three in its life, and a program that
@@ -86,6 +87,9 @@ pub enum Conflict {
         "There are {URL_TEMPLATES_MAX} URL templates, and there can be no more. Delete one first."
     )]
     TooManyTemplates,
+    /// There are as many endpoints of webhooks as there may be.
+    #[error("There are {ENDPOINTS_MAX} webhooks, and there can be no more. Delete one first.")]
+    TooManyWebhooks,
     /// A virtual inlay's counter is at its end.
     #[error(transparent)]
     UsedUp(#[from] UsedUp),
@@ -106,6 +110,9 @@ pub enum Invalid {
     /// The experience is of another kind.
     #[error("The kind of an experience does not change. Create another one for that.")]
     OtherKind,
+    /// The tag would be out of the reach of who makes the change.
+    #[error("This token is limited to some experiences: name one of them.")]
+    NoExperience,
     /// The tag would have such a property.
     #[error(transparent)]
     Property(#[from] InvalidProperty),
@@ -174,6 +181,14 @@ pub enum InUse {
     /// The sheet has as many rows as a sheet can have.
     #[error("The sheet has {ROWS_MAX} rows and takes no more. Begin another.")]
     Full,
+    /// The encoding run is closed.
+    #[error("The run is closed. It encodes again once it is opened.")]
+    RunClosed,
+    /// Every tag of the encoding run has an inlay, or is kept for a chip that is half way.
+    #[error(
+        "Every tag of the run has an inlay, or is kept for one that is half way. Finish or reject those, or begin another run."
+    )]
+    RunFull,
 }
 
 impl OfField for Conflict {
@@ -206,6 +221,7 @@ impl From<Invalid> for FieldError {
     fn from(why: Invalid) -> Self {
         match why {
             Invalid::OtherKind => Self::of("kind", why.to_string()),
+            Invalid::NoExperience => Self::of("experience_id", why.to_string()),
             Invalid::Property(why) => why.into(),
             Invalid::Inlay(why) => why.into(),
             Invalid::UrlTemplate(why) => why.into(),

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::id::{InteractionId, TagId};
-use crate::interaction::{Change, Reason};
+use crate::interaction::{Change, Interaction, Reason};
 
 /// Something that happened, committed before it is told.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -19,8 +19,8 @@ pub enum Event {
     Interaction {
         /// The interaction; its trace is at `/admin/v1/interactions/{id}`.
         interaction_id: InteractionId,
-        /// The tag.
-        tag_id: TagId,
+        /// The tag; null if the inlay that made the code is on none.
+        tag_id: Option<TagId>,
         /// Its time.
         at: Timestamp,
         /// Its `tag_verified`.
@@ -54,10 +54,31 @@ impl Event {
         }
     }
 
+    /// The tap, if it is the event of one.
+    pub const fn tap(&self) -> Option<InteractionId> {
+        match self {
+            Self::Interaction { interaction_id, .. } => Some(*interaction_id),
+            Self::Update { .. } => None,
+        }
+    }
+
     /// Whether it belongs to the simulated world.
     pub const fn simulated(&self) -> bool {
         match self {
             Self::Interaction { simulated, .. } | Self::Update { simulated, .. } => *simulated,
+        }
+    }
+}
+
+impl From<&Interaction> for Event {
+    fn from(interaction: &Interaction) -> Self {
+        Self::Interaction {
+            interaction_id: interaction.id,
+            tag_id: interaction.tag_id,
+            at: interaction.at,
+            tag_verified: interaction.verdict.tag_verified(),
+            reason: interaction.verdict.reason(),
+            simulated: interaction.simulated,
         }
     }
 }

@@ -67,11 +67,11 @@ pub trait Imports: Send + Sync {
 
     /// Makes the next rows of an import that is decided tags, at most
     /// [`ROWS_AT_ONCE`], in their order; answers each with its place among all,
-    /// from 0. Nothing where no row is left: then the import is over.
+    /// from 0. Nothing if no row is left: then the import is over.
     async fn apply_import(&self, import: ImportId) -> Result<Vec<(u64, Imported)>, StorageError>;
 
     /// Gives up an import that is not decided, and removes some of what it set
-    /// aside; `true` where more is left to remove.
+    /// aside; `true` if more is left to remove.
     async fn discard_import(&self, import: ImportId) -> Result<bool, StorageError>;
 
     /// Imports that nobody has been at work on for [`LEFT_AFTER_MILLIS`], and
@@ -132,7 +132,7 @@ pub async fn finish(
 
 /// A row as it is set aside.
 pub(super) struct Aside {
-    /// The slug of a tag to be; `None` where the row changes a tag.
+    /// The slug of a tag to be; `None` if the row changes a tag.
     pub(super) slug: Option<String>,
     /// The chip of its inlay.
     pub(super) uid: Option<Vec<u8>>,

@@ -119,7 +119,7 @@ pub trait Inlays: Send + Sync {
 
     /// What [`record_tap`](super::Taps::record_tap) would decide of a code of `inlay` by its
     /// counter at this moment. Nothing moves.
-    async fn foresee(
+    async fn dry_run_counter(
         &self,
         inlay: InlayId,
         key_version: u32,

@@ -19,11 +19,22 @@ pub const LOOKED_AT_MAX: usize = 20_000;
 /// Most interactions that the numbers of a stretch of time are made from.
 pub const SAMPLE_MAX: usize = 50_000;
 
+/// What rows have for the tag of an interaction that has none: the ids of tags begin at 1. So
+/// they are a history of their own, which is walked, counted and erased as a tag's is.
+pub(super) const NO_TAG: TagId = TagId(0);
+
+/// The tag that a row of the history names.
+pub(super) fn tag_of(row: i64) -> Option<TagId> {
+    Some(TagId(row)).filter(|tag| *tag != NO_TAG)
+}
+
 /// Which interactions; what is absent selects all.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InteractionFilter {
     /// Those of this tag. They are found without looking at others.
     pub tag_id: Option<TagId>,
+    /// Those of inlays that were on no tag. They are found as those of a tag are.
+    pub no_tag: bool,
     /// Those that led to this experience.
     pub experience_id: Option<ExperienceId>,
     /// Those with an authentic code of this inlay.
@@ -45,11 +56,17 @@ pub struct InteractionFilter {
 }
 
 impl InteractionFilter {
+    /// The history that it is looked for in, if that is one tag's or that of no tag.
+    pub(super) fn history(&self) -> Option<TagId> {
+        self.tag_id.or(self.no_tag.then_some(NO_TAG))
+    }
+
     /// Whether it selects `interaction`.
     pub fn selects(&self, interaction: &Interaction) -> bool {
         let reason = interaction.verdict.reason();
         let experience = interaction.experience.map(|version| version.experience_id);
-        self.tag_id.is_none_or(|id| id == interaction.tag_id)
+        self.tag_id.is_none_or(|id| Some(id) == interaction.tag_id)
+            && (!self.no_tag || interaction.tag_id.is_none())
             && self.experience_id.is_none_or(|id| Some(id) == experience)
             && self
                 .inlay_id
@@ -72,7 +89,7 @@ impl InteractionFilter {
 #[derive(Clone, Debug)]
 pub struct Stretch {
     /// What was found in it, each with its tag.
-    pub found: Vec<(Interaction, TagName)>,
+    pub found: Vec<(Interaction, Option<TagName>)>,
     /// Where the next stretch begins; `None` at the end of the history.
     pub next: Option<InteractionId>,
 }
@@ -95,6 +112,8 @@ pub struct Overview {
     pub factory_keys: u64,
     /// Inlays whose counter is at its end.
     pub used_up: u64,
+    /// Tags of which an inlay reported an open tamper loop.
+    pub opened_tags: u64,
 }
 
 /// The operations on the history.
@@ -124,16 +143,16 @@ pub trait Interactions: Send + Sync {
         world: World,
     ) -> Result<Overview, StorageError>;
 
-    /// Forgets some of a tag's visitors; its counts stay. `true` where more are
-    /// left, `None` where there is no such tag, not even a deleted one.
-    async fn erase_visitors(&self, tag: TagId) -> Result<Option<bool>, StorageError>;
+    /// Forgets some of a tag's visitors, or those of inlays on no tag; counts stay. `true`
+    /// if more are left, `None` if there is no such tag, not even a deleted one.
+    async fn erase_visitors(&self, tag: Option<TagId>) -> Result<Option<bool>, StorageError>;
 
-    /// Erases what a stretch of a tag's history says of visitors: client,
+    /// Erases what a stretch of a tag's history, or of that of inlays on no tag, says of visitors: client,
     /// country, whether they came before, and what they wrote. It begins at
     /// `from` or at the newest interaction; answers where the next one begins.
     async fn erase_history(
         &self,
-        tag: TagId,
+        tag: Option<TagId>,
         from: Option<InteractionId>,
     ) -> Result<Option<InteractionId>, StorageError>;
 }

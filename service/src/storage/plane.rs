@@ -9,8 +9,12 @@
 //! here: there speed and races decide, and each database has its own way.
 
 pub(super) mod administration;
+pub(super) mod audit;
+mod callers;
 pub(super) mod counters;
 pub(super) mod dialect;
+mod encoding_runs;
+mod encodings;
 pub(super) mod experiences;
 mod images;
 mod imports;
@@ -20,16 +24,23 @@ mod sheets;
 pub(super) mod tags;
 mod url_templates;
 mod virtual_inlays;
+pub(super) mod webhooks;
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
-use super::StorageError;
 use super::value::{Row, Value, values};
+use super::{Part, StorageError};
+use crate::audit::Note;
+use crate::caller;
 use crate::clock::Timestamp;
 use crate::id::{InlayId, TagId};
 use crate::inlay::counter::{CounterState, MirrorState};
+use crate::scope::Reach;
 use dialect::Dialect;
+use tags::Ranking;
 
 /// A statement and its parameters.
 pub(super) type Question<'a> = (&'a str, &'a [Value<'a>]);
@@ -39,6 +50,11 @@ pub(super) type Question<'a> = (&'a str, &'a [Value<'a>]);
 pub(super) trait Query: Send {
     /// Which of the two it is.
     fn dialect(&self) -> Dialect;
+
+    /// What the caller may see. What is out of it is not there for them.
+    fn reach(&self) -> &Reach {
+        &Reach::EVERYTHING
+    }
 
     /// The rows of a statement, which stays prepared. It is written as [`dialect`] says.
     async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StorageError>;
@@ -101,7 +117,8 @@ pub(super) struct TagCounts {
     pub(super) last_scan_at: Timestamp,
 }
 
-/// A transaction that changes configuration. No other one runs meanwhile, on no node:
+/// A transaction that changes configuration. What is changed for a caller is in the audit log,
+/// by the commit of the change. No other one runs meanwhile, on no node:
 /// what it reads stays so until it ends, but for what taps and updates write. Rows that
 /// those write are locked with `FOR UPDATE` before they are changed here.
 #[async_trait]
@@ -112,8 +129,21 @@ pub(super) trait Transaction: Query {
     /// Runs a statement that answers no rows, and counts the rows it changed.
     async fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StorageError>;
 
-    /// What taps need to know is changed by this transaction: caches are void after its commit.
+    /// Configuration is changed by this transaction: caches are void after its commit.
     fn changes_configuration(&mut self);
+
+    /// The same, if nothing else that a cache holds is changed than this part; `None` for what
+    /// none holds, but others hear of.
+    fn changes(&mut self, _part: Option<Part>) {
+        self.changes_configuration();
+    }
+
+    /// Tells the audit log what is changed; the last note counts. Without one, a change that
+    /// writes rows has its row all the same: the resource that was addressed.
+    fn note(&mut self, _: Note) {}
+
+    /// What is changed shows nobody anything yet, or no more: it has no row in the audit log.
+    fn is_no_change(&mut self) {}
 
     /// Makes the row of an inlay's counter what taps made of it. Taps that come wait until
     /// the transaction is over, and are decided by the row then.
@@ -143,7 +173,14 @@ pub(super) trait Database: Send + Sync {
     /// list can be in the newest order.
     async fn settle_few(&self) {}
 
-    /// Runs an operation of one statement, or of several that need not agree.
+    /// Tags in the orders of their taps, at most 30 s old, if the database does not order them
+    /// fast enough by itself.
+    async fn ranking(&self) -> Result<Option<Arc<Ranking>>, StorageError> {
+        Ok(None)
+    }
+
+    /// Runs an operation of one statement, or of several that need not agree, for whoever
+    /// calls.
     async fn read<A, T>(
         &self,
         name: &'static str,
@@ -152,10 +189,70 @@ pub(super) trait Database: Send + Sync {
     ) -> Result<T, StorageError>
     where
         A: Send + Sync + 'static,
-        T: Send + 'static;
+        T: Send + 'static,
+    {
+        let reach = caller::reach();
+        if reach.limit().is_none() {
+            return self.run_read(name, arguments, operation).await;
+        }
+        let called = (arguments, operation, reach);
+        self.run_read(name, called, |db, called| {
+            Box::pin(callers::read(db, called))
+        })
+        .await
+    }
 
-    /// Runs an operation whose statements all read as of one moment.
+    /// Runs an operation whose statements all read as of one moment, for whoever calls.
     async fn read_snapshot<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Read<A, T>,
+    ) -> Result<T, StorageError>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let reach = caller::reach();
+        if reach.limit().is_none() {
+            return self.run_read_snapshot(name, arguments, operation).await;
+        }
+        let called = (arguments, operation, reach);
+        self.run_read_snapshot(name, called, |db, called| {
+            Box::pin(callers::read(db, called))
+        })
+        .await
+    }
+
+    /// Runs an operation in a transaction, for whoever calls, and returns after its commit is
+    /// on disk.
+    async fn change<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Change<A, T>,
+    ) -> Result<T, StorageError>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let Some(caller) = caller::current() else {
+            return self.run_change(name, arguments, operation).await;
+        };
+        let called = (arguments, operation, Arc::clone(&caller));
+        let (changed, recorded) = self
+            .run_change(name, called, |tx, called| {
+                Box::pin(callers::change(tx, called))
+            })
+            .await?;
+        if recorded {
+            caller.set_recorded();
+        }
+        Ok(changed)
+    }
+
+    /// What [`Self::read`] does for a caller whom nothing limits.
+    async fn run_read<A, T>(
         &self,
         name: &'static str,
         arguments: A,
@@ -165,8 +262,19 @@ pub(super) trait Database: Send + Sync {
         A: Send + Sync + 'static,
         T: Send + 'static;
 
-    /// Runs an operation in a transaction, and returns after its commit is on disk.
-    async fn change<A, T>(
+    /// What [`Self::read_snapshot`] does for a caller whom nothing limits.
+    async fn run_read_snapshot<A, T>(
+        &self,
+        name: &'static str,
+        arguments: A,
+        operation: Read<A, T>,
+    ) -> Result<T, StorageError>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static;
+
+    /// What [`Self::change`] does for a caller whom nothing limits.
+    async fn run_change<A, T>(
         &self,
         name: &'static str,
         arguments: A,
@@ -194,13 +302,10 @@ async fn insert_rows(
     rows: Vec<Vec<Value<'_>>>,
     then: &str,
 ) -> Result<Vec<Row>, StorageError> {
-    /// Few statements of other numbers of rows stay prepared: powers of two up to this.
-    const AT_ONCE: usize = 32;
     let names = columns.join(", ");
     let mut answers = Vec::with_capacity(rows.len());
     let mut rest = rows.into_iter();
-    while rest.len() > 0 {
-        let many = 1 << AT_ONCE.min(rest.len()).ilog2();
+    for many in pieces(rest.len()) {
         let values: Vec<_> = rest.by_ref().take(many).flatten().collect();
         let places: Vec<_> = (0..many)
             .map(|row| {
@@ -216,4 +321,16 @@ async fn insert_rows(
         answers.extend(tx.query(&sql, &values).await?);
     }
     Ok(answers)
+}
+
+/// In which pieces statements of many rows, or of many values, take `all` of them. Few
+/// statements of other numbers stay prepared: pieces have powers of two up to 32.
+fn pieces(all: usize) -> impl Iterator<Item = usize> {
+    const AT_ONCE: usize = 32;
+    let mut rest = all;
+    std::iter::from_fn(move || {
+        let many = 1 << AT_ONCE.min(rest).checked_ilog2()?;
+        rest -= many;
+        Some(many)
+    })
 }

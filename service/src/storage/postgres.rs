@@ -41,7 +41,7 @@ use tokio::sync::{Mutex as AsyncMutex, broadcast, mpsc};
 use tokio::task::AbortHandle;
 
 pub use address::{Address, InvalidAddress};
-pub use migrate::{OpenError, examine};
+pub use migrate::{OpenError, check_audit, examine};
 pub use time::Time;
 pub use transfer::PostgresEnd;
 

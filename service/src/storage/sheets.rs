@@ -52,6 +52,6 @@ pub trait Sheets: Send + Sync {
         row: RowFields,
     ) -> Result<Option<SheetRow>, StorageError>;
 
-    /// All rows of a sheet, in their order; `None` where there is no such sheet.
+    /// All rows of a sheet, in their order; `None` if there is no such sheet.
     async fn sheet_rows(&self, id: SheetId) -> Result<Option<Vec<SheetRow>>, StorageError>;
 }

@@ -6,11 +6,13 @@
 
 mod backup;
 mod connection;
+mod epochs;
 mod fold;
 mod interactions;
 mod lock;
 mod migrate;
 mod plane;
+mod ranking;
 mod readers;
 mod restore;
 mod row;
@@ -34,20 +36,22 @@ use tokio::sync::broadcast;
 use tokio::time::timeout;
 
 pub use connection::APPLICATION_ID;
-pub use migrate::{OpenError, check_sqlite, examine};
+pub use migrate::{OpenError, check_audit, check_sqlite, examine};
 pub use restore::{Restore, move_aside};
 pub use transfer::SqliteEnd;
 
+use super::interactions::NO_TAG;
 use super::payload_reads::PayloadReads;
-use super::plane::administration::ANY_WRAPPED_KEY;
+use super::plane::administration::{ANY_WRAPPED_KEY, ANY_WRAPPED_ROOT};
 use super::refused_updates::RefusedUpdates;
-use super::{BackupNote, Queue, Storage, StorageError, StorageMetrics, Swept};
+use super::{BackupNote, Part, Queue, Storage, StorageError, StorageMetrics, Swept};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
 use crate::panics;
 use crate::storage::Told;
 use fold::Slice;
 use lock::Lock;
+use ranking::Rankings;
 use readers::Readers;
 use writer::{Write, Writer};
 
@@ -68,6 +72,7 @@ pub struct SqliteStorage {
     next_interaction: AtomicI64,
     payload_reads: PayloadReads,
     refused_updates: RefusedUpdates,
+    rankings: Rankings,
     /// The tag from which the next round of housekeeping looks for old visitors.
     sweep_position: Arc<AtomicI64>,
     /// Simulated time is ahead of the clock by this, in milliseconds.
@@ -78,8 +83,8 @@ pub struct SqliteStorage {
 }
 
 impl SqliteStorage {
-    /// Opens the database at `path`, creating it where no file is; migrates it,
-    /// after a backup, where it is older than this program.
+    /// Opens the database at `path`, creating it if there is none; migrates it,
+    /// after a backup, if it is older than this program.
     pub fn open(
         path: &Path,
         clock: Arc<dyn Clock>,
@@ -104,6 +109,11 @@ impl SqliteStorage {
         expire_keys_of_a_later_clock(&connection, clock.now(), simulated_offset)?;
         // This process is the only one: nobody is at work on an import that is not finished.
         connection.execute("UPDATE imports SET touched_at = 0", [])?;
+        // Nor with deliveries whose outcome was not stored.
+        connection.execute_batch(
+            "UPDATE webhook_deliveries SET next_at = 0 WHERE waits AND attempts = 0;
+             UPDATE webhook_states SET next_at = 0 WHERE waiting > 0",
+        )?;
         let folded = fold::recover(&connection)
             .map_err(|error| OpenError::damaged(&path, &error.to_string()))?;
         let next_interaction = AtomicI64::new(last_interaction(&connection)? + 1);
@@ -123,7 +133,8 @@ impl SqliteStorage {
             next_interaction,
             payload_reads: PayloadReads::default(),
             refused_updates: RefusedUpdates::default(),
-            sweep_position: Arc::new(AtomicI64::new(1)),
+            rankings: Rankings::default(),
+            sweep_position: Arc::new(AtomicI64::new(NO_TAG.0)),
             simulated_offset: AtomicI64::new(simulated_offset),
             closed: AtomicBool::new(false),
             lock: Mutex::new(Some(lock)),
@@ -194,9 +205,13 @@ impl SqliteStorage {
 
 /// Any inlay's or master key in its stored form.
 fn any_wrapped_key(connection: &Connection) -> rusqlite::Result<Option<Vec<u8>>> {
-    connection
-        .query_row(ANY_WRAPPED_KEY, [], |row| row.get(0))
-        .optional()
+    let first = |sql: &str| connection.query_row(sql, [], |row| row.get(0)).optional();
+    // A backup of an earlier version has no such table.
+    let has_roots = "SELECT 1 FROM sqlite_schema WHERE name = 'encoding_roots'";
+    match first(ANY_WRAPPED_KEY)? {
+        None if connection.prepare(has_roots)?.exists([])? => first(ANY_WRAPPED_ROOT),
+        found => Ok(found),
+    }
 }
 
 /// The highest id that an interaction ever had; 0 for none. Interactions go by
@@ -210,7 +225,7 @@ fn last_interaction(connection: &Connection) -> rusqlite::Result<i64> {
     )
 }
 
-/// Where the wall clock is behind the newest interaction, nobody can tell how
+/// If the wall clock is behind the newest interaction, nobody can tell how
 /// old a key is. Keys are removed then, so that none comes back to life when
 /// the clock gets there again. Simulated time is ahead by `simulated_offset`, and
 /// proves nothing about other keys; what it issued in its own future goes, too.
@@ -234,10 +249,10 @@ fn expire_keys_of_a_later_clock(
              rolling keys issued before this start count as expired"
         );
     }
-    connection.execute(
-        "DELETE FROM rolling_keys WHERE ?1 OR issued_at > ?2",
-        (behind.is_some(), now.plus_millis(simulated_offset).millis()),
-    )?;
+    // Found by an index, of millions of keys.
+    let future = now.plus_millis(simulated_offset).millis();
+    let from = behind.map_or(future, |_| i64::MIN);
+    connection.execute("DELETE FROM rolling_keys WHERE issued_at > ?1", [from])?;
     Ok(())
 }
 
@@ -273,7 +288,11 @@ impl Storage for SqliteStorage {
     }
 
     fn configuration_epoch(&self) -> Option<u64> {
-        Some(self.writer.configuration_epoch())
+        Some(self.writer.epochs().newest())
+    }
+
+    fn changed_at(&self, part: Part) -> Option<u64> {
+        Some(self.writer.epochs().of(part))
     }
 
     #[tracing::instrument(level = "debug", skip_all)]

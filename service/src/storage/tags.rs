@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -45,6 +46,10 @@ pub trait Tags: Send + Sync {
 
     /// How many tags `filter` selects.
     async fn count_tags(&self, filter: TagFilter) -> Result<u64, StorageError>;
+
+    /// About how many tags `filter` selects: exactly so many, unless counting takes longer than
+    /// [`COUNTING`].
+    async fn estimate_tags(&self, filter: TagFilter) -> Result<Estimate, StorageError>;
 
     /// The ids of all tags that `select` names and that exist, rising.
     async fn tag_ids(&self, select: TagSelect) -> Result<Vec<TagId>, StorageError>;
@@ -105,7 +110,7 @@ pub trait Tags: Send + Sync {
         expected: Precondition,
     ) -> Result<Option<()>, StorageError>;
 
-    /// Sets a property. `None` where the tag does not exist.
+    /// Sets a property. `None` if the tag does not exist.
     async fn put_property(
         &self,
         tag: TagId,
@@ -151,7 +156,7 @@ pub trait Tags: Send + Sync {
         limit: usize,
     ) -> Result<u64, StorageError>;
 
-    /// Removes a property. `None` where tag or key does not exist.
+    /// Removes a property. `None` if tag or key does not exist.
     async fn delete_property(
         &self,
         tag: TagId,
@@ -174,6 +179,19 @@ pub trait Tags: Send + Sync {
         key: PropertyKey,
         expected: Precondition,
     ) -> Result<Option<()>, StorageError>;
+}
+
+/// How long tags are counted before their number is estimated: an answer within 100 ms feels
+/// immediate.
+pub const COUNTING: Duration = Duration::from_millis(75);
+
+/// A number of tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// How many; if they are not counted, two digits of it.
+    pub tags: u64,
+    /// Whether they are counted.
+    pub exact: bool,
 }
 
 /// Variables that tags lack.
@@ -207,6 +225,8 @@ pub struct TagFilter {
     pub status: Option<Status>,
     /// Whether their taps are verified.
     pub verifier_enabled: Option<bool>,
+    /// Whether an inlay of theirs reported an open tamper loop.
+    pub opened: Option<bool>,
     /// Real ones, simulated ones, or both.
     pub world: World,
     /// The deleted ones instead of the others.
@@ -364,7 +384,7 @@ pub struct Imported {
     pub slug: Slug,
     /// Whether the tag is new.
     pub put: Put,
-    /// Its new inlay, where it has one.
+    /// Its new inlay, if it has one.
     pub inlay: Option<InlayId>,
     /// The columns in which the tag has nothing any more.
     pub deleted: Vec<TagColumn>,

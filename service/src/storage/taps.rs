@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::StorageError;
 use crate::clock::Timestamp;
 use crate::experience::PublishedExperience;
-use crate::id::{InlayId, InteractionId, TagId, UrlTemplateId};
+use crate::id::{ExperienceId, InlayId, InteractionId, TagId, UrlTemplateId};
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::interaction::{Change, KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::keyring::WrappedKeys;
@@ -17,6 +17,16 @@ use crate::tag::{Properties, PropertyClass, PropertyKey, Tag};
 pub trait Taps: Send + Sync {
     /// What a tap needs to know of a tag, read now. `None` for no tag, or a deleted one.
     async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError>;
+
+    /// The same of several tags at once: the next ones after `after`, in the order of ids, at
+    /// most `limit`. None where reading many ahead of their taps is not worth while.
+    async fn tag_taps(&self, after: TagId, limit: usize) -> Result<Vec<TagTap>, StorageError>;
+
+    /// The version of an experience that is published now.
+    async fn published_now(
+        &self,
+        experience: ExperienceId,
+    ) -> Result<Option<PublishedExperience>, StorageError>;
 
     /// The tag's properties of one class, read now.
     async fn properties(
@@ -78,8 +88,6 @@ pub enum TagKey<'a> {
 pub struct TagTap {
     /// The tag, without its properties and counts.
     pub tag: Tag,
-    /// Its experience's published version.
-    pub experience: Option<PublishedExperience>,
     /// Its inlays.
     pub inlays: TagInlays,
 }
@@ -112,7 +120,7 @@ pub struct TemplateInlay {
     pub simulated: bool,
     /// Counts the replacements of its keys, from 1.
     pub key_version: u32,
-    /// Its keys; `None` where its chip has none.
+    /// Its keys; `None` if its chip has none.
     pub keys: Option<WrappedKeys>,
 }
 
@@ -140,7 +148,7 @@ pub struct VariableUpdate {
     pub id: InteractionId,
     /// The presented key's hash.
     pub hash: KeyHash,
-    /// Digest of `Idempotency-Key` and body, where there is such a header.
+    /// Digest of `Idempotency-Key` and body, if there is such a header.
     pub request: Option<[u8; 32]>,
     /// New values of existing variables; no key twice.
     pub data: Vec<(PropertyKey, String)>,

@@ -1,7 +1,8 @@
 //! What each table keeps of visitors, and what erasing a tag's visitors does to it. A test
 //! compares the tables here with all that there are: who adds one decides.
 
-use super::transfer::schema::{TABLES, Table};
+use super::transfer::schema::TABLES;
+use super::transfer::table::Table;
 
 /// What erasing the visitors of a tag does to a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,17 +11,22 @@ pub(super) enum Traces {
     None,
     /// Rows of the tag's visitors go.
     Rows,
+    /// Rows about the tag go.
+    OfTag,
     /// In the rows of the tag's interactions these columns get these values, in both dialects.
     Columns(&'static str),
 }
 
-use Traces::{Columns, None, Rows};
+use Traces::{Columns, None, OfTag, Rows};
 
 /// Every table that is moved, by name.
 const TRACES: &[(&str, Traces)] = &[
     ("secrets", None),
     ("settings", None),
     ("tokens", None),
+    // What administrators did. The values that they gave the tag are erased by its own rows.
+    ("audit", None),
+    ("audit_ends", None),
     ("former_slugs", None),
     ("tags", None),
     // What a visitor wrote into a variable is the tag's, as its owner's page asked for it.
@@ -48,10 +54,38 @@ const TRACES: &[(&str, Traces)] = &[
     ("left_out", None),
     ("visits", Rows),
     ("tap_counts", None),
+    ("opened_tags", None),
     ("sheets", None),
     ("sheet_rows", None),
     ("imports", None),
     ("import_rows", None),
+    ("webhooks", None),
+    ("outbox", OfTag),
+    // What waits is not sent any more.
+    ("webhook_deliveries", OfTag),
+    ("webhook_attempts", OfTag),
+    // Chips and who encodes them: no visitor.
+    ("encoding_roots", None),
+    ("chips", None),
+    ("chip_keys", None),
+    ("encoding_runs", None),
+    ("encoding_run_tags", None),
+    ("encodings", None),
+    ("encoding_exchanges", None),
+];
+
+/// What removes rows about the tag `?1`, in this order, in the words of the plane.
+pub(super) const OF_TAG: [&str; 4] = [
+    "DELETE FROM outbox WHERE tag_id = ?1",
+    "UPDATE webhook_states SET
+         waiting = waiting - (SELECT count(*) FROM webhook_deliveries d
+             WHERE d.webhook_id = webhook_states.webhook_id AND d.tag_id = ?1 AND d.waits),
+         kept = kept - (SELECT count(*) FROM webhook_deliveries d
+             WHERE d.webhook_id = webhook_states.webhook_id AND d.tag_id = ?1 AND NOT d.waits)
+     WHERE webhook_id IN (SELECT webhook_id FROM webhook_deliveries WHERE tag_id = ?1)",
+    "DELETE FROM webhook_attempts
+     WHERE delivery_id IN (SELECT id FROM webhook_deliveries WHERE tag_id = ?1)",
+    "DELETE FROM webhook_deliveries WHERE tag_id = ?1",
 ];
 
 /// What clears the rows of interactions, one statement for each table, up to the key: it ends
@@ -63,7 +97,7 @@ pub(super) fn clearing() -> impl Iterator<Item = String> {
             table.name,
             key(table)
         )),
-        None | Rows => Option::None,
+        None | Rows | OfTag => Option::None,
     })
 }
 
@@ -120,6 +154,18 @@ mod tests {
         let rows: Vec<_> = tables().filter(|(_, traces)| *traces == Rows).collect();
         assert_eq!(rows.len(), 1);
         assert_eq!(rows[0].0.name, "visits");
+    }
+
+    #[test]
+    fn rows_about_a_tag_are_removed() {
+        for (table, traces) in tables() {
+            let removes = format!("DELETE FROM {}\n", table.name);
+            let goes = OF_TAG.iter().any(|sql| {
+                sql.starts_with(removes.trim_end())
+                    && sql[removes.len() - 1..].starts_with(char::is_whitespace)
+            });
+            assert_eq!(goes, traces == OfTag, "{}", table.name);
+        }
     }
 
     /// PostgreSQL's own function says the same.

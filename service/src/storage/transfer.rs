@@ -8,13 +8,14 @@
 
 pub mod mark;
 pub mod schema;
+pub mod table;
 pub mod value;
 
 use async_trait::async_trait;
 
 use super::StorageError;
 use mark::Mark;
-use schema::Table;
+use table::Table;
 use value::Key;
 
 /// Why a database cannot be an end of a move. Each is a sentence for people, with a way out.
@@ -69,7 +70,7 @@ pub trait End: Send {
     /// line each ([`value`]); at most `table.batch` of them. Empty after the last one.
     async fn lines(&mut self, table: &Table, after: Option<&Key>) -> Result<Vec<u8>, StorageError>;
 
-    /// The highest id that a row of `table` ever had, where it has ids of its own and had any.
+    /// The highest id that a row of `table` ever had, if it has ids of its own and had any.
     async fn numbered_to(&mut self, table: &Table) -> Result<Option<i64>, StorageError>;
 
     /// The highest id that an interaction ever had; 0 for none.
@@ -79,7 +80,7 @@ pub trait End: Send {
     async fn has_wrapped_key(&mut self) -> Result<bool, StorageError>;
 
     /// How far a move to here has come, or that everything here was moved on;
-    /// `None` where nothing was begun.
+    /// `None` if nothing was begun.
     async fn mark(&mut self) -> Result<Option<Mark>, StorageError>;
 
     /// Makes an empty database that nobody can serve, for the move of `mark`.

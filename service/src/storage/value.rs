@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use super::StorageError;
 use crate::clock::Timestamp;
 use crate::id::{
-    ExperienceId, ImageId, ImportId, InlayId, InteractionId, MasterKeyId, SheetId, TagId, TokenId,
-    UrlTemplateId, VirtualInlayId,
+    EncodingId, EncodingRootId, EncodingRunId, ExperienceId, ImageId, ImportId, InlayId,
+    InteractionId, MasterKeyId, SheetId, SubmissionId, TagId, TokenId, UrlTemplateId,
+    VirtualInlayId, WebhookId,
 };
 use crate::inlay::Uid;
 use crate::inlay::key::KeyFingerprint;
@@ -242,7 +243,8 @@ macro_rules! ids {
 
 ids! {
     ExperienceId, ImageId, ImportId, InlayId, InteractionId, MasterKeyId, SheetId, TagId, TokenId,
-    UrlTemplateId, VirtualInlayId,
+    UrlTemplateId, VirtualInlayId, WebhookId, SubmissionId,
+    EncodingId, EncodingRootId, EncodingRunId,
 }
 
 /// A row of an answer. Its columns are taken one after the other. A value that is

@@ -1,8 +1,6 @@
 //! What a tap is answered with: a redirect with its macros expanded, a page of the
 //! service, or a word on why there is neither.
 
-use std::sync::Arc;
-
 use super::destination::Destination;
 use super::{Facts, KeyCookie, MacroValues, TapError, stand_in};
 use crate::entropy::{self, Entropy};
@@ -24,9 +22,9 @@ pub(crate) enum TapAnswer {
     /// An inlay of ours that is on no tag yet.
     NoTag,
     /// The tag leads nowhere yet.
-    NotSetUp(Arc<CachedTag>),
+    NotSetUp(CachedTag),
     /// The tag is no longer in use.
-    Archived(Arc<CachedTag>),
+    Archived(CachedTag),
     /// A redirect to the owner's page.
     Redirect {
         /// The final URL.
@@ -46,7 +44,7 @@ pub(crate) enum TapAnswer {
         key: Option<HeldKey>,
     },
     /// The tap could not be recorded; a page of the service would not work.
-    TryAgain(Arc<CachedTag>),
+    TryAgain(CachedTag),
 }
 
 /// A key for the visitor's cookie.
@@ -88,13 +86,13 @@ impl<'a> Given<'a> {
 
 pub(super) async fn answer(
     service: &Service,
-    tag: &Arc<CachedTag>,
+    tag: &CachedTag,
     destination: Destination<'_>,
     given: Given<'_>,
 ) -> Result<TapAnswer, TapError> {
     match destination {
-        Destination::NotSetUp | Destination::NoUrl(_) => Ok(TapAnswer::NotSetUp(Arc::clone(tag))),
-        Destination::Archived => Ok(TapAnswer::Archived(Arc::clone(tag))),
+        Destination::NotSetUp | Destination::NoUrl(_) => Ok(TapAnswer::NotSetUp(tag.clone())),
+        Destination::Archived => Ok(TapAnswer::Archived(tag.clone())),
         Destination::Redirect(target, rules) => {
             let rk = given.held.as_ref().map(|held| held.key.expose());
             let target = (&target, rules);
@@ -157,7 +155,7 @@ async fn page(
     let key = match &given.held {
         None => PageKey::Absent,
         Some(_) if given.consumed => PageKey::Consumed,
-        Some(_) if tag.tag().fields.updates_require_verified && verified != Some(Some(true)) => {
+        Some(_) if tag.switches.updates_require_verified && verified != Some(Some(true)) => {
             PageKey::Unverified
         }
         Some(held) => PageKey::Live {
@@ -173,7 +171,7 @@ async fn page(
         blocks,
         theme,
         experience: experience.version.experience_id,
-        title: tag.tag().shown_title(),
+        title: tag.shown_title(),
         context: &scope.context(given.visitor, &language, now),
         rk,
         key,
@@ -193,7 +191,7 @@ async fn page(
 pub(super) fn language(visitor: &Visitor, offered: &[&str], tag: &CachedTag) -> String {
     match negotiate(&visitor.languages, offered) {
         Some(language) => language.to_owned(),
-        None => tag.tag().language(),
+        None => tag.language(),
     }
 }
 
@@ -205,11 +203,11 @@ pub(crate) fn nonce(entropy: &dyn Entropy) -> String {
 /// The answer to a tap for which the disk has no room.
 pub(super) async fn keyless(
     service: &Service,
-    tag: &Arc<CachedTag>,
+    tag: &CachedTag,
     visitor: &Visitor,
 ) -> Result<TapAnswer, TapError> {
     match Destination::of(service, tag).await? {
-        Destination::Page(..) => Ok(TapAnswer::TryAgain(Arc::clone(tag))),
+        Destination::Page(..) => Ok(TapAnswer::TryAgain(tag.clone())),
         destination => answer(service, tag, destination, Given::new(visitor, None, None)).await,
     }
 }
@@ -217,7 +215,7 @@ pub(super) async fn keyless(
 /// The answer to an interaction once more, from the version of the experience it was made from.
 pub(super) async fn repeat(
     service: &Service,
-    tag: Arc<CachedTag>,
+    tag: CachedTag,
     cookie: KeyCookie,
     interaction: KeyedInteraction,
     key: RollingKey,

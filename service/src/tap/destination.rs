@@ -28,7 +28,7 @@ impl<'a> Destination<'a> {
         service: &Service,
         tag: &'a CachedTag,
     ) -> Result<Destination<'a>, StorageError> {
-        match (tag.status(), tag.experience()) {
+        match (tag.switches.status, tag.experience()) {
             (Status::Archived, _) => Ok(Self::Archived),
             (Status::Active, None) => Ok(Self::NotSetUp),
             (Status::Active, Some(experience)) => Self::within(service, tag, experience).await,

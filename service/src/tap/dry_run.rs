@@ -9,7 +9,7 @@ pub(crate) use chip::{Carrier, Chip, Comparison};
 pub use url::TapUrl;
 
 use super::{TapError, UrlCode, classify};
-use crate::id::{InlayId, TagId};
+use crate::id::{InlayId, TagId, UrlTemplateId};
 use crate::inlay::Uid;
 use crate::inlay::code::{Code, Mirrored};
 use crate::inlay::derivation::Derivation;
@@ -41,8 +41,10 @@ pub(crate) struct DryRun {
     pub steps: Vec<Step>,
     /// What is wrong with the code or with the settings.
     pub findings: Vec<Finding>,
-    /// Whether the URL is at a URL template's address.
-    pub at_template: bool,
+    /// Whether the URL contains no code; known of a URL template's alone.
+    pub is_static: bool,
+    /// The URL template at whose address the URL is.
+    pub url_template_id: Option<UrlTemplateId>,
 }
 
 /// Decides a tap as [`crate::tap::tap`] would at this moment.
@@ -60,7 +62,8 @@ pub(crate) async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRu
             verdict: None,
             steps: without_tag(service, url).into(),
             findings: explained.findings,
-            at_template: false,
+            is_static: false,
+            url_template_id: None,
         });
     };
     let (verdict, mut inlay_id) = foreseen(service, classify(&tag, &code)?).await?;
@@ -82,7 +85,11 @@ pub(crate) async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRu
         });
         findings = explained.findings;
     }
-    let mut steps = verdict_steps(&url.slug, verdict, inlay_id.and_then(|id| sketch(&tag, id)));
+    let mut steps = verdict_steps(
+        Some(&url.slug),
+        verdict,
+        inlay_id.and_then(|id| sketch(&tag, id)),
+    );
     steps[0].detail += &remarks(service, url, &code, verdict);
     Ok(DryRun {
         tag_id: Some(tag.id()),
@@ -91,7 +98,8 @@ pub(crate) async fn dry_run(service: &Service, url: &TapUrl<'_>) -> Result<DryRu
         verdict: Some(verdict),
         steps: steps.into(),
         findings,
-        at_template: false,
+        is_static: false,
+        url_template_id: None,
     })
 }
 
@@ -111,7 +119,7 @@ async fn foreseen(
         } => {
             let storage = &service.storage;
             storage
-                .foresee(inlay_id, key_version, counter, rule)
+                .dry_run_counter(inlay_id, key_version, counter, rule)
                 .await?
         }
     };
@@ -126,10 +134,15 @@ pub(crate) async fn compare(
     run: &DryRun,
     chip: &Chip,
 ) -> Result<Option<Comparison>, StorageError> {
-    let UrlCode::Code { uid, token } = UrlCode::in_query(url.query()) else {
-        return Ok(None);
+    let of_template = match (run.url_template_id, UrlCode::in_query(url.query())) {
+        (Some(id), _) => {
+            let template = service.storage.url_template(id).await?;
+            Some(template.map(|template| template.fields.settings().technology))
+        }
+        (None, UrlCode::Code { uid, token }) if Code::parse(&uid, &token).is_ok() => None,
+        (None, _) => return Ok(None),
     };
-    if Code::parse(&uid, &token).is_err() {
+    if of_template.is_some() && run.is_static {
         return Ok(None);
     }
     let of_uid = InlayFilter {
@@ -140,10 +153,14 @@ pub(crate) async fn compare(
         Some(_) => service.storage.inlays(of_uid, None, 1).await?.pop(),
         None => None,
     };
-    Ok(Some(chip.compare(chip::CodeChip {
-        uid: run.uid,
-        technology: inlay.map(|inlay| inlay.fields.technology),
-    })))
+    Ok(Some(
+        chip.compare(chip::CodeChip {
+            uid: run.uid,
+            technology: inlay
+                .map(|inlay| inlay.fields.technology)
+                .or(of_template.flatten()),
+        }),
+    ))
 }
 
 /// The UID that a code states in clear.
@@ -174,8 +191,9 @@ async fn explain(
     let UrlCode::Code { uid, token } = code else {
         return Ok(Explained::default());
     };
-    let inlays = tag.map_or(Ok(Vec::new()), |tag| tag.candidates().map(<[_]>::to_vec))?;
-    let others = others(service, tag.map(CachedTag::id), uid, token).await?;
+    let inlays = tag.map_or(Ok(&[][..]), |tag| tag.inlays())?;
+    let inlays: Vec<Candidate> = inlays.iter().map(|inlay| inlay.as_ref().clone()).collect();
+    let others = others(service, tag.map(|tag| tag.id()), uid, token).await?;
     let (other_ids, other_inlays): (Vec<_>, Vec<_>) = others
         .iter()
         .filter_map(|inlay| Some((inlay.id, Candidate::of(inlay, &service.keyring).ok()?)))
@@ -204,8 +222,8 @@ async fn explain(
         .map_err(|error| StorageError::Failed(error.to_string()))?;
     let (inlay, uid) = match (maker.or(named), tag) {
         (Some(Maker::Inlay(index)), Some(tag)) => {
-            let id = tag.inlay(index).0;
-            (Some(id), sketch(tag, id).map(|inlay| inlay.uid))
+            let inlay = &tag.inlays()?[index];
+            (Some(inlay.id), Some(inlay.as_ref().uid))
         }
         (Some(Maker::OtherInlay(index)), _) => {
             let other = others
@@ -263,9 +281,8 @@ async fn master_keys(service: &Service) -> Result<Vec<NamedMasterKey>, StorageEr
 
 /// An inlay of the tag, as the steps show it.
 fn sketch(tag: &CachedTag, id: InlayId) -> Option<CodeInlay> {
-    let candidates = tag.candidates().ok()?;
-    let index = (0..candidates.len()).find(|index| tag.inlay(*index).0 == id)?;
-    let Candidate { uid, mac_from, .. } = candidates[index];
+    let inlay = tag.inlays().ok()?.iter().find(|inlay| inlay.id == id)?;
+    let Candidate { uid, mac_from, .. } = *inlay.as_ref();
     let mac_from = Some(mac_from);
     Some(CodeInlay { uid, mac_from })
 }

@@ -2,8 +2,6 @@
 //! (specification 4.2) with a page for an answer. With the key alone it is the
 //! page as it is now, which the page's script asks for.
 
-use std::sync::Arc;
-
 use super::answer::{Given, repeat};
 use super::{Place, TapAnswer, TapError, linked};
 use crate::experience::Content;
@@ -42,7 +40,7 @@ pub(crate) enum FormAnswer {
     /// The tag leads to no page with forms.
     NoForm,
     /// The key is not, or no longer, of this tag: the visitor taps again.
-    TapAgain(Arc<CachedTag>),
+    TapAgain(CachedTag),
     /// The page as it is now.
     Page {
         /// The page.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::verify::{Checked, authentic, check};
+use super::verify::{Checked, Occasion, authentic, check};
 use super::{Place, TapError};
 use crate::inlay::Uid;
 use crate::inlay::assessment::Assessment;
@@ -17,15 +17,25 @@ use crate::storage::TagKey;
 pub(super) enum Named {
     /// No tag.
     Nobody,
-    /// An inlay that is on no tag.
-    NoTag,
+    /// An inlay that is on no tag, and the verdict on its code.
+    NoTag(Arc<OpenedInlay>, Checked),
     /// A tag, and its code if it had to be checked to find the tag.
-    Tag(Arc<CachedTag>, Option<Checked>),
+    Tag(CachedTag, Option<Checked>),
 }
 
 impl Named {
     /// Finds out, as the configuration is now.
-    pub(super) async fn by(service: &Service, place: &Place) -> Result<Self, TapError> {
+    pub(super) async fn by(
+        service: &Service,
+        occasion: Occasion,
+        place: &Place,
+    ) -> Result<Self, TapError> {
+        let nobody = || {
+            if occasion == Occasion::Visit {
+                service.metrics.unknown_code();
+            }
+            Ok(Self::Nobody)
+        };
         if let Some(slug) = place.slug() {
             let tag = service.tags.get(TagKey::Slug(slug)).await?;
             return Ok(tag.map_or(Self::Nobody, |tag| Self::Tag(tag, None)));
@@ -39,20 +49,19 @@ impl Named {
             return Ok(Self::Nobody);
         };
         let Ok(Some(code)) = &addressed.code else {
-            service.metrics.unknown_code();
-            return Ok(Self::Nobody);
+            return nobody();
         };
-        let (inlay, assessment) = made_by(service, template, code).await?;
+        let (inlay, assessment) = made_by(service, occasion, template, code).await?;
         let Some(inlay) = inlay.filter(|_| assessment.is_authentic()) else {
-            service.metrics.unknown_code();
-            return Ok(Self::Nobody);
+            return nobody();
         };
         let Some(tag) = inlay.tag_id else {
-            return Ok(Self::NoTag);
+            let checked = authentic(None, &inlay, assessment);
+            return Ok(Self::NoTag(inlay, checked));
         };
         Ok(match service.tags.get(TagKey::Id(tag)).await? {
             Some(tag) => {
-                let checked = authentic(&tag, &inlay, assessment);
+                let checked = authentic(Some(&tag), &inlay, assessment);
                 Self::Tag(tag, Some(checked))
             }
             None => Self::Nobody,
@@ -63,6 +72,7 @@ impl Named {
 /// The tag that a place names, and the verdict on its code.
 pub(super) fn checked(
     service: &Service,
+    occasion: Occasion,
     place: &Place,
     query: &str,
     tag: &CachedTag,
@@ -70,7 +80,7 @@ pub(super) fn checked(
 ) -> Result<Checked, TapError> {
     match checked {
         Some(checked) => Ok(checked),
-        None => Ok(check(service, place, query, tag)?),
+        None => Ok(check(service, occasion, place, query, tag)?),
     }
 }
 
@@ -78,6 +88,7 @@ pub(super) fn checked(
 /// anybody is found or not.
 async fn made_by(
     service: &Service,
+    occasion: Occasion,
     template: &TapTemplate,
     code: &Filled,
 ) -> Result<(Option<Arc<OpenedInlay>>, Assessment), TapError> {
@@ -86,7 +97,7 @@ async fn made_by(
         let uid = code.uid().unwrap_or(Uid::from_bytes([0; 7]));
         let inlay = inlay(service, template, uid).await?;
         let assessment = match &inlay {
-            Some(inlay) => super::verify::guarded(service, of, None, code, inlay),
+            Some(inlay) => super::verify::guarded(service, occasion, (of, None), code, inlay),
             None => of.check(None, code, uid, &nobody(of)),
         };
         return Ok((inlay, assessment));

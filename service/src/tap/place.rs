@@ -1,11 +1,13 @@
 //! Where a tap comes in: what of its URL is the tag's address.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use super::verify::UrlCode;
+use crate::id::UrlTemplateId;
 use crate::inlay::template::Addressed;
 use crate::service::TapTemplate;
 
@@ -29,7 +31,7 @@ pub(crate) enum Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyCookie {
     /// Its name.
-    pub(crate) name: String,
+    pub(crate) name: Cow<'static, str>,
     /// The path for which it is.
     pub(crate) path: String,
     /// Whether it goes over https alone; `None` if that is as the tag URL says.
@@ -45,6 +47,14 @@ impl Place {
         match self {
             Self::Slug(slug) => Some(slug),
             Self::Template { addressed, .. } => addressed.slug.as_deref(),
+        }
+    }
+
+    /// The URL template whose place it is.
+    pub(super) fn template(&self) -> Option<UrlTemplateId> {
+        match self {
+            Self::Slug(_) => None,
+            Self::Template { template, .. } => Some(template.id),
         }
     }
 
@@ -73,7 +83,7 @@ impl Place {
         let Self::Template { template, path, .. } = self else {
             let slug = self.slug().unwrap_or_default();
             return KeyCookie {
-                name: COOKIE.to_owned(),
+                name: COOKIE.into(),
                 path: format!("/t/{slug}"),
                 secure: None,
             };
@@ -89,7 +99,7 @@ impl Place {
             }
         }
         KeyCookie {
-            name,
+            name: name.into(),
             path: template.cookie_path(path),
             secure: Some(template.is_https()),
         }

@@ -132,7 +132,7 @@ pub(crate) async fn preview(
                 blocks,
                 theme: &theme,
                 experience,
-                title: tag.tag().shown_title(),
+                title: tag.shown_title(),
                 context: &scope.context(&visitor, &language, at),
                 rk,
                 key: PageKey::Live {

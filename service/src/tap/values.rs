@@ -159,8 +159,7 @@ impl<'a> MacroValues<'a> {
 
 impl macros::Scope for MacroValues<'_> {
     fn value(&self, name: &Macro) -> Option<Cow<'_, str>> {
-        let fields = &self.tag.tag().fields;
-        let location = fields.location.as_ref();
+        let location = self.tag.location();
         match name {
             Macro::InteractionRk => self.rk.map(Cow::from),
             Macro::InteractionId => self.fact(|facts| facts.id),
@@ -168,7 +167,7 @@ impl macros::Scope for MacroValues<'_> {
             Macro::TechValue => self.fact(|facts| facts.tech.value()),
             Macro::TechName => self.fact(|facts| facts.tech.name()),
             Macro::VerificationSupported => Some(
-                (fields.verifier_enabled && self.tag.rolls())
+                (self.tag.switches.verifier_enabled && self.tag.rolls())
                     .to_string()
                     .into(),
             ),
@@ -185,8 +184,8 @@ impl macros::Scope for MacroValues<'_> {
                 Some(supported.to_string().into())
             }
             Macro::TagId => Some(self.tag.id().to_string().into()),
-            Macro::TagName => Some(fields.name.as_str().into()),
-            Macro::TagTitle => Some(fields.title.as_str().into()),
+            Macro::TagName => Some(self.tag.name().into()),
+            Macro::TagTitle => Some(self.tag.title().into()),
             Macro::TagAttribute(key) => self.attributes.get(key).map(Cow::from),
             Macro::TagData(key) => self.data.get(key).map(Cow::from),
             Macro::TagVariable(key) => self.variables.get(key).map(Cow::from),

@@ -35,7 +35,7 @@ impl<'a> UrlCode<'a> {
     /// How a visitor of `tag` came who brought this.
     pub(super) fn tech(&self, tag: &CachedTag) -> Tech {
         match self {
-            Self::Nothing if tag.tag().fields.has_qr_code => Tech::Qr,
+            Self::Nothing if tag.switches.has_qr_code => Tech::Qr,
             Self::Nothing if tag.has_static_inlay() => Tech::Nfc,
             Self::Nothing => Tech::Url,
             Self::Malformed | Self::Code { .. } => Tech::Nfc,
@@ -65,25 +65,26 @@ impl<'a> UrlCode<'a> {
 
 /// The verdict on a tap before its counter is checked.
 pub(super) fn classify(tag: &CachedTag, code: &UrlCode<'_>) -> Result<Claim, KeyringError> {
-    let fields = &tag.tag().fields;
+    let switches = &tag.switches;
     let decided = |verdict| Ok(Claim::Decided(verdict));
-    if !fields.verifier_enabled {
+    if !switches.verifier_enabled {
         return decided(Verdict::NotChecked(Unchecked::VerifierOff));
     }
     let (uid, token) = match code {
-        UrlCode::Nothing if !tag.rolls() || fields.has_qr_code => {
+        UrlCode::Nothing if !tag.rolls() || switches.has_qr_code => {
             return decided(Verdict::NotChecked(Unchecked::NoCode));
         }
         UrlCode::Nothing => return decided(Verdict::NotVerified(Refusal::NoCode)),
         UrlCode::Malformed => return decided(Verdict::NotVerified(Refusal::Malformed)),
         UrlCode::Code { uid, token } => (uid, token),
     };
-    match verify(uid, token, tag.candidates()?) {
+    let inlays = tag.inlays()?;
+    match verify(uid, token, inlays) {
         Ok(authentic) => {
-            let (inlay_id, key_version) = tag.inlay(authentic.index);
+            let inlay = &inlays[authentic.index];
             Ok(Claim::Counter {
-                inlay_id,
-                key_version,
+                inlay_id: inlay.id,
+                key_version: inlay.key_version,
                 counter: authentic.counter,
                 rule: CounterRule::Proof,
             })
@@ -123,9 +124,19 @@ impl Checked {
     }
 }
 
+/// Why a URL is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Occasion {
+    /// A visitor opened it: a wrong code may be a guess.
+    Visit,
+    /// Its owner asks about it: nothing is counted.
+    DryRun,
+}
+
 /// Checks the code at a tag's place.
 pub(super) fn check(
     service: &Service,
+    occasion: Occasion,
     place: &Place,
     query: &str,
     tag: &CachedTag,
@@ -139,7 +150,7 @@ pub(super) fn check(
             template,
             addressed,
             ..
-        } => of_template(service, template, addressed, tag),
+        } => of_template(service, occasion, template, addressed, tag),
     }
 }
 
@@ -147,21 +158,22 @@ pub(super) fn check(
 /// with "no placeholder of a code was filled" for "neither `uid` nor `token` was sent".
 fn of_template(
     service: &Service,
+    occasion: Occasion,
     template: &TapTemplate,
     addressed: &Addressed,
     tag: &CachedTag,
 ) -> Result<Checked, KeyringError> {
-    let fields = &tag.tag().fields;
+    let switches = &tag.switches;
     let tech = match addressed.code {
         Ok(None) => UrlCode::Nothing.tech(tag),
         _ => Tech::Nfc,
     };
     let decided = |verdict| Ok(Checked::plain(Claim::Decided(verdict), tech));
-    if !fields.verifier_enabled {
+    if !switches.verifier_enabled {
         return decided(Verdict::NotChecked(Unchecked::VerifierOff));
     }
     let code = match &addressed.code {
-        Ok(None) if !tag.rolls() || fields.has_qr_code => {
+        Ok(None) if !tag.rolls() || switches.has_qr_code => {
             return decided(Verdict::NotChecked(Unchecked::NoCode));
         }
         Ok(None) => return decided(Verdict::NotVerified(Refusal::NoCode)),
@@ -176,13 +188,13 @@ fn of_template(
         .filter(|inlay| inlay.url_template_id == template.id);
     let mut named = None;
     for inlay in inlays {
-        let assessment = guarded(service, of, slug, code, inlay);
+        let assessment = guarded(service, occasion, (of, slug), code, inlay);
         if assessment.is_authentic() {
-            return Ok(authentic(tag, inlay, assessment));
+            return Ok(authentic(Some(tag), inlay, assessment));
         }
         let is_named = assessment.uid.is_none_or(|uid| uid == inlay.uid);
         if is_named && assessment.authenticity == Authenticity::NotCheckable {
-            return Ok(authentic(tag, inlay, assessment));
+            return Ok(authentic(Some(tag), inlay, assessment));
         }
         let failed = assessment.authenticity;
         if failed == Authenticity::NotAuthentic(FailedStep::Guessed) {
@@ -212,8 +224,8 @@ fn of_template(
 /// Checks a code, unless it may be one of many guesses.
 pub(super) fn guarded(
     service: &Service,
-    template: &Template,
-    slug: Option<&str>,
+    occasion: Occasion,
+    (template, slug): (&Template, Option<&str>),
     code: &Filled,
     inlay: &OpenedInlay,
 ) -> Assessment {
@@ -228,23 +240,24 @@ pub(super) fn guarded(
         };
     }
     let assessment = template.check(slug, code, inlay.uid, &inlay.keys);
-    if guessable && assessment.authenticity == Authenticity::NotAuthentic(FailedStep::Mac) {
+    let failed = assessment.authenticity == Authenticity::NotAuthentic(FailedStep::Mac);
+    if guessable && failed && occasion == Occasion::Visit {
         service.guesses.note(inlay.uid, service.clock.now());
     }
     assessment
 }
 
-/// The verdict on an inlay's own code: an authentic one, or one that its chip cannot prove.
-pub(super) fn authentic(tag: &CachedTag, inlay: &OpenedInlay, code: Assessment) -> Checked {
+/// The verdict on an inlay's own code: an authentic one, or one that its chip cannot prove. An
+/// inlay on no tag has no verifier that could be off.
+pub(super) fn authentic(tag: Option<&CachedTag>, inlay: &OpenedInlay, code: Assessment) -> Checked {
+    let verifier_is_off = tag.is_some_and(|tag| !tag.switches.verifier_enabled);
     let known = |verdict| Claim::Known {
         inlay_id: inlay.id,
         verdict,
     };
     let proves = code.authenticity == Authenticity::Authentic;
     let claim = match code.counter {
-        _ if !tag.tag().fields.verifier_enabled => {
-            Claim::Decided(Verdict::NotChecked(Unchecked::VerifierOff))
-        }
+        _ if verifier_is_off => Claim::Decided(Verdict::NotChecked(Unchecked::VerifierOff)),
         None if proves => known(Verdict::NotChecked(Unchecked::SameCode)),
         None => known(Verdict::NotChecked(Unchecked::NoMac {
             counter: None,

@@ -14,7 +14,7 @@ const VALUE_SHOWN: usize = 60;
 /// Every step of a recorded tap, in their order. `key` is its key's state now.
 pub(crate) fn of(traced: &TracedInteraction, key: KeyState) -> Vec<Step> {
     let interaction = &traced.interaction;
-    let slug = &traced.tag.slug;
+    let slug = traced.tag.as_ref().map(|tag| tag.slug.as_str());
     let [url, mut mac, counter] = verdict_steps(slug, interaction.verdict, traced.inlay);
     if let Some(named) = &traced.named {
         mac.detail += &whose(named);
@@ -97,7 +97,9 @@ fn redirect_step(traced: &TracedInteraction) -> Step {
 
 /// Why a tap got no key.
 fn leads_nowhere(traced: &TracedInteraction) -> String {
-    if !traced.left_out.is_empty() {
+    if traced.tag.is_none() {
+        "the inlay is on no tag".to_owned()
+    } else if !traced.left_out.is_empty() {
         let macros = traced.left_out.join(", ");
         format!("the target URL is {macros}, which is not a URL for this tag")
     } else if traced.interaction.experience.is_some() {
@@ -217,7 +219,7 @@ mod tests {
             interaction: Interaction {
                 id: InteractionId(90_412),
                 at: AT,
-                tag_id: TagId(41),
+                tag_id: Some(TagId(41)),
                 inlay_id: None,
                 verdict,
                 tech: Tech::Nfc,
@@ -230,7 +232,7 @@ mod tests {
                 simulated: false,
                 previous: None,
             },
-            tag: tag(),
+            tag: Some(tag()),
             inlay: None,
             named: None,
             experience: Some(PublishedExperience {

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read as _};
 use std::thread;
 use std::time::Duration;
 
-use axum::http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
+use axum::http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use axum::http::{Request, Response, StatusCode};
 use tapdesk_service::admin_token::AdminToken;
 use tokio::sync::mpsc;
@@ -14,7 +14,7 @@ use ureq::{Agent, Body};
 use url::{Host, Url};
 
 use super::{
-    ANSWER_MAX, BROKEN_OFF, PIECES, REFUSAL_MAX, forwarded, in_words, local_part, problem,
+    ANSWER_MAX, BROKEN_OFF, PIECES, REFUSAL_MAX, TapHost, forwarded, in_words, local_part, problem,
 };
 use crate::download::Pieces;
 
@@ -124,6 +124,7 @@ impl RemoteService {
     }
 
     fn send(&self, request: Request<Vec<u8>>) -> Result<Response<Body>, ureq::Error> {
+        let host = TapHost::of(&request);
         let (mut parts, body) = request.into_parts();
         parts.headers = forwarded(&parts.headers, &parts.uri, &self.token);
         // What concerns the connection is the client's own to say.
@@ -134,6 +135,9 @@ impl RemoteService {
             TRANSFER_ENCODING,
         ] {
             parts.headers.remove(name);
+        }
+        if let Some(host) = host {
+            parts.headers.insert(HOST, host);
         }
         parts.uri = format!("{}{}", self.base, local_part(&parts.uri))
             .parse()

@@ -1,5 +1,6 @@
-//! Commands and answers, each noted with its time and in words. No command here
-//! contains a key, and none is sent that would need one.
+//! Commands and answers, each noted with its time and in words. Reading needs no key. Were a
+//! command sent that authenticates or changes something, its data would not be noted: whoever sees
+//! a session that the factory key opened can read every key that was sent in it.
 
 use serde::Serialize;
 use tapdesk_service::clock::Stopwatch;
@@ -47,13 +48,18 @@ impl Answer {
 pub struct Recorder<'c> {
     card: &'c mut dyn Card,
     log: Vec<Exchange>,
+    /// Whether `AF` goes on with a secret.
+    in_secret: bool,
 }
 
 impl<'c> Recorder<'c> {
     /// Begins to note.
     pub fn new(card: &'c mut dyn Card) -> Self {
-        let log = Vec::new();
-        Self { card, log }
+        Self {
+            card,
+            log: Vec::new(),
+            in_secret: false,
+        }
     }
 
     /// What was noted.
@@ -75,10 +81,20 @@ impl<'c> Recorder<'c> {
                 status: u16::from_be_bytes(*status),
             }),
         };
+        self.in_secret = is_secret(command, self.in_secret);
+        let (command, shown) = if self.in_secret {
+            let status = whole.len().saturating_sub(2);
+            (
+                format!("{}…", hex(&command[..2.min(command.len())])),
+                format!("…{}", hex(&whole[status..])),
+            )
+        } else {
+            (hex(command), hex(whole))
+        };
         self.log.push(Exchange {
             asked: asked.to_owned(),
-            command: hex(command),
-            answer: hex(whole),
+            command,
+            answer: shown,
             said: match &answer {
                 Ok(answer) => status_words(answer.status).to_owned(),
                 Err(fault) => fault.to_string(),
@@ -86,6 +102,16 @@ impl<'c> Recorder<'c> {
             micros,
         });
         answer
+    }
+}
+
+/// Whether a command's data, or its answer's, must not be noted: authentications and their
+/// second halves, new keys, settings and configuration.
+fn is_secret(command: &[u8], in_secret: bool) -> bool {
+    match *command {
+        [0x90, 0x71 | 0x77 | 0xC4 | 0x5F | 0x5C, ..] => true,
+        [0x90, 0xAF, ..] => in_secret,
+        _ => false,
     }
 }
 
@@ -122,6 +148,42 @@ mod tests {
         fn transmit(&mut self, _: &[u8]) -> Result<Vec<u8>, Fault> {
             self.0.clone()
         }
+
+        fn reset(&mut self) -> Result<Vec<u8>, Fault> {
+            self.0.clone()
+        }
+
+        fn keep_alive(&mut self) -> Result<(), Fault> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn authentications_new_keys_and_settings_are_noted_without_their_data() {
+        const SECRET: u8 = 0xEE;
+        let mut card = Says(Ok(vec![SECRET, SECRET, 0x91, 0xAF]));
+        let mut recorder = Recorder::new(&mut card);
+        for [class, command] in [
+            [0x90, 0x71],
+            [0x90, 0xAF],
+            [0x90, 0x77],
+            [0x90, 0xAF],
+            [0x90, 0xC4],
+            [0x90, 0x5F],
+            [0x90, 0x5C],
+        ] {
+            let command = [class, command, 0, 0, 2, SECRET, SECRET, 0];
+            recorder.send("Something secret", &command).unwrap();
+        }
+        // A version goes on with AF as well.
+        recorder.send("Version", &[0x90, 0x60, 0, 0, 0]).unwrap();
+        recorder.send("Version", &[0x90, 0xAF, 0, 0, 0]).unwrap();
+        let log = recorder.into_log();
+        let (secret, open) = log.split_at(7);
+        assert!(secret.iter().all(|one| one.answer == "…91AF"
+            && one.command.starts_with("90")
+            && !format!("{one:?}").contains("EE")));
+        assert!(open.iter().all(|one| one.answer == "EEEE91AF"));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What lies where, for screens: the shapes are those of `ui/src/lib/desktop.ts`.
 //! Each change is reported whole and in order, and none is left out.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 use tapdesk_service::clock::Timestamp;
@@ -20,6 +21,8 @@ struct Inner {
     table: Table,
     /// Whether nobody judges what lies there.
     unjudged: bool,
+    /// The readers whose card is being encoded.
+    held: HashSet<String>,
     listeners: Vec<mpsc::UnboundedSender<Table>>,
 }
 
@@ -80,6 +83,18 @@ pub struct Laid {
     pub log: Vec<Exchange>,
 }
 
+/// A reader whose card is being encoded. Dropped, the monitor looks at it again.
+pub struct Held {
+    board: Arc<Board>,
+    reader: String,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.board.lock().held.remove(&self.reader);
+    }
+}
+
 /// A card that was laid down and could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failed {
@@ -128,6 +143,34 @@ impl Board {
 
     pub(super) fn is_judged(&self) -> bool {
         !self.lock().unjudged
+    }
+
+    /// Takes the card of a reader out of the monitor's hands while it is encoded; `None` if it
+    /// is already, or if another one lies there by now.
+    pub fn hold(self: &Arc<Self>, reader: &str, insertion: u64) -> Option<Held> {
+        let mut inner = self.lock();
+        let place = inner
+            .table
+            .readers
+            .iter()
+            .find(|place| place.name == reader);
+        let lies = match &place?.on {
+            Lying::Inlay(laid) => laid.insertion,
+            Lying::Failed(failed) => failed.insertion,
+            Lying::Nothing | Lying::Unavailable | Lying::Module => return None,
+        };
+        (lies == insertion && inner.held.insert(reader.to_owned())).then(|| Held {
+            board: Arc::clone(self),
+            reader: reader.to_owned(),
+        })
+    }
+
+    pub(super) fn is_held(&self, reader: &str) -> bool {
+        self.lock().held.contains(reader)
+    }
+
+    pub(super) fn any_held(&self) -> bool {
+        !self.lock().held.is_empty()
     }
 
     /// The table as it is now.

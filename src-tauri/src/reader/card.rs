@@ -7,6 +7,13 @@ use std::time::Duration;
 pub trait Card {
     /// The answer to a command, its two status bytes last.
     fn transmit(&mut self, command: &[u8]) -> Result<Vec<u8>, Fault>;
+
+    /// Activates it anew, within the transaction; its answer to reset.
+    fn reset(&mut self) -> Result<Vec<u8>, Fault>;
+
+    /// Asks whether it is still there. Windows resets a card that is held in a transaction
+    /// for more than 5 seconds without anything being asked.
+    fn keep_alive(&mut self) -> Result<(), Fault>;
 }
 
 /// The PC/SC service: it can be reached, or not yet, or not any more.

@@ -52,7 +52,7 @@ impl Monitor {
     }
 
     /// What lies where.
-    pub fn board(&self) -> &Board {
+    pub fn board(&self) -> &Arc<Board> {
         &self.board
     }
 }
@@ -116,7 +116,8 @@ impl Watcher {
     fn watch(&mut self, mut context: impl Context) -> Fault {
         while !self.is_stopped() {
             let lies = self.board.is_judged() && self.seen.values().any(|seen| seen.uid.is_some());
-            match context.slots(if lies { GLANCE } else { WAIT }) {
+            let soon = lies || self.board.any_held();
+            match context.slots(if soon { GLANCE } else { WAIT }) {
                 Ok(slots) => {
                     if let Err(fault) = self.look(&mut context, slots) {
                         return fault;
@@ -141,6 +142,11 @@ impl Watcher {
             self.glanced = Stopwatch::start();
         }
         for slot in slots {
+            let is_card = matches!(slot.occupant, Occupant::Card { .. });
+            if is_card && self.board.is_held(&slot.reader) {
+                // Whoever holds it would be waited for, and its transaction be broken.
+                continue;
+            }
             let before = self.seen.get(&slot.reader);
             let same = before.is_some_and(|seen| seen.slot == slot);
             let waited = same && before.is_some_and(|seen| seen.waiting);

@@ -101,6 +101,18 @@ impl Card for PcscCard<'_> {
         let answer = self.0.transmit(command, &mut buffer).map_err(fault)?;
         Ok(answer.to_vec())
     }
+
+    fn reset(&mut self) -> Result<Vec<u8>, Fault> {
+        self.0
+            .reconnect(ShareMode::Shared, Protocols::ANY, Disposition::ResetCard)
+            .map_err(fault)?;
+        Ok(self.0.status2_owned().map_err(fault)?.atr().to_vec())
+    }
+
+    fn keep_alive(&mut self) -> Result<(), Fault> {
+        self.0.status2_owned().map_err(fault)?;
+        Ok(())
+    }
 }
 
 fn slot(state: &ReaderState) -> Slot {
@@ -122,7 +134,7 @@ fn slot(state: &ReaderState) -> Slot {
     }
 }
 
-/// Where no card is spoken to, it is the service itself that cannot be reached.
+/// If no card is spoken to, it is the service itself that cannot be reached.
 fn lost(error: Error) -> Fault {
     match error {
         Error::CommError => Fault::NoService,

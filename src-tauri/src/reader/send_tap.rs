@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use axum::http::{Request, StatusCode, header};
+use axum::http::{HeaderValue, Request, StatusCode, header};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use ureq::tls::{RootCerts, TlsConfig};
 use url::Url;
 
 use super::copied::{Chip, refuse_copy};
-use crate::backend::Backend;
+use crate::backend::{Backend, TapHost};
 
 /// How long a service may take to answer a tap.
 const ANSWER_TIME: Duration = Duration::from_secs(10);
@@ -57,10 +57,8 @@ struct TapUrl {
 impl TapUrl {
     fn parse(text: &str) -> Result<Self, String> {
         let url = Url::parse(text).map_err(|_| format!("{text} is not a URL."))?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(format!(
-                "{text} is not an http or https URL, so a tap cannot be sent."
-            ));
+        if !matches!(url.scheme(), "http" | "https" | "lnurlw") {
+            return Err(not_on_the_web(text));
         }
         let mut segments = url.path_segments().into_iter().flatten();
         let slug = segments.rfind(|segment| !segment.is_empty());
@@ -74,7 +72,12 @@ impl TapUrl {
     }
 }
 
-/// Sends the tap of `url`. `address` is that of the connected service. `automatic` is
+fn not_on_the_web(url: &str) -> String {
+    format!("{url} is not an http or https URL, so a tap cannot be sent.")
+}
+
+/// Sends the tap of `url`. A URL of one of the service's URL templates goes to the service under
+/// the `Host` that it names, and never to the network. `address` is that of the connected service. `automatic` is
 /// the chip of a tap that nobody clicked: it is sent only if the URL is of that service
 /// and was not copied to this chip, because a card can contain any URL. An `Err` is a
 /// sentence for people.
@@ -87,8 +90,9 @@ pub async fn send_tap(
     automatic: Option<Chip>,
 ) -> Result<SentTap, String> {
     let tap = TapUrl::parse(url)?;
+    let host = host_of_template(backend, &tap, url).await;
     if let Some(chip) = automatic {
-        if !is_of_service(backend, address, &tap).await {
+        if host.is_none() && !is_of_service(backend, address, &tap).await {
             return Err(format!(
                 "The inlay's URL leads to {}, which is not this service. Send the tap yourself to allow it.",
                 tap.url.host_str().unwrap_or_default()
@@ -100,7 +104,9 @@ pub async fn send_tap(
     }
     let at = clock.now();
     match to {
-        Destination::Service => at_service(backend, &tap, at).await,
+        _ if host.is_some() => at_service(backend, &tap, host, at).await,
+        Destination::Service => at_service(backend, &tap, None, at).await,
+        Destination::Url if tap.url.scheme() == "lnurlw" => Err(not_on_the_web(url)),
         Destination::Url => {
             let sent = tokio::task::spawn_blocking(move || at_url(&tap, at));
             sent.await.map_err(|error| error.to_string())?
@@ -117,13 +123,46 @@ async fn is_of_service(backend: &Backend, address: &str, tap: &TapUrl) -> bool {
     tag_url.is_some_and(|tag_url| tap.is_at(tag_url)) || tap.is_at(&format!("{address}/t"))
 }
 
-async fn at_service(backend: &Backend, tap: &TapUrl, at: Timestamp) -> Result<SentTap, String> {
+/// The `Host` of a URL that is at the address of one of the service's URL templates, as the
+/// service says; `None` for any other.
+async fn host_of_template(backend: &Backend, tap: &TapUrl, url: &str) -> Option<TapHost> {
+    let body = serde_json::json!({ "url": url }).to_string();
+    let request = Request::post("/admin/v1/verification")
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(body.into_bytes())
+        .ok()?;
+    let answer = backend.request(request).await;
+    let answer: Value = serde_json::from_slice(answer.body()).ok()?;
+    answer["url_template_id"].as_i64()?;
+    let host = tap.url.host_str()?;
+    let host = match tap.url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    };
+    HeaderValue::from_str(&host).ok().map(TapHost)
+}
+
+async fn at_service(
+    backend: &Backend,
+    tap: &TapUrl,
+    host: Option<TapHost>,
+    at: Timestamp,
+) -> Result<SentTap, String> {
     let query = tap
         .url
         .query()
         .map_or_else(String::new, |query| format!("?{query}"));
-    let path = format!("/t/{}{query}", tap.slug);
-    let (parts, _) = get(backend, &path).await.ok_or("The URL cannot be sent.")?;
+    let path = match &host {
+        Some(_) => format!("{}{query}", tap.url.path()),
+        None => format!("/t/{}{query}", tap.slug),
+    };
+    let mut request = Request::get(&path)
+        .body(Vec::new())
+        .map_err(|_| "The URL cannot be sent.")?;
+    if let Some(host) = host {
+        request.extensions_mut().insert(host);
+    }
+    let (parts, _) = backend.request(request).await.into_parts();
     let location = parts.headers.get(header::LOCATION);
     let location = location.and_then(|value| value.to_str().ok());
     let rk = location.and_then(rolling_key);

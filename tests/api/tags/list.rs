@@ -1,10 +1,12 @@
 //! Pages, orders, search and filters.
 
+use std::fmt::Write as _;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::TestService;
 
-use super::{all, names, tags_named};
+use super::{all, import, names, tags_named};
 
 #[tokio::test]
 async fn pages_show_every_tag_once_in_every_order_whatever_stands_equal() {
@@ -30,6 +32,68 @@ async fn pages_show_every_tag_once_in_every_order_whatever_stands_equal() {
         let backwards: Vec<_> = backwards.iter().map(|tag| key(order, tag)).collect();
         assert_eq!(backwards, keys, "-{order}");
     }
+}
+
+#[tokio::test]
+async fn orders_by_taps_are_the_same_among_thousands_of_tags() {
+    // More than the database sorts by itself.
+    let many = 2_300;
+    let service = TestService::start().await;
+    let mut file = "slug,name,status\n".to_owned();
+    for row in 0..many {
+        let status = if row % 7 == 0 { "archived" } else { "active" };
+        writeln!(file, "tag-{row:06},Tag {row},{status}").unwrap();
+    }
+    import(&service, "", file).await;
+    tap_rows(&service, &[3, 3, 3, 7, 7, 14, 2_299, 900, 900, 901, 0]).await;
+    for filter in ["", "&status=archived", "&q=tag-0022", "&q=tag"] {
+        for order in ["scans", "last_scan"] {
+            let path = |sort: &str| format!("/tags?sort={sort}{filter}");
+            let whole = all(&service, &path(order), 500).await;
+            let by_id = all(&service, &path("created"), 500).await;
+            let keys: Vec<_> = whole.iter().map(|tag| key(order, tag)).collect();
+            let mut expected: Vec<_> = by_id.iter().map(|tag| key(order, tag)).collect();
+            expected.sort();
+            assert_eq!(keys, expected, "{order}{filter}");
+            let backwards = all(&service, &path(&format!("-{order}")), 77).await;
+            let backwards: Vec<_> = backwards.iter().map(|tag| key(order, tag)).collect();
+            expected.reverse();
+            assert_eq!(backwards, expected, "-{order}{filter}");
+        }
+    }
+    // What comes later stands at its place at once, if it is little; and what is deleted is gone.
+    tap_rows(&service, &[5, 5, 5, 5]).await;
+    let first = service.admin_get("/tags?sort=-scans&limit=1").await;
+    assert_eq!(names(first["items"].as_array().unwrap()), ["Tag 5"]);
+    let path = format!("/tags/{}", first["items"][0]["id"]);
+    service.admin(Method::DELETE, &path, Value::Null).await;
+    let first = service.admin_get("/tags?sort=-last_scan&limit=2").await;
+    assert_eq!(
+        names(first["items"].as_array().unwrap()),
+        ["Tag 0", "Tag 901"]
+    );
+}
+
+async fn tap_rows(service: &TestService, rows: &[u32]) {
+    for row in rows {
+        service.advance(1_000);
+        service.tap(&format!("/t/tag-{row:06}")).await;
+    }
+}
+
+#[tokio::test]
+async fn a_count_that_takes_no_time_is_exact_though_an_estimate_would_do() {
+    let service = TestService::start().await;
+    tags_named(&service, &["a", "b", "c"]).await;
+    let page = service
+        .admin_get("/tags?limit=1&count=true&estimate=true")
+        .await;
+    assert_eq!(
+        (&page["count"], &page["count_is_estimate"]),
+        (&json!(3), &Value::Null)
+    );
+    let page = service.admin_get("/tags?limit=1&estimate=true").await;
+    assert_eq!(page["count"], Value::Null);
 }
 
 /// What `order` looks at in a tag, and its id.

@@ -17,9 +17,10 @@ pub(super) fn fill(path: &Path, tags: u32, interactions: u32, now: i64) {
         .replace(":tags", &tags.to_string())
         .replace(":interactions", &interactions.to_string())
         .replace(":now", &now.to_string());
+    let later = include_str!("../../fixtures/later_versions.sql");
     let database = Connection::open(path).unwrap();
     database
-        .execute_batch(&format!("BEGIN; {sql} COMMIT;"))
+        .execute_batch(&format!("BEGIN; {sql} {later} COMMIT;"))
         .unwrap();
 }
 

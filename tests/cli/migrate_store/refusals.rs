@@ -100,7 +100,8 @@ async fn another_version_of_the_schema_is_not_moved() {
     let empty = TestDatabase::create().await;
     let version = |version: i32| {
         let file = Connection::open(launch.database()).unwrap();
-        let sql = "UPDATE refinery_schema_history SET version = ?1";
+        let sql = "UPDATE refinery_schema_history SET version = ?1
+             WHERE version = (SELECT max(version) FROM refinery_schema_history)";
         file.execute(sql, [version]).unwrap();
     };
     version(0);
@@ -116,7 +117,7 @@ async fn another_version_of_the_schema_is_not_moved() {
     let back = file(&launch, "back.db");
     for (change, found) in [
         (
-            "UPDATE refinery_schema_history SET version = 99 WHERE version = 1",
+            "UPDATE refinery_schema_history SET version = 99 WHERE version = (SELECT max(version) FROM refinery_schema_history)",
             "newer Tapdesk",
         ),
         (

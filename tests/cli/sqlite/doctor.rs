@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use serde_json::json;
 use tapdesk_service::storage::transfer::schema::{LEFT_OUT_SQLITE, TABLES};
 
 use super::{launch, run_at, run_with};
@@ -23,6 +24,7 @@ async fn a_running_service_is_found_in_order() {
         "ok    SQLite",
         "ok    Clock",
         "ok    Database",
+        "ok    Audit log",
         "ok    Admin token",
         "ok    Inlay key",
         "ok    Service",
@@ -107,6 +109,30 @@ async fn a_damaged_database_is_found() {
         report.stdout
     );
     assert!(report.stdout.contains("is empty"), "{}", report.stdout);
+}
+
+#[tokio::test]
+async fn one_flipped_byte_of_the_audit_log_is_named_by_its_row() {
+    let launch = launch();
+    let service = launch.start().await;
+    for name in ["a", "b", "c"] {
+        service.tag(json!({"name": name})).await;
+    }
+    service.terminate().await;
+    let connection = rusqlite::Connection::open(launch.database()).unwrap();
+    connection
+        .execute_batch("UPDATE audit SET object = 'tags/9' WHERE id = 2")
+        .unwrap();
+    connection.close().unwrap();
+    let environment = [("TAPDESK_LISTEN", "127.0.0.1:0")];
+    let report = run_with(&launch.database(), &environment, &["doctor"]).await;
+    assert!(
+        report
+            .stdout
+            .contains("FAIL  Audit log    Row 2 of the audit log was changed"),
+        "{}",
+        report.stdout
+    );
 }
 
 /// Who adds a table to a database tells the move of it, and so the doctor.

@@ -1,7 +1,7 @@
 //! `token`.
 
 use reqwest::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tapdesk_tests::Client;
 
 use super::{launch, run, run_at, run_with};
@@ -27,6 +27,33 @@ async fn a_token_is_made_listed_and_revoked() {
         .expect(401);
     let said = run_at(&service, &["token", "revoke", id]).await.refused();
     assert_eq!(said, "There is no such token.");
+}
+
+#[tokio::test]
+async fn a_token_may_do_what_it_is_made_for() {
+    let service = launch().start().await;
+    let experience = service.redirect("https://owner.example/").await;
+    let limit = experience.to_string();
+    let create = ["token", "create", "Shop", "--scopes", "read,tags"];
+    let create = [
+        &create[..],
+        &[
+            "--experience",
+            &limit,
+            "--expires-at",
+            "2199-01-01T00:00:00Z",
+        ],
+    ];
+    let token = run_at(&service, &create.concat()).await.good();
+    let shop = Client::new(service.base(), token.trim());
+    let may = shop.admin_get("/tokens/current").await;
+    assert_eq!(may["scopes"], json!(["read", "tags"]));
+    assert_eq!(may["experience_ids"], json!([experience]));
+    assert_eq!(may["expires_at"], "2199-01-01T00:00:00Z");
+    let list = run_at(&service, &["token", "list"]).await.good();
+    assert!(list.contains("read,tags"), "{list}");
+    let newest = service.admin_get("/audit?limit=1").await["items"][0].clone();
+    assert_eq!(newest["actor"]["kind"], "command_line");
 }
 
 #[tokio::test]

@@ -193,6 +193,40 @@ async fn short_codes_are_not_checked_after_a_hundred_wrong_ones() {
 }
 
 #[tokio::test]
+async fn what_an_owner_asks_about_counts_as_no_guess() {
+    let service = TestService::start().await;
+    let settings = of(
+        Technology::Sic43Nt,
+        "https://tags.example/v?d={uid}{tamper}{counter}{mac}",
+    );
+    let mut chip = Chip::new(
+        settings,
+        InlayKeys::Rolling(RollingKey::from_bytes([7; 10])),
+    );
+    chip.tamper = "00";
+    on_tag(&service, &chip, &[]).await;
+    let good = chip.url_at(9, None);
+    let wrong = format!("https://{HOST}{}00000000", &good[..good.len() - 8]);
+    let unknown = async || {
+        let metrics = service.metrics().await;
+        let mut lines = metrics.lines();
+        lines
+            .find(|line| line.starts_with("tapdesk_unknown_codes_total "))
+            .map(str::to_owned)
+    };
+    let before = unknown().await;
+    for _ in 0..110 {
+        let body = json!({"url": wrong});
+        let asked = service.admin(Method::POST, "/verification", body).await;
+        let asked = asked.expect(200);
+        assert_eq!(asked["findings"][0]["kind"], "mac_fits_nothing", "{asked}");
+    }
+    assert_eq!(unknown().await, before);
+    assert_eq!(tap(&service, &good).await.status, 302);
+    assert_eq!(last(&service).await.0, json!(true));
+}
+
+#[tokio::test]
 async fn factory_keys_that_follow_from_the_uid_are_refused_too() {
     let service = TestService::start().await;
     let settings = of(
@@ -255,6 +289,48 @@ async fn tampering_is_told_where_it_is_authenticated() {
         assert_eq!(interaction["tag_verified"], json!(true));
         assert_eq!(interaction["tamper"], json!(state), "{letters}");
     }
+}
+
+#[tokio::test]
+async fn a_tag_is_marked_once_its_inlay_was_seen_open() {
+    let service = TestService::start().await;
+    let mut settings = of(
+        Technology::Ntag424DnaTt,
+        "https://tags.example/a?t={tamper}&p={picc}&c={mac}",
+    );
+    settings.mac_from = MacStart::Tamper;
+    let mut chip = Chip::new(settings, aes("11", "22"));
+    let tag = on_tag(&service, &chip, &["11"]).await;
+    let other = service.tag(json!({"name": "Another"})).await;
+    let opened = async |value: bool| {
+        let page = service.admin_get(&format!("/tags?opened={value}")).await;
+        let items = page["items"].as_array().unwrap().iter();
+        items
+            .map(|tag| tag["id"].as_i64().unwrap())
+            .collect::<Vec<_>>()
+    };
+    let mark = async || service.admin_get(&tag.admin_path()).await["opened_at"].clone();
+    tap(&service, &chip.url(None)).await;
+    assert_eq!(mark().await, Value::Null);
+    assert_eq!(opened(false).await, [tag.id, other.id]);
+    // A forged state is no state.
+    chip.tamper = "OO";
+    let forged = chip.url(None).replace("&c=", "&c=0");
+    tap(&service, &forged).await;
+    assert_eq!(mark().await, Value::Null);
+
+    let first = chip.url(None);
+    tap(&service, &first).await;
+    let at = newest(&service).await["at"].clone();
+    assert_eq!(mark().await, at);
+    service.advance(60_000);
+    chip.tamper = "OC";
+    tap(&service, &chip.url(None)).await;
+    assert_eq!(mark().await, at, "the first one counts");
+    assert_eq!(opened(true).await, [tag.id]);
+    assert_eq!(opened(false).await, [other.id]);
+    let stats = service.admin_get("/stats").await;
+    assert_eq!(stats["attention"]["opened_tags"], json!(1));
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ async fn a_template_is_shown_without_its_keys() {
             "id": created["id"], "name": "Bottles 2024", "template": of_mac.template,
             "technology": "ntag424dna", "mode": "aes", "mac_from": "enc", "ndef_prefix": 4,
             "enc_length": 32, "tamper_at": null, "meta_key_checks": [key("11").check().to_string()],
-            "master_key_ids": [], "inlays": 0,
+            "master_key_ids": [], "inlays": 0, "host": "tags.example", "first_tap_at": null,
         })
     );
     let path = format!("/url-templates/{}", created["id"]);

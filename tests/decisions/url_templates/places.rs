@@ -19,6 +19,9 @@ async fn without_a_slug_an_authentic_code_names_the_tag() {
     let url = chip.url(None);
     let first = tap(&service, &url).await;
     assert_eq!(first.status, 302, "{:?}", first.answer);
+    let templates = service.admin_get("/url-templates").await;
+    let arrived = templates["items"][0]["first_tap_at"].clone();
+    assert_eq!(arrived, newest(&service).await["at"]);
     let payload = service.payload(first.key()).await;
     assert_eq!(payload["tag_verified"], json!(true));
     assert_eq!(payload["metadata"]["tag_id"], json!(tag.id));
@@ -26,7 +29,10 @@ async fn without_a_slug_an_authentic_code_names_the_tag() {
     let updated = service.update(first.key(), json!({"registered": "true"}));
     assert_eq!(updated.await.status, 200);
 
+    service.advance(1_000);
     let again = tap(&service, &url).await;
+    let templates = service.admin_get("/url-templates").await;
+    assert_eq!(templates["items"][0]["first_tap_at"], arrived);
     assert_eq!(again.status, 302, "a replayed code is authentic");
     assert_eq!(last(&service).await, (json!(false), json!("replayed")));
     assert_eq!(service.scan_count(&tag).await, 2);
@@ -76,14 +82,86 @@ async fn without_a_slug_anything_else_is_the_404_page() {
 }
 
 #[tokio::test]
-async fn an_inlay_without_a_tag_is_not_set_up_yet() {
-    let (service, _, _, id) = one_address().await;
+async fn an_inlay_without_a_tag_is_not_set_up_yet_and_its_tap_is_recorded() {
+    let (service, tag, _, id) = one_address().await;
     let mut chip = Chip::new(settings(ONE_ADDRESS), aes("11", "55"));
-    service.inlay(inlay_json(&chip, id, None)).await;
-    let answer = open(&service, &chip.url(None)).await;
+    let inlay = service.inlay(inlay_json(&chip, id, None)).await;
+    let stream = service.admin_request(Method::GET, "/events");
+    let mut stream = stream.send().await.unwrap();
+    let url = chip.url(None);
+    let answer = open(&service, &url).await;
     assert_eq!(answer.status, 200);
     assert!(answer.body.contains("Not set up yet"), "{}", answer.body);
     assert!(answer.header("set-cookie").is_none());
+
+    let recorded = newest(&service).await;
+    let no_tag = json!([null, null, null]);
+    let tag_of = |interaction: &Value| {
+        json!([
+            interaction["tag_id"],
+            interaction["slug"],
+            interaction["tag_name"]
+        ])
+    };
+    assert_eq!(tag_of(&recorded), no_tag);
+    assert_eq!(recorded["inlay_id"], json!(inlay));
+    assert_eq!(recorded["reason"], "verified");
+    assert_eq!(recorded["key_issued"], json!(false));
+    let told = format!(r#""interaction_id":{},"tag_id":null"#, recorded["id"]);
+    let mut heard = String::new();
+    while !heard.contains(&told) {
+        let chunk = stream.chunk().await.unwrap().expect("the stream goes on");
+        heard += str::from_utf8(&chunk).unwrap();
+    }
+
+    // Its code is spent, and stays so when the inlay gets a tag; the tap stays without one.
+    assert_eq!(open(&service, &url).await.status, 200);
+    assert_eq!(last(&service).await, (json!(false), json!("replayed")));
+    let path = format!("/inlays/{inlay}");
+    service
+        .admin_patch(&path, json!({ "tag_id": tag.id }))
+        .await;
+    assert_eq!(tap(&service, &url).await.status, 302);
+    assert_eq!(last(&service).await, (json!(false), json!("replayed")));
+    assert_eq!(service.scan_count(&tag).await, 1);
+    assert_eq!(tap(&service, &chip.url(None)).await.status, 302);
+    assert_eq!(last(&service).await, (json!(true), json!("verified")));
+
+    let of_none = service.admin_get("/interactions?no_tag=true&limit=1").await;
+    assert_eq!(of_none["items"][0]["reason"], "replayed");
+    let next = of_none["next"].as_str().unwrap();
+    let page = format!("/interactions?no_tag=true&limit=1&after={next}");
+    let page = service.admin_get(&page).await;
+    assert_eq!(page["items"][0]["id"], recorded["id"]);
+    assert_eq!(page["next"], Value::Null);
+
+    let path = format!("/interactions/{}", recorded["id"]);
+    let traced = service.admin_get(&path).await;
+    assert_eq!(tag_of(&traced), no_tag);
+    let details = traced["steps"].as_array().unwrap().iter();
+    let details: Vec<_> = details
+        .map(|step| step["detail"].as_str().unwrap())
+        .collect();
+    assert_eq!(details[0], format!("no tag · uid {} · counter 1", chip.uid));
+    assert_eq!(details[1], "authentic");
+    assert_eq!(details[4], "none: the inlay is on no tag");
+}
+
+#[tokio::test]
+async fn the_traces_of_taps_without_a_tag_are_erased() {
+    let (service, _, _, id) = one_address().await;
+    let mut chip = Chip::new(settings(ONE_ADDRESS), aes("11", "55"));
+    service.inlay(inlay_json(&chip, id, None)).await;
+    for _ in 0..2 {
+        open(&service, &chip.url(None)).await;
+    }
+    assert_eq!(newest(&service).await["returning_day"], json!(true));
+    let path = "/interactions/no-tag/traces";
+    let erased = service.admin(Method::DELETE, path, Value::Null).await;
+    assert_eq!(erased.status, 204, "{}", erased.body);
+    assert_eq!(newest(&service).await["returning_day"], json!(false));
+    open(&service, &chip.url(None)).await;
+    assert_eq!(newest(&service).await["returning_day"], json!(false));
 }
 
 #[tokio::test]
@@ -243,4 +321,62 @@ async fn a_dry_run_of_a_templates_url_uses_up_nothing() {
     let asked = json!({"url": format!("https://{HOST}{}", stranger.url_at(1, None))});
     let run = service.admin(Method::POST, "/verification", asked).await;
     assert_eq!(run.expect(200)["reason"], json!("no_such_tag"));
+}
+
+#[tokio::test]
+async fn what_is_twice_too_long_or_in_another_case_names_nobody_and_leaves_no_trace() {
+    let (service, _, mut chip, _) = one_address().await;
+    let good = chip.url(None);
+    let (address, query) = good.split_once('?').unwrap();
+    let (picc, mac) = query.split_once('&').unwrap();
+    let long = "A".repeat(8 * 1024);
+    for url in [
+        format!("{address}?{picc}&{picc}&{mac}"),
+        format!("{address}?{picc}&{mac}&{mac}"),
+        format!("{address}?{picc}&{mac}&p%69cc_data=00"),
+        format!("{address}?{}&{mac}", picc.replace("picc_data", "PICC_DATA")),
+        format!("{address}?picc_data={long}&{mac}"),
+        format!("{address}?{picc}{long}&{mac}"),
+        format!("{address}?{picc}&{mac}00"),
+        format!("{address}/?{query}"),
+        format!("/{address}?{query}"),
+        format!("{address}%00?{query}"),
+        format!("{address}?{picc}%00&{mac}"),
+        format!("{address}?{picc};{mac}"),
+        format!("{address}?{}&{mac}", picc.replace('=', "=%EF%BC%A1")),
+    ] {
+        let answer = open(&service, &url).await;
+        assert_eq!(answer.status, 404, "{url}: {}", answer.body);
+    }
+    let recorded = service.admin_get("/interactions").await;
+    assert_eq!(recorded["items"], json!([]), "nothing is written");
+    // Whatever stands beside it, and however long, the code is good once.
+    let beside = format!("{address}?x={long}&{query}");
+    assert_eq!(tap(&service, &beside).await.status, 302);
+    assert_eq!(last(&service).await, (json!(true), json!("verified")));
+}
+
+#[tokio::test]
+async fn a_slug_with_a_code_that_is_twice_or_too_long_is_malformed() {
+    let service = TestService::start().await;
+    let settings = settings("https://tags.example/a/{slug}?p={picc}&c={mac}");
+    let id = template(&service, &settings, &[]).await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let mut chip = Chip::new(settings, aes("11", "22"));
+    service.inlay(inlay_json(&chip, id, Some(&tag))).await;
+    let good = chip.url(Some(&tag.slug));
+    let (address, query) = good.split_once('?').unwrap();
+    let (picc, mac) = query.split_once('&').unwrap();
+    for query in [
+        format!("{picc}&{picc}&{mac}"),
+        format!("{picc}{}&{mac}", "A".repeat(4 * 1024)),
+        format!("p=&{mac}"),
+        picc.to_owned(),
+    ] {
+        let answer = tap(&service, &format!("{address}?{query}")).await;
+        assert_eq!(answer.status, 302, "the owner's page decides");
+        assert_eq!(last(&service).await, (json!(false), json!("malformed")));
+    }
+    assert_eq!(tap(&service, &good).await.status, 302);
+    assert_eq!(last(&service).await.0, json!(true), "nothing was used up");
 }

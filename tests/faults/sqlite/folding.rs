@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 use serde_json::json;
 use tapdesk_service::entropy::{self, SeededEntropy};
-use tapdesk_tests::{Launch, ServiceProcess, length};
+use tapdesk_tests::strace::can_trace;
+use tapdesk_tests::{Launch, ServiceProcess, eventually, length};
 
 use super::launch;
 use crate::faults::load::Load;
@@ -17,11 +18,11 @@ fn folding() -> Launch {
         .env("TAPDESK_TEST_FOLD", "1")
 }
 
-/// How often the process is killed: 20 times, or as `TAPDESK_TEST_KILLS` says.
+/// How often the process is killed: 200 times, or as `TAPDESK_TEST_KILLS` says.
 fn kills() -> u32 {
     let kills = std::env::var("TAPDESK_TEST_KILLS").ok();
     let kills = kills.and_then(|kills| kills.parse().ok());
-    kills.unwrap_or_else(|| length(20, 200))
+    kills.unwrap_or_else(|| length(200, 1_000))
 }
 
 /// A tag as the history in the file has it.
@@ -113,7 +114,7 @@ async fn killed_at_any_moment_of_a_fold_its_counts_are_exact() {
         let [random] = entropy::bytes::<1>(&entropy);
         let client = service.another();
         let launch = load
-            .work_until(&client, 8 + usize::from(random) / 2, || {
+            .work_until(&client, 4 + usize::from(random) / 8, || {
                 ServiceProcess::kill(service)
             })
             .await;
@@ -121,4 +122,46 @@ async fn killed_at_any_moment_of_a_fold_its_counts_are_exact() {
         load.check(&service).await;
         assert_exact(&service).await;
     }
+}
+
+/// How often a start locks a part of the database's files before it listens.
+async fn locks_of_a_start(launch: &Launch) -> usize {
+    let trace = launch.folder.path().join("trace");
+    let output = trace.to_string_lossy().into_owned();
+    let traced =
+        launch
+            .clone()
+            .under_strace(&["-s", "80", "-e", "trace=fcntl,write", "-o", &output]);
+    let service = traced.start().await;
+    let calls = eventually("it is traced", || async {
+        let trace = std::fs::read_to_string(&trace).ok()?;
+        let (before, _) = trace.split_once("listening on")?;
+        Some(before.matches("F_SETLK").count())
+    });
+    let calls = calls.await;
+    service.kill().await;
+    calls
+}
+
+#[tokio::test]
+async fn a_start_reads_what_is_unfolded_under_one_lock_however_much_it_is() {
+    if !can_trace() {
+        return;
+    }
+    let never = launch()
+        .env("TAPDESK_TEST_CLOCK", "1")
+        .env("TAPDESK_TEST_FOLD", "3600000");
+    let service = never.start().await;
+    for _ in 0..30 {
+        let (tag, mut inlay) = service.bottle().await;
+        service.tap(&inlay.url(&tag)).await;
+    }
+    let launch = service.kill().await;
+    let unfolded = locks_of_a_start(&launch).await;
+    let service = launch.start().await;
+    assert_exact(&service).await;
+    assert!(service.terminate().await.success());
+    // Each tap is of an inlay, a tag and a client of its own: 90 rows are looked at.
+    let folded = locks_of_a_start(&launch).await;
+    assert!(folded > 0 && unfolded < folded + 60, "{unfolded}, {folded}");
 }

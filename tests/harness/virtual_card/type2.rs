@@ -1,4 +1,11 @@
-//! Type 2 chips: pages of four bytes, as a PC/SC reader shows them (`FF B0`).
+//! Type 2 chips: pages of four bytes, as a PC/SC reader reads (`FF B0`) and writes them
+//! (`FF D6`; PC/SC part 3, sections 3.2.2.1.8 and 3.2.2.1.9). Sections are those of the data
+//! sheet NTAG213/215/216 rev 3.2.
+
+mod access;
+
+use tapdesk_service::inlay::Uid;
+use tapdesk_service::inlay::technology::ntag21x::MirrorConfig;
 
 use super::{GET_UID, VirtualCard, answer, ndef, status};
 
@@ -44,9 +51,18 @@ impl Type2Chip {
 struct Config {
     /// The page of the dynamic lock bytes, and the bits of them that exist.
     locks: (usize, [u8; 2]),
-    /// `CFG0`, whose last byte is `AUTH0`; `CFG1` follows it.
+    /// `CFG0`, whose last byte is `AUTH0`; `CFG1`, password and its answer follow.
     config: usize,
 }
+
+/// `ACCESS` in `CFG1`: reading needs the password, too.
+const PROT: u8 = 0x80;
+/// The configuration is locked for ever.
+const CFGLCK: u8 = 0x40;
+/// The counter counts.
+const NFC_CNT_EN: u8 = 0x10;
+/// `Lock Control TLV` of a new NTAG213 (section 8.5.6).
+const LOCK_CONTROL: [u8; 5] = [0x01, 0x03, 0xA0, 0x0C, 0x34];
 
 impl Type2Chip {
     /// Data sheet NTAG213/215/216 rev 3.2, sections 8.5.3 and 8.5.7.
@@ -71,8 +87,21 @@ pub struct VirtualType2 {
     pub uid: [u8; 7],
     chip: Type2Chip,
     memory: Vec<u8>,
-    /// The first page that cannot be read without the password (`AUTH0` with `PROT`).
-    protected_from: usize,
+    /// Reads, counted where `NFC_CNT_EN` says so: one in an activation.
+    counter: u32,
+    /// Pages that were written.
+    writes: u32,
+    field: Option<Field>,
+}
+
+/// What the chip took over when it came into the field: a changed configuration holds
+/// from the next activation on (section 8.5.7).
+#[derive(Clone)]
+struct Field {
+    /// `CFG0` and `CFG1`.
+    config: [[u8; 4]; 2],
+    /// Whether this activation's read was counted.
+    counted: bool,
 }
 
 impl VirtualType2 {
@@ -83,18 +112,31 @@ impl VirtualType2 {
         memory[3] = 0x88 ^ uid[0] ^ uid[1] ^ uid[2];
         memory[4..8].copy_from_slice(&uid[3..]);
         memory[8] = uid[3] ^ uid[4] ^ uid[5] ^ uid[6];
+        memory[9] = 0x48;
         memory[12..16].copy_from_slice(&[0xE1, 0x10, chip.size(), 0x00]);
         memory[16..19].copy_from_slice(&[0x03, 0x00, 0xFE]);
         if let Some(Config { config, .. }) = chip.config() {
             // As delivered: no password from any page on.
             memory[config * 4..][..8].copy_from_slice(&[0x04, 0, 0, 0xFF, 0, 0x05, 0, 0]);
+            memory[(config + 2) * 4..][..4].fill(0xFF);
         }
         Self {
             uid,
             chip,
             memory,
-            protected_from: usize::MAX,
+            counter: 0,
+            writes: 0,
+            field: None,
         }
+    }
+
+    /// A chip as it leaves the factory: an NTAG213 says first where its lock bytes are.
+    pub fn factory(chip: Type2Chip, uid: [u8; 7]) -> Self {
+        let mut card = Self::blank(chip, uid);
+        if chip == Type2Chip::Ntag213 {
+            card.write(&[&LOCK_CONTROL[..], &[0x03, 0x00, 0xFE]].concat());
+        }
+        card
     }
 
     /// A chip with a URL.
@@ -148,9 +190,13 @@ impl VirtualType2 {
     }
 
     /// Keeps pages from this one on from being read or written without a password.
+    ///
+    /// # Panics
+    /// When the chip has no passwords.
     #[must_use]
     pub fn protect_from(mut self, page: u8) -> Self {
-        self.protected_from = usize::from(page);
+        let config = self.chip.config().expect("an NTAG").config;
+        self.memory[(config + 1) * 4] |= PROT;
         self.password_from(page)
     }
 
@@ -160,6 +206,88 @@ impl VirtualType2 {
         self.memory[..3].copy_from_slice(&uid[..3]);
         self.memory[4..8].copy_from_slice(&uid[3..]);
         self
+    }
+
+    /// A page as it was written.
+    pub fn page(&self, page: usize) -> &[u8] {
+        &self.memory[page * 4..][..4]
+    }
+
+    /// The reads it counted.
+    pub fn counter(&self) -> u32 {
+        self.counter
+    }
+
+    /// The pages that were written.
+    pub fn writes(&self) -> u32 {
+        self.writes
+    }
+
+    /// Its answer to a command, in process.
+    pub fn apdu(&mut self, command: &[u8]) -> Vec<u8> {
+        match *command {
+            ref whole if *whole == GET_UID => answer(&self.uid, 0x9000),
+            [0xFF, 0xB0, 0x00, page, length] => {
+                self.read_pages(usize::from(page), usize::from(length))
+            }
+            [0xFF, 0xD6, 0x00, page, 0x04, a, b, c, d] => {
+                status(self.write_page(usize::from(page), [a, b, c, d]))
+            }
+            [0xFF, 0xD6, ..] => status(0x6700),
+            _ => status(0x6D00),
+        }
+    }
+
+    fn field(&mut self) -> &mut Field {
+        let config = self.chip.config().map(|config| config.config * 4);
+        self.field.get_or_insert_with(|| Field {
+            config: config.map_or([[0, 0, 0, 0xFF], [0; 4]], |at| {
+                std::array::from_fn(|page| {
+                    std::array::from_fn(|byte| self.memory[at + page * 4 + byte])
+                })
+            }),
+            counted: false,
+        })
+    }
+
+    /// `READ`, sixteen bytes at most. The first of an activation counts.
+    fn read_pages(&mut self, page: usize, length: usize) -> Vec<u8> {
+        if length == 0 || length > 16 || page * 4 >= self.memory.len() {
+            return status(0x6A82);
+        }
+        let last = self.chip.pages();
+        let field = self.field();
+        let [cfg0, cfg1] = field.config;
+        let closed_from = match cfg1[0] & PROT {
+            0 => last,
+            _ => usize::from(cfg0[3]),
+        };
+        let counts = !field.counted && cfg1[0] & NFC_CNT_EN != 0;
+        if page + length.div_ceil(4) > closed_from && closed_from < last {
+            return status(0x6300);
+        }
+        field.counted = true;
+        self.counter += u32::from(counts);
+        let seen = self.seen(cfg0, cfg1);
+        // A read past the last page goes on with the first.
+        let bytes = seen.iter().cycle().skip(page * 4).take(length);
+        answer(&bytes.copied().collect::<Vec<_>>(), 0x9000)
+    }
+
+    /// The memory as it is read: with its mirror, and without its password.
+    fn seen(&self, cfg0: [u8; 4], cfg1: [u8; 4]) -> Vec<u8> {
+        let mut seen = self.memory.clone();
+        let Some(Config { config, .. }) = self.chip.config() else {
+            return seen;
+        };
+        let mirror = MirrorConfig::from_pages(cfg0, cfg1);
+        let uid = Uid::from_bytes(self.uid);
+        if let Some(written) = mirror.mirrored(uid, self.counter) {
+            let data = written.over(&seen[DATA * 4..]);
+            seen[DATA * 4..].copy_from_slice(&data);
+        }
+        seen[(config + 2) * 4..][..8].fill(0);
+        seen
     }
 }
 
@@ -189,24 +317,19 @@ impl VirtualCard for VirtualType2 {
         ]
     }
 
-    fn power_on(&mut self) {}
+    fn power_on(&mut self) {
+        self.field = None;
+    }
 
     fn transmit(&mut self, command: &[u8]) -> Option<Vec<u8>> {
-        Some(match *command {
-            ref whole if *whole == GET_UID => answer(&self.uid, 0x9000),
-            [0xFF, 0xB0, 0x00, page, length] => {
-                let (page, length) = (usize::from(page), usize::from(length));
-                if length == 0 || length > 16 || page * 4 >= self.memory.len() {
-                    return Some(status(0x6A82));
-                }
-                if page + length.div_ceil(4) > self.protected_from {
-                    return Some(status(0x6300));
-                }
-                // A read past the last page goes on with the first.
-                let bytes = self.memory.iter().cycle().skip(page * 4).take(length);
-                answer(&bytes.copied().collect::<Vec<_>>(), 0x9000)
-            }
-            _ => status(0x6D00),
-        })
+        Some(self.apdu(command))
+    }
+
+    fn cut_off(&mut self, command: &[u8], received: usize) {
+        if let [0xFF, 0xD6, 0x00, page, 0x04, ref data @ ..] = *command {
+            let written = received.saturating_sub(5).min(data.len());
+            self.tear_page(usize::from(page), &data[..written]);
+        }
+        self.field = None;
     }
 }

@@ -292,10 +292,10 @@ async fn a_visitor_who_is_erased_before_the_fold_is_unknown() {
         db.tap(Tap::of(tag)).await;
         db.tap(Tap::of(tag).by(2)).await;
     }
-    assert_eq!(db.erase_visitors(tag).await.unwrap(), Some(false));
+    assert_eq!(db.erase_visitors(Some(tag)).await.unwrap(), Some(false));
     let mut from = None;
     loop {
-        from = db.erase_history(tag, from).await.unwrap();
+        from = db.erase_history(Some(tag), from).await.unwrap();
         if from.is_none() {
             break;
         }

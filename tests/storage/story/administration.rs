@@ -1,7 +1,8 @@
 //! What the installation itself keeps: secrets, settings and tokens.
 
-use tapdesk_service::admin_token::TokenHash;
+use tapdesk_service::admin_token::{NewStoredToken, TokenHash};
 use tapdesk_service::id::TokenId;
+use tapdesk_service::scope::Rights;
 use tapdesk_service::storage::SettingsEdit;
 
 use crate::storage::backend::{Backend, Database};
@@ -36,20 +37,30 @@ pub(crate) async fn secrets_and_settings_are_kept<B: Backend>(mut db: Database<B
     );
 }
 
+/// A token that may do everything.
+pub(crate) fn token(name: &str, hash: TokenHash) -> NewStoredToken {
+    NewStoredToken {
+        name: name.to_owned(),
+        hash,
+        rights: Rights::all(),
+        expires_at: None,
+    }
+}
+
 pub(crate) async fn a_token_is_known_until_it_is_removed<B: Backend>(db: Database<B>) {
     let [first, second] = [TokenHash([1; 32]), TokenHash([2; 32])];
-    let studio = db.insert_token("Studio".to_owned(), first).await.unwrap();
+    let studio = db.insert_token(token("Studio", first)).await.unwrap();
     assert_eq!(studio.created_at, db.now());
-    let press = db.insert_token("Press".to_owned(), second).await.unwrap();
+    let press = db.insert_token(token("Press", second)).await.unwrap();
     let all = [studio.clone(), press.clone()];
     assert_eq!(db.tokens(None, 10).await.unwrap(), all);
     assert_eq!(db.tokens(None, 1).await.unwrap(), all[..1]);
     assert_eq!(db.tokens(Some(studio.id), 10).await.unwrap(), all[1..]);
 
-    assert!(db.has_token(first).await.unwrap());
+    assert!(db.token(first).await.unwrap().is_some());
     assert_eq!(db.delete_token(studio.id).await.unwrap(), Some(()));
     assert_eq!(db.delete_token(studio.id).await.unwrap(), None);
     assert_eq!(db.delete_token(TokenId(99)).await.unwrap(), None);
-    assert!(!db.has_token(first).await.unwrap());
-    assert!(db.has_token(second).await.unwrap());
+    assert!(db.token(first).await.unwrap().is_none());
+    assert!(db.token(second).await.unwrap().is_some());
 }

@@ -3,7 +3,8 @@
 use futures_util::future::{join, join_all};
 use serde_json::json;
 use tapdesk_service::id::InlayId;
-use tapdesk_service::interaction::{CounterRule, Refusal, Verdict};
+use tapdesk_service::inlay::counter::MirrorState;
+use tapdesk_service::interaction::{Claim, CounterRule, Refusal, Unchecked, Verdict};
 use tapdesk_service::inventory::InlayFields;
 use tapdesk_service::storage::Storage;
 
@@ -189,11 +190,11 @@ pub(crate) async fn what_is_foreseen_is_what_is_decided_and_moves_nothing<B: Bac
     ];
     for (version, counter) in cases {
         let foreseen = db
-            .foresee(inlay, version, counter, CounterRule::Proof)
+            .dry_run_counter(inlay, version, counter, CounterRule::Proof)
             .await
             .unwrap();
         assert_eq!(
-            db.foresee(inlay, version, counter, CounterRule::Proof)
+            db.dry_run_counter(inlay, version, counter, CounterRule::Proof)
                 .await
                 .unwrap(),
             foreseen
@@ -203,8 +204,82 @@ pub(crate) async fn what_is_foreseen_is_what_is_decided_and_moves_nothing<B: Bac
         assert_eq!(decided, foreseen, "{counter} under keys {version}");
     }
     let unknown = db
-        .foresee(InlayId(99), 1, 1, CounterRule::Proof)
+        .dry_run_counter(InlayId(99), 1, 1, CounterRule::Proof)
         .await
         .unwrap();
     assert_eq!(unknown.tag_verified(), Some(false));
+}
+
+/// What a chip without a MAC shows, on one day after the other. The database decides by rules of
+/// its own (`record_taps` in PostgreSQL), and a dry run by those of `MirrorState`.
+pub(crate) async fn a_counter_without_a_mac_is_judged_alike_everywhere<B: Backend>(
+    db: Database<B>,
+) {
+    const DAY: i64 = 24 * 60 * 60 * 1000;
+    let tag = db.simulated_tag(json!({})).await;
+    let inlay = db.insert_inlay(inlay(1, None)).await.unwrap();
+    let mut state = MirrorState::default();
+    let cases = [
+        // Day, counter. The first, none, the same again, behind.
+        (0, 1),
+        (0, 0),
+        (0, 1),
+        (0, 5),
+        (0, 3),
+        // As far as a day goes, one further, and a forged end.
+        (0, 1_000),
+        (0, 1_001),
+        (0, 0x00FF_FFFF),
+        (0, 999),
+        // A new day begins anew, also two days on.
+        (1, 1_001),
+        (1, 2_000),
+        (1, 2_001),
+        (3, 2_001),
+        (3, 3_002),
+        (3, 3_000),
+        // The day before, as a clock that was set back has it.
+        (2, 3_500),
+        (2, 4_000),
+        (2, 4_001),
+    ];
+    let today = db.now().millis().div_euclid(DAY);
+    for (day, counter) in cases {
+        let expected = if state.jumps(counter, today + day) {
+            Unchecked::Jumped {
+                counter,
+                last: state.last,
+            }
+        } else {
+            Unchecked::NoMac {
+                counter: Some(counter),
+                last: Some(state.last),
+            }
+        };
+        state = state.show(counter, today + day).unwrap_or(state);
+        let mut tap = Tap::of(tag).simulated(day * DAY);
+        tap.claim = Claim::Counter {
+            inlay_id: inlay,
+            key_version: 1,
+            counter,
+            rule: CounterRule::Mirror,
+        };
+        let decided = db.tap(tap).await.verdict();
+        assert_eq!(
+            decided,
+            Verdict::NotChecked(expected),
+            "{counter} on day {day}"
+        );
+        let stored = db.inlay(inlay).await.unwrap().unwrap();
+        assert_eq!(stored.last_counter, state.last, "{counter} on day {day}");
+    }
+    let mut other = Tap::of(tag).simulated(0);
+    other.claim = Claim::Counter {
+        inlay_id: inlay,
+        key_version: 2,
+        counter: 9_000,
+        rule: CounterRule::Mirror,
+    };
+    let replaced = Verdict::NotVerified(Refusal::KeysReplaced { counter: 9_000 });
+    assert_eq!(db.tap(other).await.verdict(), replaced);
 }

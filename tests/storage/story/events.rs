@@ -28,7 +28,7 @@ pub(crate) async fn a_tap_is_told_after_its_commit<B: Backend>(db: Database<B>) 
         else {
             panic!("{event:?}");
         };
-        assert_eq!((interaction_id, tag_id), (tapped.id, of));
+        assert_eq!((interaction_id, tag_id), (tapped.id, Some(of)));
         assert_eq!((at, tag_verified), (tapped.recorded.at, verified));
         assert_eq!(event.simulated(), simulated);
         assert!(db.issued_key(interaction_id).await.unwrap().is_some());

@@ -21,7 +21,10 @@ pub(crate) async fn everything_is_found_again<B: Backend>(mut db: Database<B>) {
     };
     db.edit_settings(Box::new(app_id)).await.unwrap();
     let hash = TokenHash([3; 32]);
-    let token = db.insert_token("script".to_owned(), hash).await.unwrap();
+    let token = db
+        .insert_token(super::administration::token("script", hash))
+        .await
+        .unwrap();
     let shown = db.experience("landing").await;
     let sheet = SheetFields {
         name: "Pallet 3".to_owned(),
@@ -43,7 +46,7 @@ pub(crate) async fn everything_is_found_again<B: Backend>(mut db: Database<B>) {
     assert_eq!(key.hash, tapped.hash);
     assert_eq!(interaction.verdict, tapped.verdict());
     assert_eq!(db.settings().await.unwrap().app_id, Some(7));
-    assert!(db.has_token(hash).await.unwrap());
+    assert!(db.token(hash).await.unwrap().is_some());
     assert_eq!(db.tokens(None, 10).await.unwrap(), [token]);
     let again = db.secrets().await.unwrap();
     assert_eq!(again.key_mask, secrets.key_mask);

@@ -4,7 +4,7 @@
 // (the tests serve this build) it reaches the service through relative URLs.
 
 import { Channel, convertFileSrc, invoke, isTauri } from "@tauri-apps/api/core";
-import type { LiveEvent } from "./api/types";
+import type { EncodingReason, EncodingState, LiveEvent } from "./api/types";
 
 /** Why the service does not start, and what can be done. */
 export interface StartProblem {
@@ -295,6 +295,37 @@ export interface ReadChip {
 export async function sendTap(url: string, to: "service" | "url", automatic: ReadChip | null): Promise<SentTap> {
   if (!inDesktop) throw new Error("Only the desktop can send taps.");
   return invoke<SentTap>("send_tap", { url, to, automatic });
+}
+
+/** How far an encoding is. Its words are those of the admin API. */
+export interface EncodingProgress {
+  reader: string;
+  insertion: number;
+  id: number | null;
+  state: EncodingState;
+  reason: EncodingReason | null;
+  result: { tag_id: number; slug: string; url: string; counter: number } | null;
+  step: { at: number; of: number };
+  /** The step that is under way. */
+  doing: string | null;
+  /** The steps that were made: names, statuses and times, never data. */
+  log: { name: string; status: string | null; micros: number }[];
+}
+
+/**
+ * Encodes the inlay of an insertion. `target` says for what, as the admin API wants it. The shell
+ * relays the service's commands; `heard` is called with each step.
+ */
+export async function encodeInlay(
+  reader: string,
+  insertion: number,
+  target: Record<string, unknown>,
+  heard: (progress: EncodingProgress) => void,
+): Promise<EncodingProgress> {
+  if (!inDesktop) throw new Error("Only the desktop can encode inlays.");
+  const channel = new Channel<EncodingProgress>();
+  channel.onmessage = heard;
+  return invoke<EncodingProgress>("encode", { reader, insertion, target, channel });
 }
 
 /** Why inlays cannot be read. */

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import type { Inlay } from "./api/types";
 import type { ChipCodes } from "./desktop";
-import { chipCodeWords, codeFields, codesOfChip, codesOfInlay, disagreements, noKeys } from "./inlayCodes";
+import { chipCodeWords, codeFields, codesOfChip, codesOfInlay, disagreements, needsOf, noCodes, noKeys } from "./inlayCodes";
 
 const encrypted: ChipCodes = { kind: "on", mirror: "encrypted", mac_from: "uid", meta_key: 1, file_key: 2, problem: null };
 const off: ChipCodes = { kind: "off" };
 
 test("a form is filled by what the chip's settings say", () => {
-  expect(codesOfChip(encrypted)).toEqual({ mirror: "encrypted", mac_from: "uid", keys: noKeys });
+  expect(codesOfChip(encrypted)).toEqual({ template: null, mirror: "encrypted", mac_from: "uid", keys: noKeys });
   expect(codesOfChip(off).mirror).toBe("");
   // The service gets neither: the person chooses.
-  expect(codesOfChip({ ...encrypted, mirror: null, mac_from: null })).toEqual({ mirror: "", mac_from: "none", keys: noKeys });
+  expect(codesOfChip({ ...encrypted, mirror: null, mac_from: null })).toEqual(noCodes());
 });
 
 test("a blank or static chip is sent without mirror, MAC input and keys", () => {
@@ -19,17 +19,30 @@ test("a blank or static chip is sent without mirror, MAC input and keys", () => 
 
 test("only the keys that the mirror needs are sent", () => {
   const keys = { ...noKeys, file: "F", meta: "M" };
-  expect(codeFields({ mirror: "encrypted", mac_from: "uid", keys })).toEqual({ mirror: "encrypted", mac_from: "uid", file_key: "F", meta_key: "M" });
-  expect(codeFields({ mirror: "plain", mac_from: "none", keys })).toEqual({ mirror: "plain", mac_from: "none", file_key: "F" });
-  expect(codeFields({ mirror: "plain", mac_from: "none", keys: { ...keys, source: "master", master: "7" } })).toEqual({
+  expect(codeFields({ template: null, mirror: "encrypted", mac_from: "uid", keys })).toEqual({ mirror: "encrypted", mac_from: "uid", file_key: "F", meta_key: "M" });
+  expect(codeFields({ template: null, mirror: "plain", mac_from: "none", keys })).toEqual({ mirror: "plain", mac_from: "none", file_key: "F" });
+  expect(codeFields({ template: null, mirror: "plain", mac_from: "none", keys: { ...keys, source: "master", master: "7" } })).toEqual({
     mirror: "plain",
     mac_from: "none",
     master_key_id: 7,
   });
 });
 
+test("of a URL template, the chip and the placeholders decide which keys there are", () => {
+  const keys = { ...noKeys, file: " F ", meta: "M" };
+  const codes = { ...noCodes(), template: 3, keys };
+  const form = { url_template_id: 3, mirror: null, mac_from: "none" };
+  const sent = (technology: Inlay["technology"], template: string) => codeFields(codes, needsOf(technology, codes, template));
+  expect(sent("ntag424dna", "https://x.example/?{picc}{mac}")).toEqual({ ...form, file_key: "F", meta_key: "M" });
+  expect(sent("ntag424dna_tt", "https://x.example/?{uid}{mac}")).toEqual({ ...form, file_key: "F" });
+  expect(sent("ntag223dna", "https://x.example/?{uid}x{counter}x{mac}")).toEqual({ ...form, file_key: "F" });
+  expect(sent("ntag213", "https://x.example/{slug}?{uid}x{counter}")).toEqual(form);
+  expect(needsOf("sic43nt", codes, "https://x.example/?{uid}{tamper}{counter}{mac}")).toEqual({ meta: false, file: "rolling" });
+  expect(needsOf("ntag223dna", codes)).toEqual({ meta: false, file: null });
+});
+
 test("an inlay that is edited keeps its keys until others are entered", () => {
-  const inlay = { mirror: "plain", mac_from: "none", key_source: "own" } as Inlay;
+  const inlay = { url_template_id: null, mirror: "plain", mac_from: "none", key_source: "own" } as Inlay;
   expect(codeFields({ ...codesOfInlay(inlay), mac_from: "uid" })).toEqual({ mirror: "plain", mac_from: "uid" });
   expect(codesOfInlay({ ...inlay, mirror: null, key_source: null }).keys.source).toBe("own");
 });

@@ -1,8 +1,10 @@
 // The settings of an inlay's codes and its keys, as a form holds them before they are
 // sent. The service never returns keys.
 
-import type { Inlay, InlayPatch, MacFrom, Mirror } from "./api/types";
+import type { Inlay, InlayPatch, MacFrom, Mirror, Technology } from "./api/types";
 import type { ChipCodes } from "./desktop";
+import { familyOf } from "./inlays/technologies";
+import { has } from "./inlays/urlTemplate";
 
 /** The source of the keys of a rolling-code inlay; `same` keeps the stored keys. */
 export interface Keys {
@@ -14,38 +16,58 @@ export interface Keys {
   factory: boolean;
 }
 
-/** The settings of the codes; an inlay without a mirror makes none. */
+/** The settings of the codes; an inlay of the canonical form without a mirror makes none. */
 export interface Codes {
+  /** The URL template; `null` for the canonical form, which alone has the next two. */
+  template: number | null;
   mirror: Mirror | "";
   mac_from: MacFrom;
   keys: Keys;
 }
 
+/** The keys that an inlay's codes are made with. */
+export interface Needs {
+  meta: boolean;
+  /** 16 bytes of AES, or the 10 of a SIC43NT; `null` without codes. */
+  file: "aes" | "rolling" | null;
+}
+
 export const noKeys: Keys = { source: "own", master: "", file: "", meta: "", factory: false };
+export const noCodes = (): Codes => ({ template: null, mirror: "", mac_from: "none", keys: { ...noKeys } });
 
 /** Initial values of a form, from the chip's own settings. */
 export const codesOfChip = (chip: ChipCodes): Codes => ({
+  ...noCodes(),
   mirror: (chip.kind === "on" && chip.mirror) || "",
   mac_from: (chip.kind === "on" && chip.mac_from) || "none",
-  keys: { ...noKeys },
 });
 
 /** Initial values of a form, from the stored inlay. */
 export const codesOfInlay = (inlay: Inlay): Codes => ({
+  template: inlay.url_template_id,
   mirror: inlay.mirror ?? "",
   mac_from: inlay.mac_from,
   keys: { ...noKeys, source: inlay.key_source === null ? "own" : "same" },
 });
 
+/** The keys that codes of the canonical form need, or those of the template with this text. */
+export function needsOf(technology: Technology, { mirror }: Pick<Codes, "mirror">, template: string | null = null): Needs {
+  const family = familyOf(technology);
+  if (template === null) return { meta: mirror === "encrypted", file: family === "ntag424" && mirror !== "" ? "aes" : null };
+  if (family === "ntag21x") return { meta: false, file: null };
+  return { meta: family === "ntag424" && has(template, "picc"), file: family === "sic43nt" ? "rolling" : "aes" };
+}
+
 /** The members of a request to the service. */
-export function codeFields({ mirror, mac_from, keys }: Codes): Omit<InlayPatch, "tag_id"> {
-  if (mirror === "") return { mirror: null };
+export function codeFields({ template, mirror, mac_from, keys }: Codes, needs = needsOf("ntag424dna", { mirror })): Omit<InlayPatch, "tag_id"> {
+  const form = template === null ? { mirror: mirror || null, ...(mirror && { mac_from }) } : { url_template_id: template, mirror: null, mac_from: "none" as const };
+  if (needs.file === null) return form;
   const secrets = {
     same: {},
     master: { master_key_id: Number(keys.master) },
-    own: { file_key: keys.file, ...(mirror === "encrypted" && { meta_key: keys.meta }) },
+    own: { file_key: keys.file.trim(), ...(needs.meta && { meta_key: keys.meta.trim() }) },
   };
-  return { mirror, mac_from, ...secrets[keys.source], ...(keys.source === "own" && keys.factory && { allow_factory_keys: true }) };
+  return { ...form, ...secrets[keys.source], ...(keys.source === "own" && keys.factory && { allow_factory_keys: true }) };
 }
 
 /** What the chip mirrors into its URL. */
@@ -65,8 +87,11 @@ export function chipCodeWords(chip: ChipCodes): string {
 }
 
 /** The codes of a stored inlay in words. */
-export const inlayCodeWords = ({ mirror, mac_from, file_key_check }: Inlay): string =>
-  mirror ? `${mirrorWords[mirror]}; MAC input: ${macWords[mac_from]}; file key ${file_key_check}` : "static, no codes";
+export function inlayCodeWords({ mirror, mac_from, file_key_check, url_template_id }: Inlay): string {
+  const key = file_key_check ? `; file key ${file_key_check}` : "";
+  if (url_template_id !== null) return `URL template ${url_template_id}${key}`;
+  return mirror ? `${mirrorWords[mirror]}; MAC input: ${macWords[mac_from]}${key}` : "static, no codes";
+}
 
 /** The settings here that differ from the chip, so that its codes do not verify; a sentence for each. */
 export function disagreements(chip: ChipCodes, codes: { mirror: Mirror | "" | null; mac_from: MacFrom }): string[] {

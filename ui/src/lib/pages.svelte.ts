@@ -16,6 +16,8 @@ const fetchPage = get as unknown as (path: string, query: Query) => Promise<Page
 
 export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
   count = $state<number | null>(null);
+  /** Whether `count` is an estimate: the exact count follows. */
+  estimated = $state(false);
   loading = $state(true);
   /** Why the list could not be loaded. */
   problem = $state<string | null>(null);
@@ -121,10 +123,16 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
     await this.load(this.#query as Partial<ParametersOf<P, "get">>, this.#counted, limit);
   }
 
-  /** Counts all matches, apart from the first page: in a long list the count takes longer. */
+  /** Counts all matches, apart from the first page: in a long list the count takes longer. Of many tags there is an estimate first. */
   async #count(asked: number): Promise<void> {
-    const page = await fetchPage(this.path, { ...this.#query, limit: 1, count: true }).catch(() => null);
-    if (asked === this.#asked) this.count = page?.count ?? null;
+    const ask = async (how: Query) => {
+      const page = await fetchPage(this.path, { ...this.#query, limit: 1, count: true, ...how }).catch(() => null);
+      if (asked !== this.#asked) return;
+      this.estimated = page?.count_is_estimate ?? false;
+      this.count = page?.count ?? null;
+    };
+    await ask(this.path === "/tags" ? { estimate: true } : {});
+    if (this.estimated && asked === this.#asked) await ask({});
   }
 
   async #fetch(asked: number, query: Query, take: (page: Page<T>) => void): Promise<void> {

@@ -63,3 +63,23 @@ test("where more than a page is new, no page of the former rows follows", async 
   expect(pages.loading).toBe(false);
   expect(pages.more).toBe(true);
 });
+
+test("many tags are estimated first, and the exact count follows", async () => {
+  const counts: ((count: object) => Promise<void>)[] = [];
+  vi.stubGlobal("fetch", (url: string | URL) => {
+    const query = new URL(url, "http://service").searchParams;
+    if (query.get("count") !== "true") return Promise.resolve(new Response(JSON.stringify({ items: [{ id: 1 }], next: null })));
+    return new Promise<Response>((resolve) => {
+      counts.push(async (count) => {
+        resolve(new Response(JSON.stringify({ items: [], next: null, ...count })));
+        await new Promise((done) => setTimeout(done));
+      });
+    });
+  });
+  const pages = new Pages("/tags");
+  await pages.load({});
+  await counts[0]!({ count: 990_000, count_is_estimate: true });
+  expect([pages.count, pages.estimated]).toEqual([990_000, true]);
+  await counts[1]!({ count: 987_654 });
+  expect([pages.count, pages.estimated]).toEqual([987_654, false]);
+});

@@ -36,6 +36,12 @@ class Readers {
     return this.#present().some((one) => one.insertion === insertion);
   }
 
+  /** The name of the reader on which the card of this insertion still is. */
+  readerOf(insertion: number): string | null {
+    const places = this.table.readers;
+    return places.find(({ on }) => (on.state === "inlay" || on.state === "failed") && on.insertion === insertion)?.name ?? null;
+  }
+
   /** The newest insertion that is still on its reader. */
   get newest(): Insertion | null {
     return this.#present().at(-1) ?? null;

@@ -1,11 +1,11 @@
-// The tags and experiences that were looked at last, for the palette.
+// What was looked at last, for the palette.
 
 import { shell } from "./shell.svelte";
 
 const KEPT = 5;
 
 export interface Recent {
-  screen: "tags" | "experiences";
+  screen: "tags" | "experiences" | "inlays" | "templates";
   id: number;
   name: string;
 }

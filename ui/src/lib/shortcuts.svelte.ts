@@ -1,7 +1,8 @@
 // Keyboard shortcuts: one list for the keys and for the dialog that shows them.
 
 import { untrack } from "svelte";
-import { router, type Screen } from "./router.svelte";
+import { navigation } from "./navigation";
+import { router } from "./router.svelte";
 
 export interface Shortcut {
   keys: string;
@@ -18,18 +19,9 @@ class Shortcuts {
   readonly everywhere: Shortcut[] = [
     { keys: "Ctrl K", does: "Search or run a command", run: () => (this.palette = true) },
     { keys: "?", does: "Show shortcuts", run: () => (this.sheet = true) },
-    ...([
-      ["g o", "overview"],
-      ["g t", "tags"],
-      ["g e", "experiences"],
-      ["g i", "interactions"],
-      ["g r", "reader"],
-      ["g h", "sheets"],
-      ["g s", "simulator"],
-      ["g ,", "settings"],
-    ] satisfies [string, Screen][]).map(([keys, screen]) => ({
-      keys,
-      does: `Go to ${screen === "sheets" ? "test sheets" : screen}`,
+    ...navigation.flat().map(({ screen, name, key }) => ({
+      keys: `g ${key}`,
+      does: `Go to ${screen === "templates" ? name : name.toLowerCase()}`,
       run: () => router.go(screen),
     })),
   ];

@@ -98,12 +98,14 @@ group("A decision", {
       const { id } = await api.post("/experiences", { name: "Three headings", kind: "studio", blocks });
       await page.show(`experiences/${id}`);
       const list = page.getByRole("list", { name: "Blocks: page" });
+      for (const number of [0, 1, 2]) await list.getByRole("button", { name: "Edit Heading" }).nth(number).click();
       await list.getByRole("button", { name: "Remove Heading" }).nth(1).click();
       await list.getByLabel("Text", { exact: true }).first().fill("one, edited since");
       await page.getByLabel("Add block: page").selectOption("Divider");
       await page.locator(".notice", { hasText: "Heading removed." }).getByRole("button", { name: "Undo" }).click();
       await page.getByText("Undone.").waitFor();
       const texts = () => list.getByLabel("Text", { exact: true }).evaluateAll((fields) => fields.map((field) => field.value));
+      await page.waitForFunction(() => document.querySelectorAll("[aria-label='Blocks: page'] .editor").length >= 3);
       assert.deepEqual(await texts(), ["one, edited since", "two", "three"]);
       await list.getByText("Divider").waitFor();
     },

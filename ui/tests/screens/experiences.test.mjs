@@ -178,6 +178,39 @@ group("Experiences", {
       await page.locator(".notice", { hasText: "Notice removed." }).getByRole("button", { name: "Undo" }).click();
       await blocks.getByRole("button", { name: "Remove Notice" }).last().waitFor();
     },
+    "are an outline of closed blocks, which are dragged, moved by keys, and added between others": async (page, { api }) => {
+      const blocks = ["one", "two", "three"].map((text) => ({ type: "heading", text }));
+      const { id } = await api.post("/experiences", { name: "Outline", kind: "studio", blocks });
+      await page.show(`experiences/${id}`);
+      const list = page.getByRole("list", { name: "Blocks: page" });
+      const order = () => list.locator(".summary").allTextContents();
+      assert.deepEqual(await order(), ["one", "two", "three"]);
+      assert.equal(await list.getByLabel("Text", { exact: true }).count(), 0);
+
+      const grip = await list.locator(".grip").first().boundingBox();
+      const last = await list.locator("li").last().boundingBox();
+      await page.mouse.move(grip.x + 8, grip.y + 8);
+      await page.mouse.down();
+      await page.mouse.move(grip.x + 8, grip.y + 60, { steps: 4 });
+      await page.mouse.move(grip.x + 8, last.y + last.height - 2, { steps: 4 });
+      await page.mouse.up();
+      assert.deepEqual(await order(), ["two", "three", "one"]);
+
+      const edit = list.getByRole("button", { name: "Edit Heading: one" });
+      await edit.press("Enter");
+      await list.getByRole("button", { name: "Move Heading up" }).last().press("Enter");
+      assert.deepEqual(await order(), ["two", "one", "three"]);
+      assert.equal(await list.getByLabel("Text", { exact: true }).inputValue(), "one");
+
+      await list.getByRole("button", { name: "Add block before Heading" }).last().press("Enter");
+      await page.getByRole("menuitem", { name: "Notice" }).press("Enter");
+      await list.getByLabel("Title").fill("between");
+      assert.deepEqual(await order(), ["two", "one", "between", "three"]);
+      await page.getByRole("button", { name: "Save draft" }).click();
+      await page.getByText("Draft saved.").waitFor();
+      const saved = (await api.get(`/experiences/${id}`)).blocks;
+      assert.deepEqual(saved.map(({ text, title }) => title ?? text), ["two", "one", "between", "three"]);
+    },
     "say what is wrong with a block, and keep what was written": async (page) => {
       await page.show("experiences/4");
       await page.getByLabel("Add block: page").selectOption("Button");

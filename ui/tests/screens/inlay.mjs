@@ -41,10 +41,15 @@ export class Inlay {
 
   /** The query of the URL of one read. */
   at(counter) {
-    const count = counter.toString(16).padStart(6, "0");
-    const leastFirst = Buffer.from(count, "hex").reverse();
+    const count = counter.toString(16).padStart(6, "0").toUpperCase();
+    return `?uid=${this.uid}&token=${count}${this.mac(counter)}`;
+  }
+
+  /** The MAC of one read over a text of the URL, of no more than one block. */
+  mac(counter, text = "") {
+    const leastFirst = Buffer.from(counter.toString(16).padStart(6, "0"), "hex").reverse();
     const vector = Buffer.concat([Buffer.from("3cc300010080", "hex"), Buffer.from(this.uid, "hex"), leastFirst]);
-    const mac = cmac(cmac(this.key, vector), Buffer.alloc(0)).filter((_, index) => index % 2 === 1);
-    return `?uid=${this.uid}&token=${count}${Buffer.from(mac).toString("hex")}`.toUpperCase().replace("?UID", "?uid").replace("&TOKEN", "&token");
+    const mac = cmac(cmac(this.key, vector), Buffer.from(text)).filter((_, index) => index % 2 === 1);
+    return Buffer.from(mac).toString("hex").toUpperCase();
   }
 }

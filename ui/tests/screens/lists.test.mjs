@@ -40,6 +40,21 @@ group("A list", {
     },
   },
   stories: {
+    "keeps its filters as views under a name, over a restart, which are removed with undo": async (page) => {
+      await page.show("tags?q=crate&sort=name");
+      await page.getByRole("button", { name: "Views" }).click();
+      await page.getByLabel("Name of the view").fill("Crates by name");
+      await page.getByLabel("Name of the view").press("Enter");
+      await page.getByText("View Crates by name saved.").waitFor();
+      await page.show("tags");
+      await page.getByRole("button", { name: "Views" }).click();
+      await page.getByRole("link", { name: "Crates by name" }).click();
+      assert.match(page.url(), /q=crate/);
+      await page.getByRole("button", { name: "Crates by name" }).click();
+      await page.getByRole("button", { name: "Remove view Crates by name" }).click();
+      await page.locator(".notice", { hasText: "removed" }).getByRole("button", { name: "Undo" }).click();
+      await page.getByRole("button", { name: "Crates by name" }).first().waitFor();
+    },
     "is walked, opened and left by keys, and the focus goes along": async (page, { tags }) => {
       const newest = tags.filter(({ name }) => name.startsWith("Crate")).reverse();
       await page.show("tags?q=crate");
@@ -66,7 +81,7 @@ group("A list", {
     },
     "is one stop of the Tab key": async (page) => {
       await page.show("tags");
-      await page.getByLabel("Order").focus();
+      await page.getByRole("button", { name: "Views" }).focus();
       for (let stop = 0; stop < 5; stop++) await page.keyboard.press("Tab");
       // Three columns that sort, the row, and what comes after the list.
       assert.equal(await page.evaluate(() => document.activeElement.closest("[role=list]") === null), true);

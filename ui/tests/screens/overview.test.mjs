@@ -11,6 +11,39 @@ group("The overview", {
     },
   },
   stories: {
+    "begins with what needs attention, in no more than 1,040 pixels, and ends with the demo data": async (page) => {
+      await page.setViewportSize({ width: 1920, height: 1080 });
+      await page.show("overview");
+      await page.getByText("Most tapped").waitFor();
+      await page.getByRole("button", { name: "Remove demo data" }).waitFor();
+      const tops = await page.evaluate(() =>
+        ["Needs attention", "Most tapped", "demo tags, simulated"].map((words) => [...document.querySelectorAll(".overview *")].find((one) => one.textContent.includes(words) && one.children.length === 0)?.getBoundingClientRect().top),
+      );
+      assert.deepEqual(tops, tops.toSorted((one, other) => one - other));
+      const widest = await page.evaluate(() => Math.max(...[...document.querySelectorAll(".overview > *")].map((one) => one.getBoundingClientRect().width)));
+      assert.ok(widest <= 1040, String(widest));
+    },
+    "says the numbers of a bar beside the pointer, and round numbers at its axis": async (page) => {
+      await page.show("overview");
+      const bars = page.locator(".bars");
+      const { width } = await bars.boundingBox();
+      await bars.hover({ position: { x: width * 0.55, y: 40 } });
+      await page.locator(".bars .card").getByText(/\d+ verified/).first().waitFor();
+      await page.mouse.move(4, 4);
+      await page.locator(".bars .card").waitFor({ state: "detached" });
+      assert.equal(await page.locator(".tick").first().textContent(), "0");
+    },
+    "the first steps are checked off by what happened, and dismissed for good": async (page) => {
+      await page.show("overview");
+      const steps = page.getByRole("region", { name: "First steps" });
+      await steps.getByText("5 of 7").waitFor();
+      await steps.getByRole("link", { name: "Connect an NFC reader" }).waitFor();
+      assert.equal(await steps.getByRole("link", { name: /Create a tag/ }).count(), 0);
+      await steps.getByRole("button", { name: "Dismiss the first steps" }).click();
+      await page.show("overview");
+      await page.getByText("Most tapped").waitFor();
+      assert.equal(await steps.count(), 0);
+    },
     "each problem that needs attention has a link to its list": async (page) => {
       await page.show("overview");
       await page.getByRole("link", { name: /\d+ replays/ }).click();

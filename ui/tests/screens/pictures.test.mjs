@@ -145,6 +145,20 @@ const pictures = [
     },
     { theme: "dark" },
   ],
+  ["inlays-small", (page) => page.show("inlays/13"), { size: small }],
+  ["templates-dark", (page) => page.show("templates/1"), { size: large, theme: "dark" }],
+  [
+    "moving",
+    async (page) => {
+      await page.show("move");
+      const codes = ["04DE5F1EACC040&token=00003D94EED9EE65337086", "04DE5F1EACC041&token=00004294EED9EE65337087"];
+      await page.getByLabel("URLs").fill(codes.map((code) => `https://old.example/v?uid=${code}`).join("\n"));
+      await page.getByRole("button", { name: "Find the format" }).click();
+      await page.getByRole("region", { name: "Answer" }).waitFor();
+    },
+    { size: { width: 1280, height: 960 }, readme: true },
+  ],
+  ["moving-address-dark", (page) => page.show("move?step=address&template=1"), { theme: "dark" }],
   ["interactions", async (page, world) => page.show(`interactions/${await newest(world)}`), { readme: true }],
   ["interactions-dark", async (page, world) => page.show(`interactions/${await newest(world, "&reason=wrong_mac")}`), { theme: "dark", readme: true }],
   ["interactions-small", (page) => page.show("interactions"), { size: small }],

@@ -12,6 +12,22 @@ group("Settings", {
     service: part("service", "Service settings"),
     keys: part("keys", "Master keys"),
     tokens: part("tokens", "Admin tokens"),
+    "a new token": async (page) => {
+      await part("tokens", "Admin tokens")(page);
+      await page.getByRole("button", { name: "New token…" }).click();
+      await page.getByLabel("Only these").check();
+      await page.getByRole("dialog").getByText("Register").first().waitFor();
+    },
+    audit: async (page) => {
+      await part("audit", "Audit log")(page);
+      await page.getByRole("list", { name: "Audit log" }).waitFor();
+    },
+    "a row of the audit log": async (page) => {
+      await part("audit", "Audit log")(page);
+      await page.getByRole("button", { name: "Details" }).first().click();
+      await page.getByRole("dialog").waitFor();
+    },
+    webhooks: part("webhooks", "Webhooks"),
     backup: part("backup", "Backup"),
     connections: part("connections", "Connections"),
     appearance: part("appearance", "Appearance"),
@@ -61,10 +77,17 @@ group("Settings", {
     },
     "show a new token once, and revoke it by name": async (page, { api }) => {
       await part("tokens", "Admin tokens")(page);
-      await page.getByLabel("Name of the new token").fill("A script");
-      await page.getByRole("button", { name: "Create token" }).click();
+      await page.getByRole("button", { name: "New token…" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Name").fill("A script");
+      await dialog.getByRole("checkbox", { name: /^Tags / }).check();
+      await dialog.getByLabel("Last day").fill("2199-12-31");
+      await dialog.getByRole("button", { name: "Create token" }).click();
       const token = await page.locator("code.token").textContent();
-      assert.ok(token.length >= 32);
+      assert.match(token, /^tapdesk_\w{43}$/);
+      const made = (await api.get("/tokens")).items.find(({ name }) => name === "A script");
+      assert.deepEqual(made.scopes, ["read", "tags"]);
+      assert.match(made.expires_at, /^2199-12-31|^2200-01-01/);
       await page.getByRole("button", { name: "Done" }).click();
       assert.ok(!(await page.content()).includes(token));
       await page.getByRole("listitem").filter({ hasText: "A script" }).getByRole("button", { name: "Revoke…" }).click();
@@ -73,6 +96,34 @@ group("Settings", {
       await page.getByText("Revoked A script.").waitFor();
       const names = (await api.get("/tokens")).items.map(({ name }) => name);
       assert.ok(names.includes("Shop's web server") && !names.includes("A script"), names.join());
+    },
+    "show who changed what, and check that nobody changed the log": async (page, { api }) => {
+      await part("audit", "Audit log")(page);
+      await page.getByLabel("Of what").fill("tokens");
+      const [newest] = (await api.get("/audit?object=tokens")).items;
+      const row = page.locator(`[data-id="${newest.id}"]`).first();
+      await row.getByText(newest.object).waitFor();
+      await row.getByRole("button", { name: "Details" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText(newest.hash).waitFor();
+      await dialog.getByRole("button", { name: "Done" }).click();
+      await page.getByRole("button", { name: "Check", exact: true }).click();
+      await page.getByText("no row was changed or removed").waitFor();
+      const file = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Export…" }).click();
+      const text = await readFile(await (await file).path(), "utf8");
+      assert.ok(text.includes(newest.hash));
+    },
+    "offer only what the connection may do": async (page) => {
+      const may = { id: 3, name: "Field", scopes: ["read"], experience_ids: [1], expires_at: null };
+      await page.route("**/admin/v1/tokens/current", (route) => route.fulfill({ json: may }));
+      await page.reload();
+      await page.show("settings");
+      const sections = page.getByRole("navigation", { name: "Settings sections" });
+      await sections.getByRole("link", { name: "Connections" }).waitFor();
+      assert.deepEqual(await sections.getByRole("link").allTextContents(), ["Connections", "Kiosk", "Appearance", "About"]);
+      const screens = page.getByRole("navigation", { name: "Screens" });
+      assert.deepEqual((await screens.getByRole("link").allTextContents()).map((name) => name.trim()), ["Tags", "Experiences", "Interactions", "Settings"]);
     },
     "save a backup and a diagnostics file without secrets": async (page, { ui }) => {
       await part("backup", "Backup")(page);

@@ -72,6 +72,19 @@ group("The frame", {
       await page.keyboard.press("Enter");
       await heading(tags[46].name);
     },
+    "finds an inlay by its UID, URL templates, and the move, with the keyboard only": async (page) => {
+      for (const [text, option, heading] of [
+        ["04:c0:ff:ee:00:10:03", /04C0FFEE001003/, "04C0FFEE001003"],
+        ["bottles 20", /Bottles 2024/, "Bottles 2024"],
+        ["bring", /Bring your inlays/, "Bring your inlays"],
+      ]) {
+        await palette(page);
+        await page.keyboard.type(text);
+        await page.getByRole("dialog").getByRole("option", { name: option }).waitFor();
+        await page.keyboard.press("Enter");
+        await page.getByRole("heading", { name: heading, exact: true }).first().waitFor();
+      }
+    },
     "loses no letter that is typed right after opening the palette": async (page) => {
       await page.show("overview");
       const session = await page.context().newCDPSession(page);

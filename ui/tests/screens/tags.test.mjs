@@ -248,7 +248,7 @@ group("A tag", {
       const verdict = pane.getByRole("link", { name: /^(not )?(verified|checked)/ });
       await verdict.waitFor();
       const text = await pane.innerText();
-      const order = [name, "active", `${ui.service}/t/${slug}`, "not checked", "Archive", "Details"].map((part) => text.indexOf(part));
+      const order = [name, "active", `${ui.service}/t/${slug}`, "not checked", "Details"].map((part) => text.indexOf(part));
       assert.ok(order[0] >= 0 && order.every((at, index) => index === 0 || at > order[index - 1]), `${order} in ${text}`);
       await pane.getByRole("button", { name: "Copy URL" }).click();
       await page.getByText(`Copied the URL of ${name}.`).waitFor();

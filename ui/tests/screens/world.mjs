@@ -130,11 +130,35 @@ async function taps(api, made, equipped) {
   await api.payload(await api.tap(last.tag.slug, last.inlay.read()));
 }
 
+/** Inlays that another service encoded, and the forms of their URLs. */
+async function brought(api, made) {
+  const meta = "A1".repeat(16);
+  const bottles = await api.post("/url-templates", {
+    name: "Bottles 2024",
+    template: "https://tags.example.com/v?picc_data={picc}&enc={enc}&cmac={mac}",
+    technology: "ntag424dna",
+    mac_from: "enc",
+    enc_length: 32,
+    meta_keys: [meta],
+  });
+  await api.post("/url-templates", {
+    name: "Stickers with a very long name, für die Flaschen der Bäckerei in der Oberen Hauptstraße",
+    template: "https://x.example/s/{slug}?m={uid}x{counter}x{mac}",
+    technology: "ntag223dna",
+  });
+  for (let number = 0; number < 8; number++) {
+    const uid = `04C0FFEE00${(0x1000 + number).toString(16)}`.toUpperCase();
+    const tag_id = number < 3 ? made[20 + number].id : null;
+    await api.post("/inlays", { uid, technology: "ntag424dna", url_template_id: bottles.id, tag_id, meta_key: meta, file_key: `${number}7`.padStart(32, "B") });
+  }
+}
+
 /** Creates the whole history; returns the service's current time. */
 export async function tell(ui) {
   const api = client(ui);
   const made = await tags(api, await experiences(api));
   await taps(api, made, await inlays(api, made));
+  await brought(api, made);
   await api.post("/tokens", { name: "Shop's web server" });
   await api.post("/demo");
   const { now } = await api.get("/clock");

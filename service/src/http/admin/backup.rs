@@ -12,6 +12,7 @@ use tokio_util::io::ReaderStream;
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
+use crate::audit::Note;
 use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::document::Binary;
@@ -62,8 +63,16 @@ pub(crate) async fn create(
     } else {
         "not-included"
     };
+    if let Err(error) = service.storage.record(Note::default()).await {
+        // It matters most when the disk is full.
+        tracing::warn!("a backup is made that the audit log does not name: {error}");
+    }
     let at = service.storage.now().await?;
+    let is_sealed = inlay_key.is_some();
     let file = service.storage.backup(BackupNote { at, inlay_key }).await?;
+    if is_sealed {
+        service.storage.note_roots_backed_up(at).await?;
+    }
     let length = file.metadata().map_or(0, |metadata| metadata.len());
     let name = DateTime::from_timestamp_millis(at.millis())
         .unwrap_or_default()

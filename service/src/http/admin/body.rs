@@ -16,7 +16,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::field_error::FieldError;
 use crate::http;
-use crate::http::body::is_of_type;
+use crate::http::body::{Chunks, is_of_type};
 use crate::http::document::loosen;
 use crate::http::error::ApiError;
 use crate::object::Object;
@@ -66,14 +66,15 @@ impl<S: Send + Sync> FromRequest<S> for Patch {
 }
 
 /// A CSV body, whole: it may have to be read twice.
-pub(super) struct Csv(pub(super) Bytes);
+pub(super) struct Csv(pub(super) Chunks);
 
 impl<S: Send + Sync> FromRequest<S> for Csv {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         check_type(&request, &["text/csv"])?;
-        read(request.into_body(), CSV_MAX).await.map(Self)
+        let chunks = http::body::chunks(request.into_body(), CSV_MAX, time_for(CSV_MAX));
+        Ok(Self(chunks.await?))
     }
 }
 
@@ -197,8 +198,12 @@ fn check_type(request: &Request, accepted: &[&'static str]) -> Result<(), ApiErr
 /// A whole body of at most `max` bytes. It may take a minute, and a second for
 /// each 256 KiB that it may have: a slow telephone line.
 pub(super) async fn read(body: axum::body::Body, max: usize) -> Result<Bytes, ApiError> {
-    let time = Duration::from_secs(60 + (max / (256 * 1024)) as u64);
-    Ok(http::body::read(body, max, time).await?)
+    Ok(http::body::read(body, max, time_for(max)).await?)
+}
+
+/// How long a body of `max` bytes may take.
+const fn time_for(max: usize) -> Duration {
+    Duration::from_secs(60 + (max / (256 * 1024)) as u64)
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
+use crate::audit::Note;
 use crate::clock::Timestamp;
 use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
@@ -60,6 +62,10 @@ pub(crate) async fn advance(
             "advance_ms",
             "The clock is moved by at most ten years at once.",
         )));
+    }
+    if service.storage.advance(0).await?.is_some() {
+        let note = Note::done(&json!({"advance_ms": advance_ms}));
+        service.storage.record(note).await?;
     }
     moved(&service, advance_ms).await
 }

@@ -1,9 +1,11 @@
 //! `GET /admin/v1/events`: what happens, as it happens.
 
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
+use axum::http::HeaderMap;
 use axum::response::sse::{self, KeepAlive, Sse};
 use futures_util::stream::{self, Stream};
 use serde::{Deserialize, Serialize};
@@ -14,10 +16,12 @@ use tokio::sync::broadcast::{
 use utoipa::{IntoParams, ToSchema};
 
 use super::query::Query;
-use crate::http::error::{Common, Invalid};
+use crate::caller;
+use crate::http::error::{ApiError, Common, Invalid};
 use crate::http::serve::Closing;
+use crate::id::InteractionId;
 use crate::service::Service;
-use crate::storage::{Event, StorageMetrics, Told};
+use crate::storage::{Event, Place, Storage, StorageMetrics, Told};
 use crate::world::World;
 
 /// Which events are sent.
@@ -42,8 +46,10 @@ pub(crate) struct Missed {
 ///
 /// A stream of server-sent events that does not end: `interaction` for each recorded tap and
 /// `update` for each update of variables, after its commit. If a listener falls behind, a `missed`
-/// event says how many events it missed; they are in the list of interactions. Events from before
-/// the request are not sent. No event contains a rolling key.
+/// event says how many events it missed; they are in the list of interactions. An
+/// interaction's event has its `id`: who comes back with it as `Last-Event-ID`, as browsers do, gets
+/// the interactions since then first, in the order of commits; one may come twice. Without it,
+/// events from before the request are not sent. No event contains a rolling key.
 #[utoipa::path(
     get, path = "/events", tag = "events", params(EventQuery),
     responses(
@@ -54,16 +60,61 @@ pub(crate) struct Missed {
 pub(crate) async fn listen(
     State(service): State<Arc<Service>>,
     closing: Closing,
+    headers: HeaderMap,
     Query(EventQuery { simulated: world }): Query<EventQuery>,
-) -> Sse<impl Stream<Item = Result<sse::Event, axum::Error>>> {
+) -> Result<Sse<impl Stream<Item = Result<sse::Event, axum::Error>>>, ApiError> {
+    // Listens first: what happens while it looks back is not missed.
+    let events = service.storage.events();
+    let last = headers.get("last-event-id");
+    let last = last.and_then(|id| id.to_str().ok()?.trim().parse().ok());
+    let missed = match last {
+        Some(last) => service.storage.place_of_tap(last).await?,
+        None => None,
+    };
+    let limited = caller::reach().limit().is_some();
     let feed = Feed {
-        events: service.storage.events(),
+        events,
+        missed: missed.map(|from| Missing::since(from, Arc::clone(&service.storage))),
+        told_again: HashSet::new(),
         closing,
         world,
         told: false,
-        storage: service.storage.metrics().clone(),
+        metrics: service.storage.metrics().clone(),
+        limited_to: limited.then(|| Arc::clone(&service.storage)),
     };
-    Sse::new(stream::unfold(feed, Feed::next)).keep_alive(KeepAlive::default())
+    Ok(Sse::new(stream::unfold(feed, Feed::next)).keep_alive(KeepAlive::default()))
+}
+
+/// Interactions that a listener missed, which are read some at a time.
+struct Missing {
+    storage: Arc<dyn Storage>,
+    from: Place,
+    found: VecDeque<Event>,
+}
+
+impl Missing {
+    /// Interactions read at once.
+    const AT_ONCE: usize = 256;
+
+    fn since(from: Place, storage: Arc<dyn Storage>) -> Self {
+        Self {
+            storage,
+            from,
+            found: VecDeque::new(),
+        }
+    }
+
+    /// The next one; `None` once there is none, or they cannot be read.
+    async fn next(&mut self) -> Option<Event> {
+        if self.found.is_empty() {
+            let taps = self.storage.taps_after(self.from, Self::AT_ONCE).await;
+            for tap in taps.unwrap_or_default() {
+                self.from = tap.place;
+                self.found.push_back(Event::from(&tap.interaction));
+            }
+        }
+        self.found.pop_front()
+    }
 }
 
 /// Who commits taps wakes every listener that waits. After an event a listener
@@ -71,20 +122,57 @@ pub(crate) async fn listen(
 /// there are, few of them pay for it, and a person sees no difference.
 const GATHERED: Duration = Duration::from_millis(50);
 
+/// Interactions that are not told a second time: more than are kept for a slow listener.
+const TOLD_AGAIN: usize = 10_000;
+
 /// The events of one listener.
 struct Feed {
     events: broadcast::Receiver<Told>,
+    /// What it missed, and gets first.
+    missed: Option<Missing>,
+    /// Those of them that may still come as they happen: no more than are kept for it.
+    told_again: HashSet<InteractionId>,
     closing: Closing,
     world: World,
     /// Whether an event came since it waited last.
     told: bool,
     /// Counts what it misses.
-    storage: StorageMetrics,
+    metrics: StorageMetrics,
+    /// What shows a limited listener no interactions but theirs.
+    limited_to: Option<Arc<dyn Storage>>,
 }
 
 impl Feed {
+    /// Whether the event is of an interaction within the listener's reach. What cannot be
+    /// looked up is not.
+    async fn may_see(&self, event: &Event) -> bool {
+        let Some(storage) = &self.limited_to else {
+            return true;
+        };
+        let (Event::Interaction { interaction_id, .. } | Event::Update { interaction_id, .. }) =
+            event;
+        let found = storage.interaction(*interaction_id).await;
+        found.is_ok_and(|found| found.is_some())
+    }
+
     /// The next event for this listener; `None` once there will be no more.
     async fn next(mut self) -> Option<(Result<sse::Event, axum::Error>, Self)> {
+        while let Some(missed) = &mut self.missed {
+            let Some(event) = missed.next().await else {
+                self.missed = None;
+                break;
+            };
+            if let Some(id) = event.tap() {
+                // Older ones are no longer kept for a listener that is behind.
+                if self.told_again.len() >= TOLD_AGAIN {
+                    self.told_again.clear();
+                }
+                self.told_again.insert(id);
+            }
+            if self.world.has(event.simulated()) && self.may_see(&event).await {
+                return Some((Ok(shown(&Told::from(event))), self));
+            }
+        }
         loop {
             let told = match self.events.try_recv() {
                 Err(TryRecvError::Empty) if self.told => {
@@ -105,9 +193,11 @@ impl Feed {
             self.told = true;
             let event = match told {
                 Ok(event) if !self.world.has(event.simulated()) => continue,
-                Ok(event) => Ok(sse::Event::default().event(event.name()).data(event.json())),
+                Ok(event) if !self.may_see(&event).await => continue,
+                Ok(event) if event.tap().is_some_and(|id| self.told_again.remove(&id)) => continue,
+                Ok(event) => Ok(shown(&event)),
                 Err(RecvError::Lagged(missed)) => {
-                    self.storage.lost_events(missed);
+                    self.metrics.lost_events(missed);
                     let event = sse::Event::default().event("missed");
                     event.json_data(Missed { missed })
                 }
@@ -115,6 +205,15 @@ impl Feed {
             };
             return Some((event, self));
         }
+    }
+}
+
+/// An event as it is sent. An update has no id: who comes back goes on behind the last tap.
+fn shown(event: &Told) -> sse::Event {
+    let shown = sse::Event::default().event(event.name()).data(event.json());
+    match event.tap() {
+        Some(id) => shown.id(id.to_string()),
+        None => shown,
     }
 }
 
@@ -131,7 +230,7 @@ mod tests {
     fn tap(id: i64, simulated: bool) -> Event {
         Event::Interaction {
             interaction_id: InteractionId(id),
-            tag_id: TagId(1),
+            tag_id: Some(TagId(1)),
             at: Timestamp::from_millis(0),
             tag_verified: None,
             reason: Reason::Static,
@@ -149,15 +248,18 @@ mod tests {
         let feed = Feed {
             events,
             closing: Closing::never(),
+            missed: None,
+            told_again: HashSet::new(),
             world: World::Real,
             told: false,
-            storage: StorageMetrics::default(),
+            metrics: StorageMetrics::default(),
+            limited_to: None,
         };
         let body = Sse::new(stream::unfold(feed, Feed::next)).into_response();
         let body = body.into_body().collect().await.unwrap().to_bytes();
         let told = |id| {
             format!(
-                "event: interaction\ndata: {}\n\n",
+                "event: interaction\ndata: {}\nid: {id}\n\n",
                 serde_json::to_string(&tap(id, false)).unwrap()
             )
         };
@@ -176,9 +278,12 @@ mod tests {
         let listen = || Feed {
             events: sender.subscribe(),
             closing: Closing::never(),
+            missed: None,
+            told_again: HashSet::new(),
             world: World::Real,
             told: false,
-            storage: StorageMetrics::default(),
+            metrics: StorageMetrics::default(),
+            limited_to: None,
         };
         let feeds = [listen(), listen()];
         let told = Told::from(tap(1, false));
@@ -195,7 +300,7 @@ mod tests {
             let body = body.into_body().collect().await.unwrap().to_bytes();
             let expected = [1, 3].map(|id| {
                 let json = serde_json::to_string(&tap(id, false)).unwrap();
-                format!("event: interaction\ndata: {json}\n\n")
+                format!("event: interaction\ndata: {json}\nid: {id}\n\n")
             });
             assert_eq!(body, expected.concat());
         }

@@ -1,10 +1,11 @@
 //! `/admin/v1/interactions`.
 
 mod erase;
+mod export;
 mod get;
 mod list;
-mod view;
 
 pub(super) use erase::*;
+pub(super) use export::*;
 pub(super) use get::*;
 pub(super) use list::*;

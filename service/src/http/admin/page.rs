@@ -12,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::query::{Query, read};
 use crate::http::error::ApiError;
-use crate::storage::StorageError;
+use crate::storage::{Estimate, StorageError};
 
 /// The query of a list: which page of it, and `F`, its filters, which are read as
 /// [`Query`] reads them. `C` is what the order of the list needs to go on.
@@ -111,6 +111,10 @@ pub(crate) struct Page<T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     pub(crate) count: Option<u64>,
+    /// Whether `count` is an estimate; only if it is one, and only with `estimate=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    pub(crate) count_is_estimate: Option<bool>,
 }
 
 impl<T> Page<T> {
@@ -124,6 +128,7 @@ impl<T> Page<T> {
             next: last.map(|last| Cursor(cursor(last)).encode()),
             items,
             count: None,
+            count_is_estimate: None,
         }
     }
 
@@ -133,6 +138,7 @@ impl<T> Page<T> {
             items,
             next: next.map(|next| Cursor(next).encode()),
             count: None,
+            count_is_estimate: None,
         }
     }
 
@@ -142,12 +148,22 @@ impl<T> Page<T> {
             items: self.items.into_iter().map(shown).collect(),
             next: self.next,
             count: self.count,
+            count_is_estimate: self.count_is_estimate,
         }
     }
 
     /// The page with `count`, if it was asked for.
     pub(crate) fn with_count(self, count: Option<u64>) -> Self {
         Self { count, ..self }
+    }
+
+    /// The page with a count that may be an estimate.
+    pub(crate) fn with_estimate(self, count: Estimate) -> Self {
+        Self {
+            count: Some(count.tags),
+            count_is_estimate: (!count.exact).then_some(true),
+            ..self
+        }
     }
 }
 

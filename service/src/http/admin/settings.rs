@@ -39,6 +39,8 @@ pub(crate) struct SettingsView {
     trusted_proxies: Setting<Vec<String>>,
     /// How many months interactions are kept.
     retention_months: Setting<u32>,
+    /// How many months rows of the audit log are kept.
+    audit_months: Setting<u32>,
     /// The redirect target of simulated tags.
     simulated_targets: Setting<SimulatedTargets>,
     /// How many calls of one client may be refused in a minute before it gets 429.
@@ -70,6 +72,7 @@ impl SettingsView {
             country_header: setting(settings.country_header, source("country_header")),
             trusted_proxies: setting(networks.collect(), source("trusted_proxies")),
             retention_months: setting(settings.retention_months, source("retention_months")),
+            audit_months: setting(settings.audit_months, source("audit_months")),
             simulated_targets: setting(settings.simulated_targets, source("simulated_targets")),
             rate_limit: setting(rate_limit, source("rate_limit")),
             hosts: setting(settings.hosts, source("hosts")),
@@ -124,6 +127,12 @@ pub(crate) async fn update(
         );
         let why = FieldError::of(name.to_owned(), why);
         return Err(ApiError::Conflict(Code::SettingFixed, why));
+    }
+    // A null takes its member away before the rest is read, and would pass unseen.
+    if let Some(name) = patch.names().find(|name| !Overrides::has(name)) {
+        let why = format!("There is no setting {name}.");
+        let why = FieldError::of(name.to_owned(), why);
+        return Err(ApiError::Invalid(why));
     }
     let defaults = service.layers.defaults.clone();
     let edit = move |stored: Overrides| {

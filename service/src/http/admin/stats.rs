@@ -124,6 +124,8 @@ pub(crate) struct Attention {
     factory_keys: u64,
     /// Inlays whose counter is at its end.
     used_up: u64,
+    /// Tags of which an inlay reported an open or broken tamper loop.
+    opened_tags: u64,
 }
 
 /// The taps of a period.
@@ -204,6 +206,7 @@ pub(crate) async fn stats(
             unset_tags: overview.unset_tags,
             factory_keys: overview.factory_keys,
             used_up: overview.used_up,
+            opened_tags: overview.opened_tags,
         },
         complete: overview.complete,
     };

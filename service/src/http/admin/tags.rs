@@ -10,6 +10,7 @@ mod former_slugs;
 mod get;
 mod import;
 mod list;
+mod preset;
 mod properties;
 mod update;
 mod warning;
@@ -22,6 +23,7 @@ pub(super) use former_slugs::*;
 pub(super) use get::*;
 pub(super) use import::*;
 pub(super) use list::*;
+pub(super) use preset::*;
 pub(super) use properties::{attributes, data, variables};
 pub(super) use update::*;
 

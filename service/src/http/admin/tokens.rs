@@ -1,6 +1,7 @@
 //! `/admin/v1/tokens`: admin tokens beside the installation's own. A token is
 //! shown once, when it is made; what is stored is its hash.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Json;
@@ -9,13 +10,16 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::admin_token::{AdminToken, StoredToken};
+use crate::admin_token::{AdminToken, NewStoredToken, StoredToken};
+use crate::clock::Timestamp;
 use crate::field_error::FieldError;
+use crate::http::admin::Requester;
 use crate::http::admin::body::Body;
 use crate::http::admin::page::{List, Page, PageParams};
 use crate::http::admin::path::Id;
-use crate::http::error::{ApiError, BadBody, Common, Invalid, NotFound, Written};
-use crate::id::TokenId;
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, Invalid, NotFound, Written};
+use crate::id::{ExperienceId, TokenId};
+use crate::scope::{Rights, Scope};
 use crate::service::Service;
 use crate::tag::{NAME_MAX, text_fits};
 
@@ -44,6 +48,17 @@ pub(crate) struct NewToken {
     /// Its purpose.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
+    /// What it may do. By default, everything that the token of this request may.
+    #[serde(default)]
+    #[schema(required = false, min_items = 1, value_type = Option<Vec<Scope>>)]
+    scopes: Option<BTreeSet<Scope>>,
+    /// The only experiences it may do it with: those, their tags, and the taps that led to them.
+    /// Everything else does not exist for it. `null` for no limit.
+    #[serde(default)]
+    experience_ids: Option<BTreeSet<ExperienceId>>,
+    /// When it ends. `null`: only its deletion ends it.
+    #[serde(default)]
+    expires_at: Option<Timestamp>,
 }
 
 /// A token that was just created.
@@ -51,33 +66,94 @@ pub(crate) struct NewToken {
 pub(crate) struct CreatedToken {
     #[serde(flatten)]
     stored: StoredToken,
-    /// The token itself. It is never shown again.
+    /// The token itself, which begins with `tapdesk_`. It is never shown again.
     #[schema(min_length = 32)]
     token: String,
 }
 
 /// Create an admin token
 ///
-/// Only this answer shows the token: store it.
+/// Only this answer shows the token: store it. It grants nothing that the token of this request
+/// does not.
 #[utoipa::path(
     post, path = "/tokens", tag = "tokens", request_body = NewToken,
-    responses((status = CREATED, body = CreatedToken), BadBody, Written, Common)
+    responses((status = CREATED, body = CreatedToken), Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn create(
     State(service): State<Arc<Service>>,
-    Body(NewToken { name }): Body<NewToken>,
+    requester: Requester,
+    Body(new): Body<NewToken>,
 ) -> Result<(StatusCode, Json<CreatedToken>), ApiError> {
-    if name.trim().is_empty() || !text_fits(&name, NAME_MAX) {
+    if new.name.trim().is_empty() || !text_fits(&new.name, NAME_MAX) {
         let why = format!("A token needs a name of 1 to {NAME_MAX} characters.");
         return Err(ApiError::Invalid(FieldError::of("name", why)));
     }
+    let own = requester.rights();
+    let scopes = new.scopes.unwrap_or_else(|| own.scopes.clone());
+    if scopes.is_empty() {
+        let why = "A token needs at least one scope.";
+        return Err(ApiError::Invalid(FieldError::of("scopes", why)));
+    }
+    if let Some(scope) = own.lacks(&scopes) {
+        return Err(ApiError::Scope(scope));
+    }
+    if new.expires_at.is_some_and(|end| end <= service.clock.now()) {
+        let why = "A token ends in the future.";
+        return Err(ApiError::Invalid(FieldError::of("expires_at", why)));
+    }
     let token = AdminToken::generate(&*service.entropy);
-    let stored = service.storage.insert_token(name, token.hash()).await?;
+    let stored = NewStoredToken {
+        name: new.name,
+        hash: token.hash(),
+        rights: Rights {
+            scopes,
+            experience_ids: new.experience_ids,
+        },
+        expires_at: new.expires_at,
+    };
+    let stored = service.storage.insert_token(stored).await?;
     let created = CreatedToken {
         stored,
         token: token.expose().to_owned(),
     };
     Ok((StatusCode::CREATED, Json(created)))
+}
+
+/// The token of a request.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CurrentToken {
+    /// Its identifier; `null` for the installation's own token.
+    id: Option<TokenId>,
+    /// Its purpose; empty for the installation's own token.
+    name: String,
+    /// What it may do; `admin` is everything.
+    scopes: BTreeSet<Scope>,
+    /// The only experiences it may do it with; `null` if it is not limited.
+    experience_ids: Option<BTreeSet<ExperienceId>>,
+    /// When it ends; `null` if only its deletion ends it.
+    expires_at: Option<Timestamp>,
+}
+
+/// Get the token of this request
+///
+/// What it may do. Every token opens this operation.
+#[utoipa::path(
+    get, path = "/tokens/current", tag = "tokens",
+    responses((status = OK, body = CurrentToken), Common)
+)]
+pub(crate) async fn current(requester: Requester) -> Json<CurrentToken> {
+    let Rights {
+        scopes,
+        experience_ids,
+    } = requester.rights();
+    let stored = requester.token();
+    Json(CurrentToken {
+        id: stored.map(|token| token.id),
+        name: stored.map_or_else(String::new, |token| token.name.clone()),
+        expires_at: stored.and_then(|token| token.expires_at),
+        scopes,
+        experience_ids,
+    })
 }
 
 /// Delete an admin token

@@ -2,6 +2,7 @@
 
 mod create;
 mod delete;
+mod encoding_sheet;
 mod get;
 mod keys;
 mod list;
@@ -11,6 +12,7 @@ mod view;
 
 pub(super) use create::*;
 pub(super) use delete::*;
+pub(super) use encoding_sheet::*;
 pub(super) use get::*;
 pub(super) use keys::*;
 pub(super) use list::*;

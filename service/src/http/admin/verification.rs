@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting};
-use crate::id::{InlayId, TagId};
+use crate::id::{InlayId, TagId, UrlTemplateId};
 use crate::inlay::Uid;
 use crate::interaction::Verdict;
 use crate::service::Service;
@@ -47,10 +47,11 @@ pub(crate) struct Verification {
     /// Whether the URL is one of a tag at the expected base: same scheme, host, port and path; or
     /// at the address of a URL template.
     at_tag_url: bool,
+    /// The URL template at whose address the URL is; null for any other URL.
+    url_template_id: Option<UrlTemplateId>,
     /// Whether the chip that was sent is the one that made the code; null without a chip or a code.
     chip: Option<Carrier>,
     /// The counter of the code; null if there is none, or none that can be read.
-    #[schema(maximum = 16_777_215)]
     counter: Option<u32>,
     /// What the tap's `tag_verified` would be.
     tag_verified: Option<bool>,
@@ -133,7 +134,8 @@ impl Verification {
             tag_id: run.tag_id,
             inlay_id: run.inlay_id,
             uid: run.uid,
-            at_tag_url: at_tag_url || run.at_template,
+            at_tag_url: at_tag_url || run.url_template_id.is_some(),
+            url_template_id: run.url_template_id,
             chip: None,
             counter: run.verdict.and_then(|verdict| verdict.counters().0),
             tag_verified: run.verdict.and_then(Verdict::tag_verified),

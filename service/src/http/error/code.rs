@@ -15,6 +15,8 @@ pub(crate) enum Code {
     BadHost,
     /// No token, or a wrong one.
     Unauthorized,
+    /// The token lacks a scope; `scope` names it.
+    Scope,
     /// There is no such route or resource.
     NotFound,
     /// The route has no such method.
@@ -37,6 +39,8 @@ pub(crate) enum Code {
     TemplatesOverlap,
     /// There are as many URL templates as there may be.
     TooManyTemplates,
+    /// There are as many webhooks as there may be.
+    TooManyWebhooks,
     /// The request refers to something that does not exist.
     Missing,
     /// A simulated inlay or tag does not go with a real one.
@@ -47,6 +51,10 @@ pub(crate) enum Code {
     SheetClosed,
     /// The sheet has as many rows as it can have.
     SheetFull,
+    /// The encoding run is closed.
+    RunClosed,
+    /// The encoding run has no tag left.
+    RunFull,
     /// The counter of the virtual inlay is at its end.
     CounterUsedUp,
     /// The virtual inlay is on no tag.
@@ -59,6 +67,10 @@ pub(crate) enum Code {
     CountChanged,
     /// An argument or the environment of the service fixes the setting.
     SettingFixed,
+    /// The chip is being encoded for something else.
+    EncodingOpen,
+    /// The turn of an encoding was answered otherwise, or is not the present one.
+    TurnStale,
     /// The key that wraps inlay keys is locked, or another one.
     InlayKeyLocked,
     /// This kind of database does not support it.
@@ -89,6 +101,7 @@ impl Code {
         match self {
             Self::BadHost => StatusCode::BAD_REQUEST,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::Scope => StatusCode::FORBIDDEN,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Timeout => StatusCode::REQUEST_TIMEOUT,
@@ -100,17 +113,22 @@ impl Code {
             | Self::ImportGivenUp
             | Self::TemplatesOverlap
             | Self::TooManyTemplates
+            | Self::TooManyWebhooks
             | Self::Missing
             | Self::OtherWorld
             | Self::InUse
             | Self::SheetClosed
             | Self::SheetFull
+            | Self::RunClosed
+            | Self::RunFull
             | Self::CounterUsedUp
             | Self::NoTag
             | Self::NoMirror
             | Self::TooManyKeys
             | Self::CountChanged
             | Self::SettingFixed
+            | Self::EncodingOpen
+            | Self::TurnStale
             | Self::InlayKeyLocked
             | Self::Unsupported => StatusCode::CONFLICT,
             Self::Changed => StatusCode::PRECONDITION_FAILED,
@@ -140,6 +158,7 @@ impl From<&Conflict> for Code {
             Conflict::UidTaken(_) => Self::UidTaken,
             Conflict::TemplatesOverlap { .. } => Self::TemplatesOverlap,
             Conflict::TooManyTemplates => Self::TooManyTemplates,
+            Conflict::TooManyWebhooks => Self::TooManyWebhooks,
             Conflict::Missing { .. } => Self::Missing,
             Conflict::OtherWorld { .. } => Self::OtherWorld,
             Conflict::UsedUp(_) => Self::CounterUsedUp,
@@ -147,6 +166,8 @@ impl From<&Conflict> for Code {
             Conflict::Invalid(_) => Self::Invalid,
             Conflict::InUse(InUse::Closed) => Self::SheetClosed,
             Conflict::InUse(InUse::Full) => Self::SheetFull,
+            Conflict::InUse(InUse::RunClosed) => Self::RunClosed,
+            Conflict::InUse(InUse::RunFull) => Self::RunFull,
             Conflict::InUse(
                 InUse::ByTags(_)
                 | InUse::ByInlays(_)

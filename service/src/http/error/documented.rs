@@ -15,6 +15,7 @@ use utoipa::{IntoResponses, ToSchema as _};
 
 use super::{ApiError, Code, Problem};
 use crate::field_error::FieldError;
+use crate::scope::Scope;
 
 macro_rules! groups {
     ($($(#[$doc:meta])* $name:ident: $($error:expr => $description:literal),+;)+) => {$(
@@ -33,6 +34,7 @@ groups! {
     /// What every operation of the admin API can answer.
     Common:
         ApiError::Unauthorized => "No token, or a wrong one",
+        ApiError::Scope(Scope::Admin) => "The token lacks the scope that the operation needs",
         ApiError::Misdirected => "The `Host` is not one of the service's host names",
         ApiError::TooMany(0) => "Too many refused requests from this client",
         ApiError::Internal => "Internal error; the service's log says more",

@@ -2,6 +2,7 @@
 
 use super::{ApiError, Code};
 use crate::demo::DemoError;
+use crate::encode::EncodeError;
 use crate::field_error::FieldError;
 use crate::http::body::BodyError;
 use crate::keyring::KeyringError;
@@ -51,6 +52,20 @@ impl From<DemoError> for ApiError {
         match error {
             DemoError::Storage(error) => error.into(),
             DemoError::Keyring(error) => error.into(),
+        }
+    }
+}
+
+impl From<EncodeError> for ApiError {
+    fn from(error: EncodeError) -> Self {
+        match error {
+            EncodeError::Storage(error) => error.into(),
+            EncodeError::Keyring(error) => error.into(),
+            EncodeError::NotFound(noun) => Self::NotFound(noun),
+            EncodeError::Invalid(why) => Self::Invalid(why),
+            EncodeError::OtherTarget => Self::conflict(Code::EncodingOpen, error.to_string()),
+            EncodeError::Stale => Self::conflict(Code::TurnStale, error.to_string()),
+            EncodeError::Raced => Self::Unavailable,
         }
     }
 }

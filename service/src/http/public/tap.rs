@@ -92,7 +92,7 @@ async fn at(service: &Service, place: Place, origin: Origin, request: Request) -
         Method::GET if is_prefetch(headers) => return not_now(),
         Method::GET if agent.previews_links => {
             return match tap::linked(service, &place).await {
-                Ok(Some(tag)) => pages::preview(tag.tag()),
+                Ok(Some(tag)) => pages::preview(&tag),
                 Ok(None) => respond(service, TapAnswer::NoSuchTag, &visitor),
                 Err(error) => error.into_response(),
             };
@@ -100,7 +100,11 @@ async fn at(service: &Service, place: Place, origin: Origin, request: Request) -
         Method::HEAD => tap::look(service, &place, &visitor).await,
         Method::GET => {
             let query = request.uri().query().unwrap_or_default();
-            let cookie = held_key(headers, &place.cookie(query).name);
+            // Most visitors bring no cookie.
+            let has_cookie = headers.contains_key(header::COOKIE);
+            let cookie = has_cookie
+                .then(|| held_key(headers, &place.cookie(query).name))
+                .flatten();
             let country = origin.country;
             tap::tap(
                 service,

@@ -5,6 +5,8 @@ use std::fmt;
 
 use crate::inlay::code::Malformed;
 use crate::inlay::diagnose::Window;
+use crate::inlay::technology::Mode;
+use crate::inlay::template::{MacStart, MalformedCode};
 use crate::inlay::{Mirror, Uid};
 
 /// A reason why a code does not verify.
@@ -47,6 +49,22 @@ pub enum Finding {
     CounterByteOrder,
     /// The MAC's input begins at another place than is set.
     MacWindow(Window),
+    /// It was made by an inlay with another URL template, or with none.
+    OtherTemplate {
+        /// The chip that made it.
+        uid: Uid,
+    },
+    /// The inlay that made it is on no tag.
+    OnNoTag {
+        /// The chip that made it.
+        uid: Uid,
+    },
+    /// The values in the URL are not of the shape that the URL template says.
+    MalformedByTemplate(MalformedCode),
+    /// The MAC's input begins at another place than the URL template says.
+    MacStart(MacStart),
+    /// The chip is in the other cipher than the URL template says.
+    Mode(Mode),
     /// UID and counter can be read, the MAC fits no key and no window.
     MacFitsNothing {
         /// The chip that the code names.
@@ -93,7 +111,8 @@ impl Finding {
     /// A stable name for it, in the API.
     pub const fn name(&self) -> &'static str {
         match self {
-            Self::Malformed(_) => "malformed",
+            Self::Malformed(_) | Self::MalformedByTemplate(_) => "malformed",
+            Self::OnNoTag { .. } => "on_no_tag",
             Self::OtherInlay { .. } => "other_inlay",
             Self::NotConfigured { .. } => "not_configured",
             Self::OtherUid { .. } => "other_uid",
@@ -104,7 +123,9 @@ impl Finding {
                 Slot::File => "file_key",
             },
             Self::CounterByteOrder => "counter_byte_order",
-            Self::MacWindow(_) => "mac_window",
+            Self::MacWindow(_) | Self::MacStart(_) => "mac_window",
+            Self::OtherTemplate { .. } => "other_template",
+            Self::Mode(_) => "mode",
             Self::MacFitsNothing { .. } => "mac_fits_nothing",
             Self::PiccDataFitsNoKey => "picc_data_fits_no_key",
         }
@@ -124,6 +145,11 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed(malformed) => write!(f, "The code is malformed: {malformed}."),
+            Self::MalformedByTemplate(malformed) => write!(f, "The code is malformed: {malformed}."),
+            Self::OnNoTag { uid } => write!(
+                f,
+                "The inlay {uid} made the code, and is on no tag: bind it to one."
+            ),
             Self::OtherInlay { uid } => write!(
                 f,
                 "The code was made by the inlay {uid} of another tag: bind it to this tag, or use its own tag's URL."
@@ -159,6 +185,23 @@ impl fmt::Display for Finding {
             Self::MacWindow(window) => write!(
                 f,
                 "The MAC is authentic with the part of the URL from {window} as input, which is not supported: encode the inlay so that SDMMACInputOffset is that of uid's value (mac_from \"uid\") or that of the MAC (mac_from \"none\")."
+            ),
+            Self::OtherTemplate { uid } => write!(
+                f,
+                "The code was made by the inlay {uid}, which has another URL template: set its url_template_id to the one at this address."
+            ),
+            Self::MacStart(start) => {
+                f.write_str("The MAC is authentic with another beginning of its input: create a URL template with mac_from ")?;
+                match start {
+                    MacStart::Offset(offset) => write!(f, "{{\"offset\": {offset}}}")?,
+                    named => write!(f, "\"{}\"", format!("{named:?}").to_lowercase())?,
+                }
+                f.write_str(" for these inlays. It cannot change while inlays use the template.")
+            }
+            Self::Mode(mode) => write!(
+                f,
+                "The MAC is authentic in the mode \"{}\": create a URL template with this mode for these inlays.",
+                mode.as_str()
             ),
             Self::MacFitsNothing { uid } => write!(
                 f,

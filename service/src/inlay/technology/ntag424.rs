@@ -4,6 +4,7 @@
 //! Both modes share the shape: PICC data under the meta key name the chip and its read counter; a
 //! session key follows from the file key and both; it makes the MAC and encrypts the file data.
 
+pub mod file_settings;
 pub mod lrp;
 mod picc;
 

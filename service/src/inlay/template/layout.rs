@@ -30,6 +30,9 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// Bytes of the length before the message.
+    pub(super) const LENGTH: usize = 2;
+
     /// Where a placeholder begins in the file.
     pub fn offset(&self, field: Field) -> Option<usize> {
         let offset = self.offsets.iter().find(|(other, _)| *other == field);

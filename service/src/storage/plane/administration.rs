@@ -2,11 +2,14 @@
 
 use async_trait::async_trait;
 
+use super::tags::check_experience;
 use super::{Database, Query, Transaction};
-use crate::admin_token::{StoredToken, TokenHash};
+use crate::admin_token::{NewStoredToken, StoredToken, TokenHash};
+use crate::audit::Note;
+use crate::clock::Timestamp;
 use crate::id::TokenId;
 use crate::settings::Overrides;
-use crate::storage::value::{Value, unreadable, values};
+use crate::storage::value::{Row, Value, unreadable, values};
 use crate::storage::{Administration, Secrets, SettingsEdit, StorageError};
 
 #[async_trait]
@@ -31,7 +34,10 @@ impl<D: Database> Administration for D {
     async fn any_wrapped_key(&self) -> Result<Option<Vec<u8>>, StorageError> {
         self.read("any_wrapped_key", (), |db, ()| {
             Box::pin(async move {
-                let found = db.row(ANY_WRAPPED_KEY, &[]).await?;
+                let found = match db.row(ANY_WRAPPED_KEY, &[]).await? {
+                    None => db.row(ANY_WRAPPED_ROOT, &[]).await?,
+                    found => found,
+                };
                 found.map(|mut row| row.take()).transpose()
             })
         })
@@ -49,13 +55,9 @@ impl<D: Database> Administration for D {
         .await
     }
 
-    async fn insert_token(
-        &self,
-        name: String,
-        hash: TokenHash,
-    ) -> Result<StoredToken, StorageError> {
-        self.change("insert_token", (name, hash), |tx, (name, hash)| {
-            Box::pin(insert_token(tx, name, hash))
+    async fn insert_token(&self, token: NewStoredToken) -> Result<StoredToken, StorageError> {
+        self.change("insert_token", token, |tx, token| {
+            Box::pin(insert_token(tx, token))
         })
         .await
     }
@@ -65,14 +67,16 @@ impl<D: Database> Administration for D {
             .await
     }
 
-    async fn has_token(&self, hash: TokenHash) -> Result<bool, StorageError> {
-        self.read("has_token", hash, |db, hash| {
-            Box::pin(async move {
-                let sql = "SELECT 1 FROM tokens WHERE hash = ?1";
-                db.exists(sql, &values![hash.0.as_slice()]).await
-            })
-        })
-        .await
+    async fn token(&self, hash: TokenHash) -> Result<Option<StoredToken>, StorageError> {
+        self.read("token", hash, |db, hash| Box::pin(token(db, hash)))
+            .await
+    }
+
+    async fn note_token_use(&self, id: TokenId, now: Timestamp) -> Result<(), StorageError> {
+        let used = "UPDATE tokens SET last_used_at = ?2 WHERE id = ?1";
+        self.change_at_once("note_token_use", used, values![id, now].to_vec())
+            .await
+            .map(drop)
     }
 }
 
@@ -80,6 +84,9 @@ impl<D: Database> Administration for D {
 pub(in crate::storage) const ANY_WRAPPED_KEY: &str = "SELECT key FROM master_keys \
     UNION ALL SELECT key FROM url_template_keys WHERE key IS NOT NULL \
     UNION ALL SELECT file_key FROM inlays WHERE file_key IS NOT NULL LIMIT 1";
+
+/// Any root of encodings in its stored form: whatever was encoded is deleted, the roots stay.
+pub(in crate::storage) const ANY_WRAPPED_ROOT: &str = "SELECT key FROM encoding_roots LIMIT 1";
 
 /// The row that holds what the operator decided.
 const SETTINGS: &str = "operator";
@@ -110,7 +117,8 @@ async fn edit_settings(
     tx: &mut dyn Transaction,
     edit: &SettingsEdit,
 ) -> Result<Overrides, StorageError> {
-    let after = edit(settings(tx).await?)?;
+    let before = settings(tx).await?;
+    let after = edit(before.clone())?;
     let json = serde_json::to_string(&after).map_err(|_| unreadable("setting"))?;
     tx.execute(
         "INSERT INTO settings (name, value) VALUES (?1, ?2)
@@ -118,9 +126,25 @@ async fn edit_settings(
         &values![SETTINGS, json],
     )
     .await?;
+    tx.note(Note::changed(&before, &after));
     // Other nodes hear of it.
-    tx.changes_configuration();
+    tx.changes(None);
     Ok(after)
+}
+
+/// Columns of a token, for [`read_token`].
+const TOKEN: &str = "id, name, scopes, experience_ids, expires_at, last_used_at, created_at";
+
+fn read_token(mut row: Row) -> Result<StoredToken, StorageError> {
+    Ok(StoredToken {
+        id: row.take()?,
+        name: row.take()?,
+        scopes: row.json("scope")?,
+        experience_ids: row.optional_text("experience", |json| serde_json::from_str(json).ok())?,
+        expires_at: row.take()?,
+        last_used_at: row.take()?,
+        created_at: row.take()?,
+    })
 }
 
 async fn tokens(
@@ -128,38 +152,59 @@ async fn tokens(
     after: Option<TokenId>,
     limit: usize,
 ) -> Result<Vec<StoredToken>, StorageError> {
-    let sql = "SELECT id, name, created_at FROM tokens WHERE id > ?1 ORDER BY id LIMIT ?2";
+    let sql = format!("SELECT {TOKEN} FROM tokens WHERE id > ?1 ORDER BY id LIMIT ?2");
     let values = values![after.map_or(0, |id| id.0), Value::limit(limit)];
-    let found = db.query(sql, &values).await?;
-    let tokens = found.into_iter().map(|mut row| {
-        Ok(StoredToken {
-            id: row.take()?,
-            name: row.take()?,
-            created_at: row.take()?,
-        })
-    });
-    tokens.collect()
+    let found = db.query(&sql, &values).await?;
+    found.into_iter().map(read_token).collect()
+}
+
+async fn token(db: &mut dyn Query, hash: &TokenHash) -> Result<Option<StoredToken>, StorageError> {
+    let sql = format!("SELECT {TOKEN} FROM tokens WHERE hash = ?1");
+    let found = db.row(&sql, &values![hash.0.as_slice()]).await?;
+    found.map(read_token).transpose()
 }
 
 async fn insert_token(
     tx: &mut dyn Transaction,
-    name: &str,
-    hash: &TokenHash,
+    token: &NewStoredToken,
 ) -> Result<StoredToken, StorageError> {
+    for experience in token.rights.experience_ids.iter().flatten() {
+        check_experience(tx, *experience).await?;
+    }
     let created_at = tx.now();
-    let sql = "INSERT INTO tokens (name, hash, created_at) VALUES (?1, ?2, ?3) RETURNING id";
-    let values = values![name, hash.0.as_slice(), created_at];
-    Ok(StoredToken {
+    let limit = token.rights.experience_ids.as_ref();
+    let sql = "INSERT INTO tokens (name, hash, scopes, experience_ids, expires_at, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id";
+    let values = values![
+        &token.name,
+        token.hash.0.as_slice(),
+        Value::list(&token.rights.scopes),
+        limit.map(Value::list),
+        token.expires_at,
+        created_at
+    ];
+    let stored = StoredToken {
         id: tx.one(sql, &values).await?.take()?,
-        name: name.to_owned(),
+        name: token.name.clone(),
+        scopes: token.rights.scopes.clone(),
+        experience_ids: token.rights.experience_ids.clone(),
+        expires_at: token.expires_at,
+        last_used_at: None,
         created_at,
-    })
+    };
+    tx.note(Note::created(format!("tokens/{}", stored.id), &stored));
+    Ok(stored)
 }
 
 async fn delete_token(tx: &mut dyn Transaction, id: TokenId) -> Result<Option<()>, StorageError> {
+    let sql = format!("SELECT {TOKEN} FROM tokens WHERE id = ?1");
+    let Some(found) = tx.row(&sql, &values![id]).await? else {
+        return Ok(None);
+    };
+    tx.note(Note::deleted(&read_token(found)?));
     let sql = "DELETE FROM tokens WHERE id = ?1";
-    let removed = tx.execute(sql, &values![id]).await?;
+    tx.execute(sql, &values![id]).await?;
     // What the token opened is looked at again, on every node.
-    tx.changes_configuration();
-    Ok((removed > 0).then_some(()))
+    tx.changes(None);
+    Ok(Some(()))
 }

@@ -66,7 +66,7 @@ pub(in crate::storage) const fn day(at: Timestamp) -> i64 {
 }
 
 /// What [`judge`] or [`show`] says of a code on `day`. Nothing moves.
-pub(super) async fn foresee(
+pub(super) async fn dry_run_counter(
     db: &mut dyn Query,
     id: InlayId,
     key_version: u32,
@@ -99,15 +99,24 @@ fn states(mut row: Row) -> Result<(CounterState, MirrorState), StorageError> {
     Ok((state, mirror))
 }
 
-/// A new inlay's counter, after the one that is spent already.
+/// The counters of new inlays, after those that are spent already.
 pub(super) async fn start(
     tx: &mut dyn Transaction,
-    id: InlayId,
-    last: u32,
+    inlays: &[(InlayId, u32)],
 ) -> Result<(), StorageError> {
-    let sql = "INSERT INTO counters (inlay_id, key_version, last, seen, risen_on, risen)
-         VALUES (?1, 1, ?2, 0, 0, 0)";
-    tx.execute(sql, &values![id, last]).await.map(drop)
+    let rows = inlays
+        .iter()
+        .map(|(id, last)| values![*id, 1_i64, *last, 0_i64, 0_i64, 0_i64].into());
+    let columns = [
+        "inlay_id",
+        "key_version",
+        "last",
+        "seen",
+        "risen_on",
+        "risen",
+    ];
+    super::insert_rows(tx, "counters", &columns, rows.collect(), "").await?;
+    Ok(())
 }
 
 /// Counts what is up to `last` as spent.
@@ -200,7 +209,7 @@ fn state(row: &mut Row) -> Result<CounterState, StorageError> {
     })
 }
 
-/// Fingerprints of file and meta key, the second empty where there is none.
+/// Fingerprints of file and meta key, the second empty if there is none.
 fn prints(keys: &SealedKeys) -> (KeyFingerprint, Vec<u8>) {
     let meta = keys.meta().map(KeyFingerprint::bytes);
     (keys.file(), meta.map_or_else(Vec::new, Vec::from))

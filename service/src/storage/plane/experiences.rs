@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 
-use super::{Database, Query, Transaction, images};
+use super::audit::shown;
+use super::{Database, Query, Transaction, callers, images};
+use crate::audit::Note;
 use crate::experience::{
     Content, Experience, ExperienceFields, ExperienceKind, Image, ImageType, Version,
 };
@@ -11,7 +13,7 @@ use crate::revision::Precondition;
 use crate::storage::search::{containing, fold};
 use crate::storage::value::{Row, Value, unreadable, values};
 use crate::storage::{
-    Conflict, ExperienceEdit, ExperienceFilter, Experiences, InUse, Invalid, StorageError,
+    Conflict, ExperienceEdit, ExperienceFilter, Experiences, InUse, Invalid, Part, StorageError,
 };
 
 #[async_trait]
@@ -191,7 +193,8 @@ async fn experience(
     db: &mut dyn Query,
     id: ExperienceId,
 ) -> Result<Option<Experience>, StorageError> {
-    let sql = format!("{SELECT} WHERE e.id = ?1 AND e.deleted_at IS NULL");
+    let reached = callers::condition(db.reach(), "e.id");
+    let sql = format!("{SELECT} WHERE e.id = ?1 AND e.deleted_at IS NULL{reached}");
     db.row(&sql, &values![id]).await?.map(read).transpose()
 }
 
@@ -203,7 +206,8 @@ async fn list(
 ) -> Result<Vec<Experience>, StorageError> {
     let [name, kind] = parameters(filter);
     let after = after.map_or(0, |id| id.0);
-    let sql = format!("{SELECT} WHERE {FITS} AND e.id > ?3 ORDER BY e.id LIMIT ?4");
+    let reached = callers::condition(db.reach(), "e.id");
+    let sql = format!("{SELECT} WHERE {FITS} AND e.id > ?3{reached} ORDER BY e.id LIMIT ?4");
     let rows = db
         .query(&sql, &[name, kind, after.into(), Value::limit(limit)])
         .await?;
@@ -211,7 +215,8 @@ async fn list(
 }
 
 async fn count(db: &mut dyn Query, filter: &ExperienceFilter) -> Result<u64, StorageError> {
-    let sql = format!("SELECT count(*) FROM experiences e WHERE {FITS}");
+    let reached = callers::condition(db.reach(), "e.id");
+    let sql = format!("SELECT count(*) FROM experiences e WHERE {FITS}{reached}");
     db.count(&sql, &parameters(filter)).await
 }
 
@@ -239,6 +244,10 @@ async fn insert(
     if publish {
         self::publish(tx, id, &fields.name, &fields.content).await?;
     }
+    tx.note(Note::created(
+        format!("experiences/{id}"),
+        &shown::experience(fields),
+    ));
     stored(tx, id).await
 }
 
@@ -262,6 +271,8 @@ async fn edit(
     images::check(tx, id, &after.content).await?;
     if after != before {
         save(tx, id, &after).await?;
+        let (before, after) = (shown::experience(&before), shown::experience(&after));
+        tx.note(Note::changed(&before, &after));
     }
     if publish {
         self::publish(tx, id, &after.name, &after.content).await?;
@@ -291,6 +302,7 @@ async fn roll_back(
     let content = content(&mut found)?;
     images::check(tx, id, &content).await?;
     publish(tx, id, &name, &content).await?;
+    tx.note(Note::done(&serde_json::json!({"version": version})));
     if !draft {
         save(tx, id, &ExperienceFields { name, content }).await?;
     }
@@ -326,7 +338,7 @@ async fn publish(
         &values![id, version.take::<u32>()?, now],
     )
     .await?;
-    tx.changes_configuration();
+    tx.changes(Some(Part::Experience(id)));
     Ok(())
 }
 
@@ -378,7 +390,12 @@ async fn delete(
         &values![id, now],
     )
     .await?;
-    tx.changes_configuration();
+    tx.changes(Some(Part::Experience(id)));
+    let fields = ExperienceFields {
+        name: present.name,
+        content: present.content,
+    };
+    tx.note(Note::deleted(&shown::experience(&fields)));
     Ok(Some(()))
 }
 
@@ -412,6 +429,7 @@ async fn versions(
 
 /// Whether there is such an experience, and it is not deleted.
 pub(super) async fn exists(db: &mut dyn Query, id: ExperienceId) -> Result<bool, StorageError> {
-    let sql = "SELECT 1 FROM experiences WHERE id = ?1 AND deleted_at IS NULL";
-    db.exists(sql, &values![id]).await
+    let reached = callers::condition(db.reach(), "id");
+    let sql = format!("SELECT 1 FROM experiences WHERE id = ?1 AND deleted_at IS NULL{reached}");
+    db.exists(&sql, &values![id]).await
 }

@@ -1,6 +1,7 @@
 //! Images of experiences.
 
 use super::{Query, Transaction, experiences};
+use crate::audit::Note;
 use crate::experience::{Content, Image, ImageType};
 use crate::id::{ExperienceId, ImageId};
 use crate::storage::value::{Row, Value, values};
@@ -23,12 +24,17 @@ pub(super) async fn insert(
             &values![id, media_type.as_str(), bytes, now],
         )
         .await?;
-    Ok(Some(Image {
+    let image = Image {
         id: inserted.take()?,
         media_type,
         size: bytes.len() as u64,
         created_at: now,
-    }))
+    };
+    tx.note(Note::created(
+        format!("experiences/{id}/images/{}", image.id),
+        &image,
+    ));
+    Ok(Some(image))
 }
 
 pub(super) async fn list(
@@ -63,6 +69,9 @@ pub(super) async fn image(
     id: ExperienceId,
     image: ImageId,
 ) -> Result<Option<(ImageType, Vec<u8>)>, StorageError> {
+    if !experiences::exists(db, id).await? {
+        return Ok(None);
+    }
     let found = db
         .row(
             "SELECT i.media_type, i.bytes FROM images i
@@ -81,6 +90,9 @@ pub(super) async fn delete(
     id: ExperienceId,
     image: ImageId,
 ) -> Result<Option<()>, StorageError> {
+    if !experiences::exists(tx, id).await? {
+        return Ok(None);
+    }
     let found = tx
         .row(
             "SELECT e.draft, v.content FROM images i

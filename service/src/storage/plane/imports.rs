@@ -114,6 +114,7 @@ async fn check(
 }
 
 async fn begin(tx: &mut dyn Transaction) -> Result<ImportId, StorageError> {
+    tx.is_no_change();
     let now = tx.now();
     let sql = "INSERT INTO imports (state, touched_at) VALUES ('staging', ?1) RETURNING id";
     tx.one(sql, &values![now]).await?.take()
@@ -155,6 +156,7 @@ async fn stage(
     rows: &[Arc<ImportRow>],
     upsert: bool,
 ) -> Result<Vec<Result<Staged, Conflict>>, StorageError> {
+    tx.is_no_change();
     touch(tx, import, "staging", "staging").await?;
     let seen = look(tx, rows, upsert).await?;
     let next = "SELECT coalesce(max(position) + 1, 0) FROM import_rows WHERE import_id = ?1";
@@ -245,6 +247,7 @@ fn aside(mut row: Row) -> Result<(u64, Aside), StorageError> {
 }
 
 async fn discard(tx: &mut dyn Transaction, import: ImportId) -> Result<bool, StorageError> {
+    tx.is_no_change();
     let sql = "SELECT state FROM imports WHERE id = ?1";
     let Some(mut found) = tx.row(sql, &values![import]).await? else {
         return Ok(false);

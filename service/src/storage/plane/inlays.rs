@@ -1,24 +1,31 @@
 //! Inlays.
 
+mod new;
 mod rows;
 
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
 
-use super::{Database, Query, Transaction, counters, url_templates};
+use super::audit::shown;
+use super::{Database, Query, Transaction, counters};
+use crate::audit::Note;
 use crate::id::{InlayId, TagId};
 use crate::inlay::{Mirror, Uid};
 use crate::interaction::{CounterRule, Verdict};
-use crate::inventory::{Inlay, InlayFields, InvalidInlay, NewInlay, SealedKeys};
+use crate::inventory::{Inlay, InvalidInlay, NewInlay, SealedKeys};
 use crate::revision::Precondition;
-use crate::storage::value::{Value, values};
+use crate::storage::value::{Value, unreadable, values};
 use crate::storage::{
-    BoundInlay, Conflict, InlayEdit, InlayFilter, Inlays, Invalid, OtherInlays, StorageError,
+    BoundInlay, Conflict, InlayEdit, InlayFilter, Inlays, Invalid, OtherInlays, Part, StorageError,
     TagInlays, TemplateInlay,
 };
 
-pub(in crate::storage) use rows::{BOUND_COLUMNS, BOUND_FROM, CODE_INLAY, COLUMNS, FROM, read};
+use new::Needed;
+pub(super) use new::{Taken, put_all};
+pub(in crate::storage) use rows::{
+    BOUND, BOUND_COLUMNS, BOUND_FROM, CODE_INLAY, COLUMNS, FROM, read,
+};
 use rows::{Bound, bound};
 
 #[async_trait]
@@ -79,7 +86,7 @@ impl<D: Database> Inlays for D {
         .await
     }
 
-    async fn foresee(
+    async fn dry_run_counter(
         &self,
         inlay: InlayId,
         key_version: u32,
@@ -89,10 +96,10 @@ impl<D: Database> Inlays for D {
         let day = counters::day(self.present().await?);
         let arguments = (inlay, key_version, counter, rule, day);
         self.read(
-            "foresee",
+            "dry_run_counter",
             arguments,
             |db, (inlay, key_version, counter, rule, day)| {
-                Box::pin(counters::foresee(
+                Box::pin(counters::dry_run_counter(
                     db,
                     *inlay,
                     *key_version,
@@ -219,49 +226,48 @@ pub(in crate::storage) async fn insert(
     new: &NewInlay,
 ) -> Result<InlayId, StorageError> {
     check_tag(tx, new.fields.tag_id, new.simulated).await?;
-    check_new(tx, new).await?;
-    put_new(tx, new).await
+    Taken::look(tx, &[new]).await?.take(new)?;
+    let ids = put_all(tx, &[new], false).await?;
+    let id = ids.into_iter().next().ok_or_else(|| unreadable("inlay"))?;
+    let shown = shown::inlay(new.uid, &new.fields);
+    tx.note(Note::created(format!("inlays/{id}"), &shown));
+    Ok(id)
 }
 
-/// Whether a new inlay's keys and its UID can be had.
-pub(in crate::storage) async fn check_new(
-    db: &mut dyn Query,
-    new: &NewInlay,
-) -> Result<(), StorageError> {
-    check_master_key(db, new.fields.keys.as_ref()).await?;
-    check_template(db, &new.fields).await?;
-    let mut taken = db
-        .one(
-            "SELECT EXISTS (SELECT 1 FROM inlays WHERE uid = ?1 AND deleted_at IS NULL),
-                 EXISTS (SELECT 1 FROM import_rows WHERE uid = ?1)",
-            &values![new.uid],
-        )
-        .await?;
-    if taken.take()? {
-        return Err(Conflict::UidTaken(new.uid.to_string()).into());
+/// The inlay with a UID.
+pub(super) async fn with_uid(db: &mut dyn Query, uid: Uid) -> Result<Option<Inlay>, StorageError> {
+    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE i.uid = ?1 AND i.deleted_at IS NULL");
+    let found = db.row(&sql, &values![uid]).await?;
+    found.map(|mut row| read(db, &mut row)).transpose()
+}
+
+/// Stores the inlay of a chip whose encoding was verified, whatever it was before. Every code up
+/// to the one that proved it is spent.
+pub(super) async fn bind_encoded(
+    tx: &mut dyn Transaction,
+    encoded: &NewInlay,
+) -> Result<InlayId, StorageError> {
+    let Some(before) = with_uid(tx, encoded.uid).await? else {
+        return insert(tx, encoded).await;
+    };
+    check_tag(tx, encoded.fields.tag_id, before.simulated).await?;
+    let needed = Needed::look(tx, std::iter::once(&encoded.fields)).await?;
+    needed.check(&encoded.fields)?;
+    store(tx, &UPDATE, encoded).await?;
+    if let Some(tag) = before.fields.tag_id {
+        tx.changes(Some(Part::Tag(tag)));
     }
-    if taken.take()? {
-        return Err(Conflict::UidInImport(new.uid.to_string()).into());
+    counters::follow(tx, before.id, &before.fields, &encoded.fields).await?;
+    counters::spend(tx, before.id, encoded.last_counter).await?;
+    Ok(before.id)
+}
+
+/// Deletes the inlay of a chip that is as it left the factory, if it has one.
+pub(super) async fn forget(tx: &mut dyn Transaction, uid: Uid) -> Result<(), StorageError> {
+    if let Some(inlay) = with_uid(tx, uid).await? {
+        delete(tx, inlay.id, &Precondition::None).await?;
     }
     Ok(())
-}
-
-/// Stores a new inlay that breaks no rule.
-pub(in crate::storage) async fn put_new(
-    tx: &mut dyn Transaction,
-    new: &NewInlay,
-) -> Result<InlayId, StorageError> {
-    let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE i.uid = ?1");
-    let Some(mut former) = tx.row(&sql, &values![new.uid]).await? else {
-        let id = store(tx, &INSERT, new).await?;
-        counters::start(tx, id, new.last_counter).await?;
-        return Ok(id);
-    };
-    let former = read(tx, &mut former)?;
-    store(tx, &UPDATE, new).await?;
-    counters::follow(tx, former.id, &former.fields, &new.fields).await?;
-    counters::spend(tx, former.id, new.last_counter).await?;
-    Ok(former.id)
 }
 
 async fn edit(
@@ -282,10 +288,17 @@ async fn edit(
     if after.fields.tag_id != before.fields.tag_id {
         check_tag(tx, after.fields.tag_id, after.simulated).await?;
     }
-    check_master_key(tx, after.fields.keys.as_ref()).await?;
-    check_template(tx, &after.fields).await?;
+    let needed = Needed::look(tx, std::iter::once(&after.fields)).await?;
+    needed.check(&after.fields)?;
     store(tx, &UPDATE, &after).await?;
+    if let Some(tag) = before.fields.tag_id {
+        tx.changes(Some(Part::Tag(tag)));
+    }
     counters::follow(tx, id, &before.fields, &after.fields).await?;
+    tx.note(Note::changed(
+        &shown::inlay(before.uid, &before.fields),
+        &shown::inlay(after.uid, &after.fields),
+    ));
     let Some(edited) = inlay(tx, id).await? else {
         return Ok(None);
     };
@@ -297,6 +310,10 @@ async fn edit(
         return Err(Invalid::from(why).into());
     }
     counters::spend(tx, id, spent).await?;
+    tx.note(Note::changed(
+        &serde_json::json!({"last_counter": edited.last_counter}),
+        &serde_json::json!({"last_counter": spent}),
+    ));
     inlay(tx, id).await
 }
 
@@ -320,7 +337,11 @@ async fn delete(
         &values![id],
     )
     .await?;
-    tx.changes_configuration();
+    tx.changes(Some(Part::Inlay(id)));
+    if let Some(tag) = present.fields.tag_id {
+        tx.changes(Some(Part::Tag(tag)));
+    }
+    tx.note(Note::deleted(&shown::inlay(present.uid, &present.fields)));
     Ok(Some(()))
 }
 
@@ -328,21 +349,29 @@ const STORED: &str = "uid, technology, mode, url_template_id, tag_id, mirror, ma
     master_key_id, meta_key, file_key, meta_key_print, file_key_print, factory_keys, simulated, updated_at";
 const VALUES: &str = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15";
 
-static INSERT: LazyLock<String> = LazyLock::new(|| {
-    format!("INSERT INTO inlays ({STORED}, created_at) VALUES ({VALUES}, ?15) RETURNING id")
-});
 static UPDATE: LazyLock<String> = LazyLock::new(|| {
     format!(
         "UPDATE inlays SET ({STORED}, deleted_at) = ({VALUES}, NULL) WHERE uid = ?1 RETURNING id"
     )
 });
 
-/// Writes an inlay's row by [`INSERT`] or [`UPDATE`]. It is not deleted from now on.
+/// Writes an inlay's row by [`UPDATE`]. It is not deleted from now on.
 async fn store(
     tx: &mut dyn Transaction,
     sql: &str,
     inlay: &NewInlay,
 ) -> Result<InlayId, StorageError> {
+    let mut stored = tx.one(sql, &values_of(inlay, &tx.now().into())).await?;
+    let id = stored.take()?;
+    tx.changes(Some(Part::Inlay(id)));
+    if let Some(tag) = inlay.fields.tag_id {
+        tx.changes(Some(Part::Tag(tag)));
+    }
+    Ok(id)
+}
+
+/// The values of the columns in [`STORED`].
+fn values_of<'a>(inlay: &'a NewInlay, now: &Value<'a>) -> Vec<Value<'a>> {
     let fields = &inlay.fields;
     let keys = fields.keys.as_ref();
     let (meta_key, file_key) = match keys {
@@ -355,8 +384,7 @@ async fn store(
         _ => (None, None),
     };
     let factory = keys.is_some_and(|keys| keys.factory(fields.technology, inlay.uid));
-    let now = tx.now();
-    let values = values![
+    values![
         inlay.uid,
         fields.technology.as_str(),
         fields.mode.as_str(),
@@ -371,11 +399,9 @@ async fn store(
         keys.map(SealedKeys::file),
         factory,
         inlay.simulated,
-        now,
-    ];
-    let mut stored = tx.one(sql, &values).await?;
-    tx.changes_configuration();
-    stored.take()
+        now.clone(),
+    ]
+    .into()
 }
 
 /// An inlay may be bound to a tag that exists, of its own world.
@@ -396,34 +422,4 @@ async fn check_tag(
         return Err(Conflict::OtherWorld { tag, simulated }.into());
     }
     Ok(())
-}
-
-/// An inlay's URL template exists, and is one for it.
-async fn check_template(db: &mut dyn Query, fields: &InlayFields) -> Result<(), StorageError> {
-    let Some(id) = fields.url_template_id else {
-        return Ok(());
-    };
-    let Some(template) = url_templates::find(db, id).await? else {
-        let (noun, id) = ("URL template", id.0);
-        return Err(Conflict::Missing { noun, id }.into());
-    };
-    fields
-        .validate_on(&template.fields)
-        .map_err(Invalid::from)?;
-    Ok(())
-}
-
-async fn check_master_key(
-    db: &mut dyn Query,
-    keys: Option<&SealedKeys>,
-) -> Result<(), StorageError> {
-    let Some(key) = keys.and_then(SealedKeys::master_key_id) else {
-        return Ok(());
-    };
-    let sql = "SELECT 1 FROM master_keys WHERE id = ?1";
-    if db.exists(sql, &values![key]).await? {
-        return Ok(());
-    }
-    let (noun, id) = ("master key", key.0);
-    Err(Conflict::Missing { noun, id }.into())
 }

@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 
+use super::audit::shown;
 use super::{Database, Query, Transaction};
+use crate::audit::Note;
 use crate::id::MasterKeyId;
 use crate::inventory::{MasterKeyFields, SealedKey, SealedMasterKey};
 use crate::revision::Precondition;
@@ -105,7 +107,10 @@ async fn insert(
             ],
         )
         .await?;
-    inserted.take()
+    let id = inserted.take()?;
+    let shown = shown::master_key(key);
+    tx.note(Note::created(format!("master-keys/{id}"), &shown));
+    Ok(id)
 }
 
 async fn master_key(
@@ -142,6 +147,10 @@ async fn rename(
     expected.check(Some(&present))?;
     let sql = "UPDATE master_keys SET name = ?2 WHERE id = ?1";
     tx.execute(sql, &values![id, name]).await?;
+    tx.note(Note::changed(
+        &serde_json::json!({"name": present.fields.name}),
+        &serde_json::json!({"name": name}),
+    ));
     master_key(tx, id).await
 }
 
@@ -170,5 +179,6 @@ async fn delete(
     }
     let sql = "DELETE FROM master_keys WHERE id = ?1";
     tx.execute(sql, &values![id]).await?;
+    tx.note(Note::deleted(&shown::master_key(&present.fields)));
     Ok(Some(()))
 }

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use super::{Database, Query, Transaction};
+use crate::audit::Note;
 use crate::clock::Timestamp;
 use crate::id::SheetId;
 use crate::sheet::{Expected, ROWS_MAX, RowFields, Sheet, SheetFields, SheetRow};
@@ -138,7 +139,9 @@ async fn insert(
             ],
         )
         .await?;
-    let stored = sheet(tx, inserted.take()?).await?;
+    let id: SheetId = inserted.take()?;
+    tx.note(Note::created(format!("sheets/{id}"), fields));
+    let stored = sheet(tx, id).await?;
     stored.ok_or_else(|| unreadable("sheet"))
 }
 
@@ -150,7 +153,8 @@ async fn edit(
     let Some(before) = sheet(tx, id).await? else {
         return Ok(None);
     };
-    let fields = edit(before.fields)?;
+    let fields = edit(before.fields.clone())?;
+    tx.note(Note::changed(&before.fields, &fields));
     let closed_at = before.closed_at.unwrap_or(tx.now());
     tx.execute(
         "UPDATE sheets SET name = ?2, planned = ?3, closed_at = ?4 WHERE id = ?1",

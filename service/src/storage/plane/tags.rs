@@ -1,10 +1,12 @@
 //! Tags and their properties.
 
 mod change;
+mod estimate;
 mod former;
 mod list;
 mod missing;
 mod properties;
+mod ranking;
 mod save;
 mod search;
 mod select;
@@ -16,18 +18,20 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{Database, Transaction, imports};
+use crate::audit::Note;
 use crate::id::{ExperienceId, TagId};
 use crate::revision::Precondition;
 use crate::storage::{
-    Conflict, ImportRow, Imported, MissingVariables, Put, StorageError, TagChange, TagEdit,
-    TagFilter, TagList, TagPlace, TagSelect, Tags,
+    Conflict, Estimate, ImportRow, Imported, MissingVariables, Put, StorageError, TagChange,
+    TagEdit, TagFilter, TagList, TagPlace, TagSelect, Tags,
 };
 use crate::tag::{PropertyClass, PropertyKey, Slug, Tag, TagFields};
 
-pub(super) use save::{Taken, insert, insert_rows, owners, update_row};
+pub(in crate::storage) use ranking::{Ranking, Taps};
+pub(super) use save::{Taken, check_experience, insert, insert_rows, owners, update_row};
 pub(in crate::storage) use search::INDEXED_TAGS;
 pub(super) use search::index;
-pub(in crate::storage) use whole::{COLUMNS, FROM, read};
+pub(in crate::storage) use whole::{CONFIGURED, configured};
 pub(super) use whole::{locked, whole};
 
 #[async_trait]
@@ -50,17 +54,30 @@ impl<D: Database> Tags for D {
     }
 
     async fn tags(&self, list: TagList) -> Result<Vec<(Tag, TagPlace)>, StorageError> {
-        // Further pages go on in the order of the first.
-        if list.order.is_by_taps() && list.after.is_none() {
-            self.settle_few().await;
+        let mut ranking = None;
+        if list.order.is_by_taps() {
+            ranking = self.ranking().await?;
+            // Further pages go on in the order of the first.
+            if list.after.is_none() {
+                self.settle_few().await;
+            }
         }
-        self.read_snapshot("tags", list, |db, list| Box::pin(list::tags(db, list)))
-            .await
+        self.read_snapshot("tags", (list, ranking), |db, (list, ranking)| {
+            Box::pin(list::tags(db, list, ranking.as_deref()))
+        })
+        .await
     }
 
     async fn count_tags(&self, filter: TagFilter) -> Result<u64, StorageError> {
         self.read_snapshot("count_tags", filter, |db, filter| {
             Box::pin(list::count(db, filter))
+        })
+        .await
+    }
+
+    async fn estimate_tags(&self, filter: TagFilter) -> Result<Estimate, StorageError> {
+        self.read_snapshot("estimate_tags", filter, |db, filter| {
+            Box::pin(estimate::tags(db, filter))
         })
         .await
     }
@@ -197,5 +214,6 @@ async fn delete(
     };
     expected.check(Some(&present))?;
     change::tags(tx, &[id], TagChange::Delete).await?;
+    tx.note(Note::deleted(&present.fields));
     Ok(Some(()))
 }

@@ -2,7 +2,10 @@
 
 use async_trait::async_trait;
 
+use super::audit::shown;
 use super::{Database, Query, Transaction};
+use crate::audit::Note;
+use crate::clock::Timestamp;
 use crate::id::{MasterKeyId, UrlTemplateId};
 use crate::inlay::key::KeyFingerprint;
 use crate::inlay::template::{Template, TemplateSettings};
@@ -11,7 +14,7 @@ use crate::inventory::{
 };
 use crate::revision::Precondition;
 use crate::storage::value::{Row, Value, unreadable, values};
-use crate::storage::{Conflict, InUse, Invalid, StorageError, UrlTemplateEdit, UrlTemplates};
+use crate::storage::{Conflict, InUse, Invalid, Part, StorageError, UrlTemplateEdit, UrlTemplates};
 
 #[async_trait]
 impl<D: Database> UrlTemplates for D {
@@ -58,6 +61,21 @@ impl<D: Database> UrlTemplates for D {
         .await
     }
 
+    async fn note_template_tap(
+        &self,
+        id: UrlTemplateId,
+        at: Timestamp,
+    ) -> Result<(), StorageError> {
+        self.change("note_template_tap", (id, at), |tx, (id, at)| {
+            Box::pin(async move {
+                let sql = "UPDATE url_templates SET first_tap_at = ?2
+                     WHERE id = ?1 AND first_tap_at IS NULL";
+                tx.execute(sql, &values![*id, *at]).await.map(drop)
+            })
+        })
+        .await
+    }
+
     async fn delete_url_template_if(
         &self,
         id: UrlTemplateId,
@@ -73,7 +91,7 @@ impl<D: Database> UrlTemplates for D {
 }
 
 const SELECT: &str = "SELECT t.id, t.name, t.settings, (SELECT count(*) FROM inlays i
-     WHERE i.url_template_id = t.id AND i.deleted_at IS NULL) FROM url_templates t";
+     WHERE i.url_template_id = t.id AND i.deleted_at IS NULL), t.first_tap_at FROM url_templates t";
 const COUNT: &str = "SELECT count(*) FROM url_templates";
 
 /// A template without its keys.
@@ -90,6 +108,7 @@ fn read(mut row: Row) -> Result<UrlTemplate, StorageError> {
             keys: Vec::new(),
         },
         inlays: row.take()?,
+        first_tap_at: row.take()?,
     })
 }
 
@@ -160,7 +179,9 @@ async fn insert(
     let values = values![&template.name, settings];
     let id = tx.one(sql, &values).await?.take()?;
     put_keys(tx, id, &template.keys).await?;
-    tx.changes_configuration();
+    tx.changes(Some(Part::UrlTemplates));
+    let shown = shown::url_template(template);
+    tx.note(Note::created(format!("url-templates/{id}"), &shown));
     Ok(id)
 }
 
@@ -188,7 +209,11 @@ async fn edit(
     let sql = "UPDATE url_templates SET name = ?2, settings = ?3 WHERE id = ?1";
     tx.execute(sql, &values![id, &after.name, settings]).await?;
     put_keys(tx, id, &after.keys).await?;
-    tx.changes_configuration();
+    tx.changes(Some(Part::UrlTemplates));
+    tx.note(Note::changed(
+        &shown::url_template(&before.fields),
+        &shown::url_template(&after),
+    ));
     find(tx, id).await
 }
 
@@ -209,7 +234,8 @@ async fn delete(
     put_keys(tx, id, &[]).await?;
     let sql = "DELETE FROM url_templates WHERE id = ?1";
     tx.execute(sql, &values![id]).await?;
-    tx.changes_configuration();
+    tx.changes(Some(Part::UrlTemplates));
+    tx.note(Note::deleted(&shown::url_template(&present.fields)));
     Ok(Some(()))
 }
 

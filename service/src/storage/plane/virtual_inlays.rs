@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use super::{Database, Query, Transaction, inlays, tags};
+use crate::audit::Note;
 use crate::id::VirtualInlayId;
 use crate::inlay::code::COUNTER_MAX;
 use crate::inlay::virtual_inlay::UsedUp;
@@ -124,5 +125,8 @@ async fn insert(
     let now = tx.now();
     let sql = "INSERT INTO virtual_inlays (inlay_id, counter, created_at) VALUES (?1, 0, ?2)
          RETURNING id";
-    tx.one(sql, &values![inlay, now]).await?.take()
+    let id: VirtualInlayId = tx.one(sql, &values![inlay, now]).await?.take()?;
+    let object = format!("simulator/inlays/{id}");
+    tx.note(Note::created(object, &serde_json::json!({"tag_id": tag})));
+    Ok(id)
 }

@@ -1,7 +1,7 @@
 //! How a node knows that configuration was changed, by itself or by another.
 //!
 //! The database counts the changes: its epoch. A node hears of a new one with
-//! its commit (`NOTIFY`) and asks for it several times a second. Where it has
+//! its commit (`NOTIFY`) and asks for it several times a second. If it has
 //! not been told for a second what the epoch is, it does not know.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -34,7 +34,7 @@ impl Configuration {
         }
     }
 
-    /// The epoch; `None` where this node cannot know it.
+    /// The epoch; `None` if this node cannot know it.
     pub(super) fn epoch(&self) -> Option<u64> {
         let as_of = Timestamp::from_millis(self.as_of.load(Ordering::Acquire));
         let known = self.clock.now().millis_since(as_of) <= KNOWN;

@@ -17,7 +17,7 @@ const SERVER_AT_LEAST: i32 = 150_000;
 
 /// Longest statement, unless its transaction asks for more.
 pub(super) const STATEMENT: Duration = Duration::from_secs(3);
-/// Longest wait for an answer. The server gives up before, where it is reached.
+/// Longest wait for an answer. The server gives up before, if it is reached.
 pub(super) const ANSWER: Duration = Duration::from_secs(4);
 
 /// What a server sends beside answers. It must be read for the client to get any answer.

@@ -3,6 +3,7 @@
 mod erase;
 mod history;
 mod overview;
+mod stream;
 
 use std::sync::LazyLock;
 
@@ -12,12 +13,14 @@ use super::PostgresStorage;
 use super::row::{self, column};
 use super::session::Session;
 use super::taps;
+use crate::caller;
 use crate::clock::Timestamp;
 use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
 use crate::interaction::{
     RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, UpdateFault, Verdict,
 };
+use crate::storage::interactions::NO_TAG;
 use crate::storage::payload_reads::PayloadRead;
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::inlays::CODE_INLAY;
@@ -35,7 +38,7 @@ impl Interactions for PostgresStorage {
         limit: usize,
     ) -> Result<Stretch, StorageError> {
         let snapshot = self.snapshot().await?;
-        let stretch = history::stretch(&snapshot, &filter, from, limit).await?;
+        let stretch = history::stretch(&snapshot, &filter, &caller::reach(), from, limit).await?;
         snapshot.end().await?;
         Ok(stretch)
     }
@@ -47,7 +50,9 @@ impl Interactions for PostgresStorage {
     ) -> Result<Option<TracedInteraction>, StorageError> {
         let reads = self.payload_reads.pending(id);
         let refused = self.refused_updates.pending(id);
-        traced(&self.session().await?, id, reads, refused).await
+        let traced = traced(&self.session().await?, id, reads, refused).await?;
+        let reach = caller::reach();
+        Ok(traced.filter(|traced| traced.interaction.is_within(&reach)))
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -64,7 +69,7 @@ impl Interactions for PostgresStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn erase_visitors(&self, tag: TagId) -> Result<Option<bool>, StorageError> {
+    async fn erase_visitors(&self, tag: Option<TagId>) -> Result<Option<bool>, StorageError> {
         let write = self.begin().await?;
         let outcome = erase::visitors(&write, tag).await;
         self.end(write, outcome).await
@@ -73,9 +78,10 @@ impl Interactions for PostgresStorage {
     #[tracing::instrument(level = "debug", skip_all)]
     async fn erase_history(
         &self,
-        tag: TagId,
+        tag: Option<TagId>,
         from: Option<InteractionId>,
     ) -> Result<Option<InteractionId>, StorageError> {
+        let tag = tag.unwrap_or(NO_TAG);
         let write = self.begin().await?;
         let outcome = erase::history(&write, tag, from).await;
         self.end(write, outcome).await
@@ -128,7 +134,10 @@ async fn traced(
         _ => None,
     };
     Ok(Some(TracedInteraction {
-        tag: tag_name(session, interaction.tag_id).await?,
+        tag: match interaction.tag_id {
+            Some(tag) => Some(tag_name(session, tag).await?),
+            None => None,
+        },
         inlay: match interaction.inlay_id {
             Some(inlay) => code_inlay(session, inlay).await?,
             None => None,

@@ -29,7 +29,7 @@ pub(super) async fn expire(
     Ok(())
 }
 
-/// What a start does: where the clock is behind the newest interaction, all
+/// What a start does: if the clock is behind the newest interaction, all
 /// keys go; so do those that are dated later than simulated time is, which runs
 /// ahead and proves nothing about other keys.
 pub(super) async fn at_start(session: &Session) -> Result<(), StorageError> {

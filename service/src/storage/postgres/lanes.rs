@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// Panics where a lane throws it away: outside of every write.
+    /// Panics if a lane throws it away: outside of every write.
     struct Unwelcome;
 
     impl Drop for Unwelcome {

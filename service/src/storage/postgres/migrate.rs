@@ -2,15 +2,19 @@
 //! ours or newer is left untouched; an empty one is initialised. Nodes may
 //! start together: all of it is done under an advisory lock.
 
-use tokio_postgres::Client;
+use tokio_postgres::{Client, IsolationLevel};
 
 use super::address::Address;
 use super::connection::{connect, drain, set_up};
+use super::plane::row;
 use super::row::{column, optional_time};
 use super::time::Time;
 use super::transaction::{LOCKS, SCHEMA_LOCK, SERVED_LOCK};
+use crate::audit::{Check, Ends, Fault};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::{self, Entropy};
+use crate::storage::plane::audit;
+use crate::storage::plane::dialect::Dialect;
 use crate::storage::transfer::mark;
 use crate::storage::transfer::schema::{LEFT_OUT_POSTGRES, missing};
 use crate::storage::{Examination, StorageError};
@@ -22,6 +26,27 @@ const FIRST: &str = concat!(
     include_str!("../../../migrations/postgres/V1/retention.sql"),
     include_str!("../../../migrations/postgres/V1/moved.sql"),
 );
+
+/// All versions, in their order.
+const MIGRATIONS: [(&str, &str); 5] = [
+    ("V1__initial", FIRST),
+    (
+        "V3__opened_tags",
+        include_str!("../../../migrations/postgres/V3__opened_tags.sql"),
+    ),
+    (
+        "V4__encoding",
+        include_str!("../../../migrations/postgres/V4__encoding.sql"),
+    ),
+    (
+        "V5__scopes_and_audit",
+        include_str!("../../../migrations/postgres/V5__scopes_and_audit.sql"),
+    ),
+    (
+        "V6__webhooks",
+        include_str!("../../../migrations/postgres/V6__webhooks.sql"),
+    ),
+];
 
 /// Why a database cannot be opened. Each is a sentence for people, with a way out.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +121,7 @@ pub(super) async fn open(
     run(&mut client, address).await?;
     refuse_unfinished(&client, address).await?;
     refuse_moved(&client, address).await?;
+    note_restore(&mut client).await.map_err(sql)?;
     make_secrets(&client, entropy).await.map_err(sql)?;
     set_time(&client, clock, time).await.map_err(sql)?;
     warn_of_settings(&client).await.map_err(sql)?;
@@ -138,7 +164,7 @@ async fn may_serve(client: &Client) -> Result<bool, tokio_postgres::Error> {
     Ok(row.get(0))
 }
 
-/// The text of the mark, where a move leads or led to this database.
+/// The text of the mark, if a move leads or led to this database.
 pub(super) async fn mark_of(client: &Client) -> Result<Option<String>, tokio_postgres::Error> {
     let sql = "SELECT value FROM settings WHERE name = $1";
     let row = client.query_opt(sql, &[&mark::NAME]).await?;
@@ -171,7 +197,7 @@ async fn refuse_moved(client: &Client, address: &Address) -> Result<(), OpenErro
     }
 }
 
-/// What is to be seen of the database at `address`; `None` where it is empty.
+/// What is to be seen of the database at `address`; `None` if it is empty.
 /// Nothing is written to it.
 pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError> {
     let (client, messages) = connect(address)
@@ -211,6 +237,52 @@ pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError
     }))
 }
 
+/// What is wrong with the audit log of the database at `address`, if anything is. Nothing is
+/// written to it.
+pub async fn check_audit(address: &Address) -> Result<Option<Fault>, OpenError> {
+    let (mut client, messages) = connect(address)
+        .await
+        .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
+    drain(messages);
+    set_up(&client)
+        .await
+        .map_err(|error| OpenError::Unusable(address.to_string(), error))?;
+    check_rows(&mut client)
+        .await
+        .map_err(|error| OpenError::Unusable(address.to_string(), error))
+}
+
+async fn check_rows(client: &mut Client) -> Result<Option<Fault>, StorageError> {
+    let log = client
+        .build_transaction()
+        .isolation_level(IsolationLevel::RepeatableRead)
+        .read_only(true)
+        .start()
+        .await?;
+    let there = "SELECT to_regclass('audit_ends') IS NOT NULL";
+    if !log.query_one(there, &[]).await?.try_get::<_, bool>(0)? {
+        // The database is of before the log.
+        return Ok(None);
+    }
+    let ends = match log.query_opt(audit::ENDS, &[]).await? {
+        Some(found) => audit::read_ends(row(&found)?)?,
+        None => Ends::NONE,
+    };
+    let rows = Dialect::Postgres.say(audit::ROWS);
+    let mut check = Check::begin(ends);
+    loop {
+        let piece = log.query(&*rows, &[&check.checked(), &1_000_i64]).await?;
+        if piece.is_empty() {
+            return Ok(check.end().err());
+        }
+        for found in &piece {
+            if let Err(fault) = check.row(&audit::read(row(found)?)?) {
+                return Ok(Some(fault));
+            }
+        }
+    }
+}
+
 /// Why no connection came about: the server's words, or the system's.
 pub(super) fn reason(error: &tokio_postgres::Error) -> String {
     use std::error::Error as _;
@@ -222,7 +294,7 @@ pub(super) fn reason(error: &tokio_postgres::Error) -> String {
 }
 
 /// The version of the database's schema, which is ours and not newer than this
-/// program; `None` where it is empty.
+/// program; `None` if it is empty.
 pub(super) async fn check(client: &Client, address: &Address) -> Result<Option<i32>, OpenError> {
     let sql = |error: tokio_postgres::Error| OpenError::Unusable(address.to_string(), error.into());
     let row = client
@@ -258,8 +330,10 @@ pub(super) async fn check(client: &Client, address: &Address) -> Result<Option<i
 
 /// All migrations of this program. They only grow.
 fn ours() -> refinery::Runner {
-    let first = refinery::Migration::unapplied("V1__initial", FIRST);
-    refinery::Runner::new(&[first.expect("the name has a version")])
+    let all = MIGRATIONS.map(|(name, sql)| {
+        refinery::Migration::unapplied(name, sql).expect("the name has a version")
+    });
+    refinery::Runner::new(&all)
 }
 
 pub(super) fn newest_known() -> i32 {
@@ -269,6 +343,27 @@ pub(super) fn newest_known() -> i32 {
         .iter()
         .map(refinery::Migration::version);
     versions.max().unwrap_or_default()
+}
+
+/// In a server that a dump was restored into, transactions have lower numbers than the rows have
+/// that they are to follow: the order of commits begins anew, and webhooks are off.
+async fn note_restore(client: &mut Client) -> Result<(), tokio_postgres::Error> {
+    let behind =
+        "SELECT greatest((SELECT max(seq) FROM interactions), (SELECT max(seq) FROM outbox),
+            (SELECT max(tap_seq) FROM webhook_states), 0) > pg_current_xact_id()::TEXT::BIGINT";
+    if !client.query_one(behind, &[]).await?.get::<_, bool>(0) {
+        return Ok(());
+    }
+    tracing::warn!("the database was restored: webhooks are off until they are switched on again");
+    let transaction = client.transaction().await?;
+    transaction
+        .batch_execute(
+            "UPDATE interactions SET seq = 0 WHERE seq > pg_current_xact_id()::TEXT::BIGINT;
+             UPDATE outbox SET seq = 0 WHERE seq > pg_current_xact_id()::TEXT::BIGINT;
+             DELETE FROM webhook_states; DELETE FROM webhook_types",
+        )
+        .await?;
+    transaction.commit().await
 }
 
 async fn make_secrets(client: &Client, entropy: &dyn Entropy) -> Result<(), tokio_postgres::Error> {
@@ -343,7 +438,7 @@ mod tests {
     fn runner(more: &[&str]) -> Runner {
         let mut all = ours().get_migrations().clone();
         for sql in more {
-            let name = format!("V{}__later", all.len() + 1);
+            let name = format!("V{}__later", all[all.len() - 1].version() + 1);
             all.push(Migration::unapplied(&name, sql).unwrap());
         }
         Runner::new(&all)

@@ -163,7 +163,7 @@ impl Attempts {
         }
     }
 
-    /// A connection for the next attempt. Where there is none for the first one, nothing was
+    /// A connection for the next attempt. If there is none for the first one, nothing was
     /// attempted; later ones may have to wait until the database is back.
     pub(super) async fn session(&mut self, node: &Node) -> Result<Session, StorageError> {
         loop {

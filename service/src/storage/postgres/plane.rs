@@ -86,7 +86,7 @@ impl Database for PostgresStorage {
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    async fn read<A, T>(
+    async fn run_read<A, T>(
         &self,
         name: &'static str,
         arguments: A,
@@ -102,7 +102,7 @@ impl Database for PostgresStorage {
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    async fn read_snapshot<A, T>(
+    async fn run_read_snapshot<A, T>(
         &self,
         name: &'static str,
         arguments: A,
@@ -120,7 +120,7 @@ impl Database for PostgresStorage {
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    async fn change<A, T>(
+    async fn run_change<A, T>(
         &self,
         name: &'static str,
         arguments: A,

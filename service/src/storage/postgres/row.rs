@@ -6,11 +6,12 @@ use tokio_postgres::types::FromSql;
 
 use crate::clock::Timestamp;
 use crate::experience::Content;
-use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
+use crate::id::{ExperienceId, InlayId, InteractionId};
 use crate::inlay::Uid;
 use crate::inlay::assessment::Tamper;
 use crate::interaction::{Interaction, Reason, Returning, Tech, Verdict, VersionRef};
 use crate::storage::StorageError;
+use crate::storage::interactions::tag_of;
 pub(super) use crate::storage::value::unreadable;
 
 /// A `LIMIT`.
@@ -71,7 +72,7 @@ pub(super) fn reason(name: &str) -> Result<Reason, StorageError> {
 }
 
 /// The state of a tamper loop.
-fn tamper(name: Option<&str>) -> Result<Option<Tamper>, StorageError> {
+pub(super) fn tamper(name: Option<&str>) -> Result<Option<Tamper>, StorageError> {
     let tamper = name.map(str::parse);
     tamper.transpose().map_err(|_| unreadable("tamper state"))
 }
@@ -104,7 +105,7 @@ pub(super) fn interaction(row: &Row) -> Result<Interaction, StorageError> {
     Ok(Interaction {
         id: InteractionId(column(row, 0)?),
         at: time(row, 1)?,
-        tag_id: TagId(column(row, 2)?),
+        tag_id: tag_of(column(row, 2)?),
         inlay_id: column::<Option<i64>>(row, 3)?.map(InlayId),
         verdict,
         tech: Tech::from_value(column(row, 8)?).ok_or_else(|| unreadable("technology"))?,

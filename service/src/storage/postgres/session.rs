@@ -115,7 +115,7 @@ impl Session {
         .await
     }
 
-    /// Its only row, where it has one.
+    /// Its only row, if it has one.
     pub(super) async fn row(
         &self,
         sql: &str,

@@ -10,6 +10,7 @@ use super::transaction::LOCKS;
 use crate::clock::Timestamp;
 use crate::interaction::RecordedRefusal;
 use crate::rolling_key::LIFETIME_MILLIS;
+use crate::storage::interactions::NO_TAG;
 use crate::storage::payload_reads::PayloadRead;
 use crate::storage::{StorageError, Swept};
 
@@ -25,7 +26,7 @@ pub(super) struct Position(AtomicI64);
 
 impl Default for Position {
     fn default() -> Self {
-        Self(AtomicI64::new(1))
+        Self(AtomicI64::new(NO_TAG.0))
     }
 }
 
@@ -124,7 +125,7 @@ impl Node {
         let last_tag = session.one("SELECT max(tag_id) FROM visits", &[]).await?;
         let last_tag: Option<i64> = column(&last_tag, 0)?;
         if last_tag.is_none_or(|last| last < first_tag + BATCH) {
-            self.sweep_position.0.store(1, Ordering::Relaxed);
+            self.sweep_position.0.store(NO_TAG.0, Ordering::Relaxed);
         }
         Ok(forgotten)
     }

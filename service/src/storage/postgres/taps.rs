@@ -16,8 +16,7 @@ use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
-use crate::storage::plane::dialect::Dialect;
-use crate::storage::plane::{experiences, inlays as inlay_rows, tags};
+use crate::storage::plane::{inlays as inlay_rows, tags};
 use crate::storage::{
     StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
 };
@@ -28,6 +27,19 @@ impl Taps for PostgresStorage {
     #[tracing::instrument(level = "debug", skip_all)]
     async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
         tag_tap(&self.session().await?, tag).await
+    }
+
+    /// None: a node is one of several, and each would read them all.
+    async fn tag_taps(&self, _after: TagId, _limit: usize) -> Result<Vec<TagTap>, StorageError> {
+        Ok(Vec::new())
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn published_now(
+        &self,
+        experience: ExperienceId,
+    ) -> Result<Option<PublishedExperience>, StorageError> {
+        published_now(&self.session().await?, experience).await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -102,15 +114,9 @@ impl Taps for PostgresStorage {
     }
 }
 
-/// A tag with what its experience shows now.
 fn tag_by(column: &str) -> String {
-    let (columns, from) = (tags::COLUMNS, Dialect::Postgres.say(tags::FROM));
-    format!(
-        "SELECT {columns}, x.version, x.name, x.content
-         FROM {from} LEFT JOIN experiences e ON e.id = t.experience_id AND e.deleted_at IS NULL
-              LEFT JOIN experience_versions x ON x.experience_id = e.id AND x.version = e.published
-         WHERE {column} = $1 AND t.deleted_at IS NULL"
-    )
+    let columns = tags::CONFIGURED;
+    format!("SELECT {columns} FROM tags t WHERE {column} = $1 AND t.deleted_at IS NULL")
 }
 
 fn inlays_of(tag: &str) -> String {
@@ -156,28 +162,12 @@ async fn tag_tap(session: &Session, key: TagKey<'_>) -> Result<Option<TagTap>, S
             TagKey::Id(_) => Ok(None),
         };
     };
-    let mut found = plane::row(found)?;
-    let tag = tags::read(&mut found)?;
-    let experience = match tag.fields.experience_id.zip(found.take()?) {
-        Some((experience_id, version)) => Some(PublishedExperience {
-            version: VersionRef {
-                experience_id,
-                version,
-            },
-            name: found.take()?,
-            content: Arc::new(experiences::content(&mut found)?),
-        }),
-        None => None,
-    };
+    let tag = tags::configured(&mut plane::row(found)?)?;
     let mut inlays = TagInlays::default();
     for row in plane::rows(&found_inlays)? {
         inlays.add(row)?;
     }
-    Ok(Some(TagTap {
-        tag,
-        experience,
-        inlays,
-    }))
+    Ok(Some(TagTap { tag, inlays }))
 }
 
 /// The tag that had `slug` before.
@@ -185,6 +175,31 @@ async fn former_tag(session: &Session, slug: &str) -> Result<Option<TagId>, Stor
     let sql = "SELECT tag_id FROM former_slugs WHERE slug = $1";
     let found = session.row(sql, &[&slug]).await?;
     found.map(|row| column(&row, 0).map(TagId)).transpose()
+}
+
+async fn published_now(
+    session: &Session,
+    experience_id: ExperienceId,
+) -> Result<Option<PublishedExperience>, StorageError> {
+    let found = session
+        .row(
+            "SELECT x.version, x.name, x.content FROM experiences e
+                 JOIN experience_versions x ON x.experience_id = e.id AND x.version = e.published
+             WHERE e.id = $1 AND e.deleted_at IS NULL",
+            &[&experience_id.0],
+        )
+        .await?;
+    let Some(found) = found else {
+        return Ok(None);
+    };
+    Ok(Some(PublishedExperience {
+        version: VersionRef {
+            experience_id,
+            version: column::<i32>(&found, 0)?.cast_unsigned(),
+        },
+        name: column(&found, 1)?,
+        content: Arc::new(row::content(column(&found, 2)?)?),
+    }))
 }
 
 pub(super) async fn published(
@@ -258,7 +273,7 @@ async fn issued_key(
     let keyed = KeyedInteraction {
         id: interaction.id,
         at: interaction.at,
-        tag_id: interaction.tag_id,
+        tag_id: interaction.tag_id.ok_or_else(|| row::unreadable("tag"))?,
         inlay_id: interaction.inlay_id,
         verdict: interaction.verdict,
         tech: interaction.tech,

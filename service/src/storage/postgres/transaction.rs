@@ -91,7 +91,7 @@ impl Deref for Snapshot {
 }
 
 impl Snapshot {
-    /// Ends it. Where it is dropped instead, its connection is closed.
+    /// Ends it. If it is dropped instead, its connection is closed.
     pub(super) async fn end(self) -> Result<(), StorageError> {
         self.0.end("COMMIT").await
     }
@@ -129,7 +129,7 @@ impl Node {
         })
     }
 
-    /// Commits where `outcome` is good, and takes everything back where it is not.
+    /// Commits if `outcome` is good, and rolls back if it is not.
     pub(super) async fn end<T>(
         &self,
         write: Write,
@@ -158,7 +158,7 @@ impl Node {
         let value = match outcome {
             Ok(value) => value,
             Err(error) => {
-                // Where this fails the connection is closed, which does the same.
+                // If this fails the connection is closed, which does the same.
                 let _ = transaction.end("ROLLBACK").await;
                 return Err(error);
             }

@@ -15,7 +15,7 @@ use super::row::unreadable;
 use super::transaction::{LOCKS, SERVED_LOCK};
 use crate::storage::StorageError;
 use crate::storage::transfer::mark::{self, Mark};
-use crate::storage::transfer::schema::{Column, Table};
+use crate::storage::transfer::table::{Column, Table};
 use crate::storage::transfer::value::Key;
 use crate::storage::transfer::{End, EndError};
 use crate::storage::value::Value;
@@ -280,7 +280,7 @@ fn from(table: &Table) -> &'static str {
 
 /// A column of a key, in the order in which SQLite has it.
 fn ordered(column: &Column) -> String {
-    use crate::storage::transfer::schema::Kind;
+    use crate::storage::transfer::table::Kind;
     match column.kind {
         Kind::Text => format!("\"{}\" COLLATE \"C\"", column.name),
         _ => format!("\"{}\"", column.name),

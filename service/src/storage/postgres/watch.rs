@@ -26,7 +26,7 @@ pub(super) const SIMULATED_TIME: &str = "tapdesk_simulated_time";
 /// Before a lost connection is made again.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Listens until it is dropped, and connects again where it must. What happens
+/// Listens until it is dropped, and connects again if it must. What happens
 /// on any node goes to `events`.
 pub(super) async fn watch(
     address: Address,

@@ -2,6 +2,7 @@
 
 mod erase;
 mod overview;
+mod stream;
 
 use std::sync::LazyLock;
 
@@ -10,6 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::taps;
 use super::{SqliteStorage, row};
+use crate::caller;
 use crate::clock::Timestamp;
 use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
@@ -17,6 +19,8 @@ use crate::interaction::{
     Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, UpdateFault,
     Verdict,
 };
+use crate::scope::Reach;
+use crate::storage::interactions::NO_TAG;
 use crate::storage::payload_reads::PayloadRead;
 use crate::storage::plane::inlays::CODE_INLAY;
 use crate::storage::{
@@ -34,9 +38,10 @@ impl Interactions for SqliteStorage {
         from: Option<InteractionId>,
         limit: usize,
     ) -> Result<Stretch, StorageError> {
-        let tag = filter.tag_id;
+        let tag = filter.history();
         let from = from.or_else(|| tag.and_then(|tag| self.writer.folded().newest(tag)));
-        self.read_long(move |connection| stretch(connection, &filter, from, limit))
+        let reach = caller::reach();
+        self.read_long(move |connection| stretch(connection, &filter, &reach, from, limit))
             .await
     }
 
@@ -47,7 +52,9 @@ impl Interactions for SqliteStorage {
     ) -> Result<Option<TracedInteraction>, StorageError> {
         let reads = self.payload_reads.pending(id);
         let refused = self.refused_updates.pending(id);
-        self.read(|connection| traced(connection, id, reads, refused))
+        let traced = self.read(|connection| traced(connection, id, reads, refused))?;
+        let reach = caller::reach();
+        Ok(traced.filter(|traced| traced.interaction.is_within(&reach)))
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -63,16 +70,17 @@ impl Interactions for SqliteStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn erase_visitors(&self, tag: TagId) -> Result<Option<bool>, StorageError> {
+    async fn erase_visitors(&self, tag: Option<TagId>) -> Result<Option<bool>, StorageError> {
         self.write(move |write| erase::visitors(write, tag)).await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
     async fn erase_history(
         &self,
-        tag: TagId,
+        tag: Option<TagId>,
         from: Option<InteractionId>,
     ) -> Result<Option<InteractionId>, StorageError> {
+        let tag = tag.unwrap_or(NO_TAG);
         self.write(move |write| erase::newest_history(write, tag, from))
             .await
     }
@@ -123,7 +131,7 @@ fn tag_history(
             break;
         };
         next = interaction.previous;
-        if interaction.tag_id != tag || !f(interaction) {
+        if interaction.tag_id.unwrap_or(NO_TAG) != tag || !f(interaction) {
             break;
         }
     }
@@ -151,6 +159,7 @@ fn is_before(interaction: &Interaction, since: Timestamp, world: World) -> bool 
 fn stretch(
     connection: &Connection,
     filter: &InteractionFilter,
+    reach: &Reach,
     from: Option<InteractionId>,
     limit: usize,
 ) -> Result<Stretch, StorageError> {
@@ -169,18 +178,18 @@ fn stretch(
             return false;
         }
         looked_at += 1;
-        if filter.selects(&interaction) {
+        if interaction.is_within(reach) && filter.selects(&interaction) {
             found.push(interaction);
         }
         true
     };
-    match filter.tag_id {
+    match filter.history() {
         Some(tag) => tag_history(connection, tag, from, look)?,
         None => newest_first(connection, from, look)?,
     }
     let found = found.into_iter().map(|interaction| {
-        let tag = tag_name(connection, interaction.tag_id)?;
-        Ok((interaction, tag))
+        let tag = interaction.tag_id.map(|tag| tag_name(connection, tag));
+        Ok((interaction, tag.transpose()?))
     });
     Ok(Stretch {
         found: found.collect::<Result<_, StorageError>>()?,
@@ -221,7 +230,10 @@ fn traced(
         _ => None,
     };
     Ok(Some(TracedInteraction {
-        tag: tag_name(connection, interaction.tag_id)?,
+        tag: interaction
+            .tag_id
+            .map(|tag| tag_name(connection, tag))
+            .transpose()?,
         inlay: match interaction.inlay_id {
             Some(inlay) => code_inlay(connection, inlay)?,
             None => None,
@@ -387,7 +399,7 @@ mod tests {
     fn all(connection: &Connection, filter: InteractionFilter) -> (Vec<usize>, Vec<i64>) {
         let (mut lengths, mut ids, mut from) = (Vec::new(), Vec::new(), None);
         loop {
-            let page = stretch(connection, &filter, from, 500).unwrap();
+            let page = stretch(connection, &filter, &Reach::EVERYTHING, from, 500).unwrap();
             lengths.push(page.found.len());
             ids.extend(page.found.iter().map(|(interaction, _)| interaction.id.0));
             from = page.next;

@@ -2,6 +2,9 @@
 //! that may block. Every question is answered before it returns, so that an operation's
 //! future is ready at once.
 
+use std::ops::RangeBounds;
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -15,10 +18,11 @@ use super::writer::Write;
 use crate::clock::Timestamp;
 use crate::id::{InlayId, TagId};
 use crate::inlay::counter::{CounterState, MirrorState};
-use crate::storage::StorageError;
 use crate::storage::plane::dialect::Dialect;
+use crate::storage::plane::tags::Ranking;
 use crate::storage::plane::{Change, Database, Query, Read, TagCounts, Transaction};
 use crate::storage::value::{Row, Value, unreadable};
+use crate::storage::{Part, StorageError};
 
 /// Counts of taps that are written in a few milliseconds.
 const FEW: usize = 2_000;
@@ -98,6 +102,10 @@ impl Transaction for Command<'_, '_> {
         self.0.changes_configuration();
     }
 
+    fn changes(&mut self, part: Option<Part>) {
+        self.0.changes(part);
+    }
+
     async fn lock_counter(&mut self, inlay: InlayId) -> Result<(), StorageError> {
         self.0.fold.hand_over_counter(inlay)
     }
@@ -116,8 +124,12 @@ impl Database for SqliteStorage {
         }
     }
 
+    async fn ranking(&self) -> Result<Option<Arc<Ranking>>, StorageError> {
+        self.rank().await
+    }
+
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    async fn read<A, T>(
+    async fn run_read<A, T>(
         &self,
         name: &'static str,
         arguments: A,
@@ -135,7 +147,7 @@ impl Database for SqliteStorage {
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    async fn read_snapshot<A, T>(
+    async fn run_read_snapshot<A, T>(
         &self,
         name: &'static str,
         arguments: A,
@@ -156,7 +168,7 @@ impl Database for SqliteStorage {
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]
-    async fn change<A, T>(
+    async fn run_change<A, T>(
         &self,
         name: &'static str,
         arguments: A,
@@ -222,8 +234,17 @@ fn query(
 
 /// A row as the plane reads it.
 pub(super) fn row(found: &rusqlite::Row<'_>) -> Result<Row, StorageError> {
-    let columns = found.as_ref().column_count();
-    let values = (0..columns).map(|column| value(found.get_ref(column)?));
+    columns(found, ..)
+}
+
+/// Some columns of a row as the plane reads them.
+pub(super) fn columns(
+    found: &rusqlite::Row<'_>,
+    which: impl RangeBounds<usize>,
+) -> Result<Row, StorageError> {
+    let all = 0..found.as_ref().column_count();
+    let some = all.filter(|column| which.contains(column));
+    let values = some.map(|column| value(found.get_ref(column)?));
     values.collect::<Result<_, _>>().map(Row::new)
 }
 

@@ -19,6 +19,9 @@ use crate::storage::transfer::mark;
 /// A database, and what SQLite keeps beside it.
 const PARTS: [&str; 3] = ["-wal", "-shm", ""];
 
+/// The version of the schema that has encodings.
+const ENCODING: u32 = 4;
+
 /// A backup that was found sound, ready to take its place. Dropped, it is gone.
 pub struct Restore {
     target: PathBuf,
@@ -63,6 +66,10 @@ impl Restore {
             "DELETE FROM settings WHERE name IN (?1, ?2)",
             [NOTE, mark::NAME],
         )?;
+        switch_webhooks_off(&connection)?;
+        if examination.format >= ENCODING {
+            retire_roots(&connection)?;
+        }
         let (tags, interactions) = connection.query_row(
             "SELECT (SELECT count(*) FROM tags WHERE deleted_at IS NULL),
                     (SELECT count(*) FROM interactions)",
@@ -93,6 +100,27 @@ impl Restore {
             .map_err(|error| OpenError::Io(self.target.clone(), error))?;
         Ok(aside)
     }
+}
+
+/// The original may still deliver: what both sent would be there twice.
+fn switch_webhooks_off(connection: &Connection) -> rusqlite::Result<()> {
+    for table in ["webhook_states", "webhook_types"] {
+        // An older version has none.
+        if connection.table_exists(None, table)? {
+            connection.execute(&format!("DELETE FROM {table}"), [])?;
+        }
+    }
+    Ok(())
+}
+
+/// What was encoded after the backup is not in it: its roots only open chips from now on, so that
+/// no generation of keys is used twice, and no encoding goes on.
+fn retire_roots(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(
+        "UPDATE encoding_roots SET retired_at = coalesce(backed_up_at, created_at) WHERE retired_at IS NULL;
+         UPDATE encodings SET state = 'abandoned', progress = NULL
+         WHERE state NOT IN ('verified', 'rejected', 'abandoned', 'reset')",
+    )
 }
 
 /// Moves the database at `path` aside, so that a new one can take its place;
@@ -150,7 +178,7 @@ fn if_there(done: io::Result<()>) -> io::Result<bool> {
     }
 }
 
-/// Copies a file to a place where none is. It is on disk when this returns.
+/// Copies a file to a path that has none yet. It is on disk when this returns.
 fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
     let mut read = File::open(from)?;
     private_file::create_empty(to)?;

@@ -6,11 +6,12 @@ use rusqlite::types::ValueRef;
 
 use crate::clock::Timestamp;
 use crate::experience::Content;
-use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
+use crate::id::{ExperienceId, InlayId, InteractionId};
 use crate::inlay::Uid;
 use crate::inlay::assessment::Tamper;
 use crate::interaction::{Interaction, Reason, Returning, Tech, Verdict, VersionRef};
 use crate::storage::StorageError;
+use crate::storage::interactions::tag_of;
 pub(super) use crate::storage::value::unreadable;
 
 /// A `LIMIT`.
@@ -30,7 +31,7 @@ pub(super) fn reason(name: ValueRef<'_>) -> Result<Reason, StorageError> {
 }
 
 /// The state of a tamper loop.
-fn tamper(name: Option<String>) -> Result<Option<Tamper>, StorageError> {
+pub(super) fn tamper(name: Option<String>) -> Result<Option<Tamper>, StorageError> {
     let tamper = name.map(|name| name.parse());
     tamper.transpose().map_err(|_| unreadable("tamper state"))
 }
@@ -40,6 +41,9 @@ pub(super) const INTERACTION_COLUMNS: &str = "i.id, i.at, i.tag_id, i.inlay_id, 
     i.counter, i.last_counter, i.tech, i.experience_id, i.experience_version, i.country, \
     i.returning_month, i.returning_day, i.key_issued, i.simulated, i.previous, \
     i.tamper, i.file_data";
+
+/// The column that follows [`INTERACTION_COLUMNS`].
+pub(super) const AFTER_INTERACTION: usize = 19;
 
 /// An interaction from its [`INTERACTION_COLUMNS`].
 pub(super) fn interaction(row: &Row<'_>) -> Result<Interaction, StorageError> {
@@ -61,7 +65,7 @@ pub(super) fn interaction(row: &Row<'_>) -> Result<Interaction, StorageError> {
     Ok(Interaction {
         id: InteractionId(row.get(0)?),
         at: Timestamp::from_millis(row.get(1)?),
-        tag_id: TagId(row.get(2)?),
+        tag_id: tag_of(row.get(2)?),
         inlay_id: row.get::<_, Option<i64>>(3)?.map(InlayId),
         verdict,
         tech: Tech::from_value(tech).ok_or_else(|| unreadable("technology"))?,

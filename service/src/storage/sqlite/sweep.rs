@@ -8,6 +8,7 @@ use super::writer::Write;
 use crate::clock::Timestamp;
 use crate::interaction::RecordedRefusal;
 use crate::rolling_key::LIFETIME_MILLIS;
+use crate::storage::interactions::NO_TAG;
 use crate::storage::payload_reads::PayloadRead;
 use crate::storage::{StorageError, Swept, traces};
 
@@ -17,7 +18,7 @@ const BATCH: i64 = 2_000;
 const VISITORS_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
 
 /// The row of `settings` that holds the highest id of a removed interaction,
-/// where none that is left is higher: no id is given twice.
+/// if none that is left is higher: no id is given twice.
 pub(super) const HIGHEST_REMOVED: &str = "highest_removed";
 
 /// One round.
@@ -52,7 +53,7 @@ pub(super) fn run(
         .prepare_cached("SELECT max(tag_id) FROM visits")?
         .query_row([], |row| row.get(0))?;
     if last_tag.is_none_or(|last| last < first_tag + BATCH) {
-        position.store(1, Ordering::Relaxed);
+        position.store(NO_TAG.0, Ordering::Relaxed);
     }
     let most = usize::try_from(BATCH).unwrap_or(usize::MAX);
     Ok(Swept {

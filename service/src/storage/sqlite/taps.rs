@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
-use rusqlite::{Connection, OptionalExtension as _, Row};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 
 use super::{SqliteStorage, plane, row};
 use crate::clock::Timestamp;
@@ -15,7 +16,7 @@ use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
-use crate::storage::plane::inlays::{BOUND_COLUMNS, BOUND_FROM};
+use crate::storage::plane::inlays::{BOUND, BOUND_COLUMNS};
 use crate::storage::plane::tags;
 use crate::storage::{
     StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
@@ -27,6 +28,21 @@ impl Taps for SqliteStorage {
     #[tracing::instrument(level = "debug", skip_all)]
     async fn tag_tap(&self, tag: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
         self.read(|connection| tag_tap(connection, tag))
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn tag_taps(&self, after: TagId, limit: usize) -> Result<Vec<TagTap>, StorageError> {
+        let values = (after.0, row::limit(limit));
+        self.read_long(move |connection| tag_taps(connection, &TAGS_AFTER, values))
+            .await
+    }
+
+    #[tracing::instrument(level = "debug", skip_all)]
+    async fn published_now(
+        &self,
+        experience: ExperienceId,
+    ) -> Result<Option<PublishedExperience>, StorageError> {
+        self.read(|connection| current_version(connection, experience))
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -55,7 +71,9 @@ impl Taps for SqliteStorage {
 
     #[tracing::instrument(level = "debug", skip_all)]
     async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
-        self.write(move |write| record::tap(write, &tap)).await
+        self.writer
+            .run_here(move |write| record::tap(write, &tap))
+            .await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -97,64 +115,74 @@ impl Taps for SqliteStorage {
 
     #[tracing::instrument(level = "debug", skip_all)]
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
-        self.write(move |write| update::variables(write, &update))
+        self.writer
+            .run_here(move |write| update::variables(write, &update))
             .await
     }
 }
 
-static TAG_BY_SLUG: LazyLock<String> = LazyLock::new(|| tag_by("t.slug"));
-static TAG_BY_ID: LazyLock<String> = LazyLock::new(|| tag_by("t.id"));
-
-fn tag_by(column: &str) -> String {
-    let (columns, from) = (tags::COLUMNS, tags::FROM);
-    format!("SELECT {columns} FROM {from} WHERE {column} = ?1 AND t.deleted_at IS NULL")
-}
-
-fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
-    let tag = match key {
-        TagKey::Slug(slug) => connection
-            .prepare_cached(&TAG_BY_SLUG)?
-            .query_row([slug], |row| Ok(plane::row(row)))
-            .optional()?,
-        TagKey::Id(id) => connection
-            .prepare_cached(&TAG_BY_ID)?
-            .query_row([id.0], |row| Ok(plane::row(row)))
-            .optional()?,
-    };
-    let Some(mut tag) = tag.transpose()? else {
-        // Few slugs are former ones: they are looked for last.
-        return match key {
-            TagKey::Slug(slug) => match former_tag(connection, slug)? {
-                Some(id) => tag_tap(connection, TagKey::Id(id)),
-                None => Ok(None),
-            },
-            TagKey::Id(_) => Ok(None),
-        };
-    };
-    let tag = tags::read(&mut tag)?;
-    let experience = match tag.fields.experience_id {
-        Some(id) => current_version(connection, id)?,
-        None => None,
-    };
-    let mut found = connection.prepare_cached(&INLAYS_OF_TAG)?;
-    let mut rows = found.query([tag.id.0])?;
-    let mut inlays = TagInlays::default();
-    while let Some(row) = rows.next()? {
-        inlays.add(plane::row(row)?)?;
-    }
-    Ok(Some(TagTap {
-        tag,
-        experience,
-        inlays,
-    }))
-}
-
-static INLAYS_OF_TAG: LazyLock<String> = LazyLock::new(|| {
+/// Tags with their inlays, in one statement: a row for each inlay, whose columns come first,
+/// or one for a tag without.
+fn tags_by(condition: &str) -> String {
+    let tag = tags::CONFIGURED;
     format!(
-        "SELECT {BOUND_COLUMNS} FROM {BOUND_FROM}
-         WHERE i.tag_id = ?1 AND i.deleted_at IS NULL ORDER BY i.id"
+        "SELECT {BOUND_COLUMNS}, {tag} FROM tags t
+             LEFT JOIN inlays i ON i.tag_id = t.id AND i.deleted_at IS NULL
+             LEFT JOIN counters c ON c.inlay_id = i.id
+             LEFT JOIN master_keys m ON m.id = i.master_key_id
+         WHERE {condition} ORDER BY t.id, i.id"
+    )
+}
+
+static TAG_BY_SLUG: LazyLock<String> =
+    LazyLock::new(|| tags_by("t.slug = ?1 AND t.deleted_at IS NULL"));
+static TAG_BY_ID: LazyLock<String> =
+    LazyLock::new(|| tags_by("t.id = ?1 AND t.deleted_at IS NULL"));
+static TAGS_AFTER: LazyLock<String> = LazyLock::new(|| {
+    tags_by(
+        "t.id IN (SELECT id FROM tags WHERE id > ?1 AND deleted_at IS NULL ORDER BY id LIMIT ?2)",
     )
 });
+
+fn tag_tap(connection: &Connection, key: TagKey<'_>) -> Result<Option<TagTap>, StorageError> {
+    let found = match key {
+        TagKey::Slug(slug) => tag_taps(connection, &TAG_BY_SLUG, [slug])?.pop(),
+        TagKey::Id(id) => tag_taps(connection, &TAG_BY_ID, [id.0])?.pop(),
+    };
+    match (found, key) {
+        (None, TagKey::Slug(slug)) => match former_tag(connection, slug)? {
+            // Few slugs are former ones: they are looked for last.
+            Some(id) => tag_tap(connection, TagKey::Id(id)),
+            None => Ok(None),
+        },
+        (found, _) => Ok(found),
+    }
+}
+
+/// The tags that a statement of [`tags_by`] finds.
+fn tag_taps(
+    connection: &Connection,
+    sql: &str,
+    values: impl Params,
+) -> Result<Vec<TagTap>, StorageError> {
+    let mut select = connection.prepare_cached(sql)?;
+    let mut rows = select.query(values)?;
+    let mut found = Vec::<TagTap>::new();
+    while let Some(row) = rows.next()? {
+        let has_inlay = row.get_ref(0)? != ValueRef::Null;
+        let id = TagId(row.get(BOUND)?);
+        if found.last().is_none_or(|tap| tap.tag.id != id) {
+            found.push(TagTap {
+                tag: tags::configured(&mut plane::columns(row, BOUND..)?)?,
+                inlays: TagInlays::default(),
+            });
+        }
+        if let Some(tap) = found.last_mut().filter(|_| has_inlay) {
+            tap.inlays.add(plane::columns(row, ..BOUND)?)?;
+        }
+    }
+    Ok(found)
+}
 
 /// The tag that had `slug` before.
 fn former_tag(connection: &Connection, slug: &str) -> Result<Option<TagId>, StorageError> {
@@ -271,7 +299,7 @@ fn keyed(
     let keyed = KeyedInteraction {
         id: interaction.id,
         at: interaction.at,
-        tag_id: interaction.tag_id,
+        tag_id: interaction.tag_id.ok_or_else(|| row::unreadable("tag"))?,
         inlay_id: interaction.inlay_id,
         verdict: interaction.verdict,
         tech: interaction.tech,

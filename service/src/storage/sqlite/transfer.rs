@@ -16,7 +16,7 @@ use crate::private_file;
 use crate::storage::StorageError;
 use crate::storage::search::fold;
 use crate::storage::transfer::mark::{self, Mark};
-use crate::storage::transfer::schema::{Column, Kind, Table};
+use crate::storage::transfer::table::{Column, Kind, Table};
 use crate::storage::transfer::value::{self, Key};
 use crate::storage::transfer::{End, EndError};
 use crate::storage::value::Value;
@@ -24,7 +24,7 @@ use crate::storage::value::Value;
 /// A database file that is moved from or to.
 pub struct SqliteEnd {
     path: PathBuf,
-    /// `None` where there is no file yet.
+    /// `None` if there is no file yet.
     connection: Option<Connection>,
     _lock: Lock,
 }
@@ -109,7 +109,7 @@ fn open(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
-/// The text of the mark, where a move leads or led to this database.
+/// The text of the mark, if a move leads or led to this database.
 pub(super) fn mark_of(connection: &Connection) -> rusqlite::Result<Option<String>> {
     connection
         .query_row(

@@ -1,103 +1,22 @@
 //! Every table and column that is moved, said once for both backends. A test
 //! compares it with their migrations.
 
-/// A table that both backends have.
-#[derive(Debug)]
-pub struct Table {
-    /// Its name.
-    pub name: &'static str,
-    /// How many of its columns, from the first on, are its key.
-    pub key: usize,
-    /// What is moved of a row.
-    pub columns: &'static [Column],
-    /// Columns that PostgreSQL has for itself and fills again.
-    pub left_out: &'static [&'static str],
-    /// Columns that SQLite has for itself, with a value that stands for what was moved.
-    pub left_out_sqlite: &'static [&'static str],
-    /// Which rows are moved, in both dialects; all where it is empty.
-    pub filter: &'static str,
-    /// What PostgreSQL reads instead of the table, where several of its rows are one.
-    pub merged: Option<&'static str>,
-    /// Whether rows are numbered by the database, and no number is given twice.
-    pub numbered: bool,
-    /// Rows that are copied at once.
-    pub batch: u32,
-}
+use super::table::Kind::{Bytes, Flag, Integer, Text};
+use super::table::{Table, column, derived};
 
-/// A column.
-#[derive(Debug)]
-pub struct Column {
-    /// Its name.
-    pub name: &'static str,
-    /// What its values are.
-    pub kind: Kind,
-    /// What SQLite, which has no such column, derives its values from.
-    pub derived: Option<&'static str>,
-}
-
-/// What a column's values are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Numbers.
-    Integer,
-    /// Yes or no; 1 or 0 in SQLite.
-    Flag,
-    /// Text.
-    Text,
-    /// Bytes.
-    Bytes,
-}
-
-use Kind::{Bytes, Flag, Integer, Text};
-
-impl Table {
-    /// The columns of its key.
-    pub fn key_columns(&self) -> &'static [Column] {
-        &self.columns[..self.key]
-    }
-
-    const fn new(name: &'static str, key: usize, columns: &'static [Column]) -> Self {
-        Self {
-            name,
-            key,
-            columns,
-            left_out: &[],
-            left_out_sqlite: &[],
-            filter: "",
-            merged: None,
-            numbered: false,
-            batch: 5_000,
-        }
-    }
-
-    const fn numbered(mut self) -> Self {
-        self.numbered = true;
-        self
-    }
-}
-
-const fn column(name: &'static str, kind: Kind) -> Column {
-    Column {
-        name,
-        kind,
-        derived: None,
-    }
-}
-
-const fn derived(name: &'static str, kind: Kind, from: &'static str) -> Column {
-    Column {
-        name,
-        kind,
-        derived: Some(from),
-    }
-}
-
-/// PostgreSQL's tables that are not moved: its time and its epoch, which begin anew.
-pub const LEFT_OUT_POSTGRES: &[&str] = &["clock", "configuration", "moved_history"];
+/// PostgreSQL's tables that are not moved: its time and its epoch, which start again, and how far
+/// webhooks are in its order of commits, without which they are off.
+pub const LEFT_OUT_POSTGRES: &[&str] = &[
+    "clock",
+    "configuration",
+    "moved_history",
+    "webhook_types",
+    "webhook_states",
+];
 
 /// SQLite's tables that are not moved: its index of tags, which is made again, and how far
-/// taps are folded, which is all of them.
-pub const LEFT_OUT_SQLITE: &[&str] = &["tags_search", "folded"];
+/// taps are folded, which is all of them; and how far webhooks are.
+pub const LEFT_OUT_SQLITE: &[&str] = &["tags_search", "folded", "webhook_types", "webhook_states"];
 
 /// How far SQLite's rows are folded. Everything is, before it is moved.
 const FOLDED: &[&str] = &["folded_to"];
@@ -135,9 +54,41 @@ pub static TABLES: &[Table] = &[
             column("name", Text),
             column("hash", Bytes),
             column("created_at", Integer),
+            column("scopes", Text),
+            column("experience_ids", Text),
+            column("expires_at", Integer),
+            column("last_used_at", Integer),
         ],
     )
     .numbered(),
+    Table::new(
+        "audit",
+        1,
+        &[
+            column("id", Integer),
+            column("at", Integer),
+            column("actor", Text),
+            column("name", Text),
+            column("address", Text),
+            column("action", Text),
+            column("object", Text),
+            column("digest", Bytes),
+            column("hash", Bytes),
+            column("salt", Bytes),
+            column("changes", Text),
+        ],
+    ),
+    Table::new(
+        "audit_ends",
+        1,
+        &[
+            column("id", Integer),
+            column("anchor", Integer),
+            column("anchor_hash", Bytes),
+            column("head", Integer),
+            column("head_hash", Bytes),
+        ],
+    ),
     // Before the tags: SQLite's index of tags has their former slugs, too.
     Table::new(
         "former_slugs",
@@ -213,6 +164,7 @@ pub static TABLES: &[Table] = &[
             column("id", Integer),
             column("name", Text),
             column("settings", Text),
+            column("first_tap_at", Integer),
         ],
     )
     .numbered(),
@@ -338,7 +290,8 @@ pub static TABLES: &[Table] = &[
     }
     .numbered(),
     Table {
-        // The order of commits matters until they are folded.
+        // The order of commits matters until they are folded, and told.
+        left_out: &["seq"],
         left_out_sqlite: &["seq"],
         ..Table::new(
             "interactions",
@@ -468,6 +421,15 @@ pub static TABLES: &[Table] = &[
         )
     },
     Table::new(
+        "opened_tags",
+        1,
+        &[
+            column("tag_id", Integer),
+            column("at", Integer),
+            column("interaction_id", Integer),
+        ],
+    ),
+    Table::new(
         "sheets",
         1,
         &[
@@ -514,6 +476,159 @@ pub static TABLES: &[Table] = &[
             column("url_template_id", Integer),
             column("row", Text),
             column("inlay", Text),
+        ],
+    ),
+    Table::new(
+        "webhooks",
+        1,
+        &[
+            column("id", Integer),
+            column("fields", Text),
+            column("secret", Bytes),
+            column("previous_secret", Bytes),
+            column("previous_until", Integer),
+            column("created_at", Integer),
+        ],
+    )
+    .numbered(),
+    Table {
+        // As that of the interactions.
+        left_out: &["seq"],
+        ..Table::new(
+            "outbox",
+            1,
+            &[
+                column("id", Integer),
+                column("at", Integer),
+                column("type", Text),
+                column("tag_id", Integer),
+                column("experience_id", Integer),
+                column("simulated", Flag),
+                column("data", Text),
+            ],
+        )
+    }
+    .numbered(),
+    Table::new(
+        "webhook_deliveries",
+        1,
+        &[
+            column("id", Integer),
+            column("webhook_id", Integer),
+            column("event_id", Text),
+            column("type", Text),
+            column("at", Integer),
+            column("tag_id", Integer),
+            column("body", Text),
+            column("waits", Flag),
+            column("attempts", Integer),
+            column("next_at", Integer),
+        ],
+    )
+    .numbered(),
+    Table::new(
+        "webhook_attempts",
+        1,
+        &[
+            column("id", Integer),
+            column("webhook_id", Integer),
+            column("delivery_id", Integer),
+            column("at", Integer),
+            column("status", Integer),
+            column("error", Text),
+            column("response", Text),
+            column("duration", Integer),
+        ],
+    )
+    .numbered(),
+    Table::new(
+        "encoding_roots",
+        1,
+        &[
+            column("id", Integer),
+            column("key", Bytes),
+            column("key_print", Bytes),
+            column("created_at", Integer),
+            column("retired_at", Integer),
+            column("backed_up_at", Integer),
+        ],
+    )
+    .numbered(),
+    Table::new(
+        "chips",
+        1,
+        &[
+            column("uid", Bytes),
+            column("confirmed", Integer),
+            column("refusals", Integer),
+            column("torn", Integer),
+            column("refused", Text),
+        ],
+    ),
+    Table::new(
+        "chip_keys",
+        3,
+        &[
+            column("uid", Bytes),
+            column("generation", Integer),
+            column("slot", Integer),
+            column("state", Text),
+            column("root_id", Integer),
+            column("key", Bytes),
+        ],
+    ),
+    Table::new(
+        "encoding_runs",
+        1,
+        &[
+            column("id", Integer),
+            column("name", Text),
+            column("settings", Text),
+            column("planned", Integer),
+            column("created_at", Integer),
+            column("closed_at", Integer),
+        ],
+    )
+    .numbered(),
+    Table::new(
+        "encoding_run_tags",
+        2,
+        &[
+            column("run_id", Integer),
+            column("position", Integer),
+            column("tag_id", Integer),
+            column("uid", Bytes),
+        ],
+    ),
+    Table::new(
+        "encodings",
+        1,
+        &[
+            column("id", Integer),
+            column("uid", Bytes),
+            column("run_id", Integer),
+            column("tag_id", Integer),
+            column("form", Text),
+            column("generation", Integer),
+            column("state", Text),
+            column("reason", Text),
+            column("seq", Integer),
+            column("progress", Bytes),
+            column("outcome", Text),
+            column("created_at", Integer),
+            column("updated_at", Integer),
+        ],
+    )
+    .numbered(),
+    Table::new(
+        "encoding_exchanges",
+        2,
+        &[
+            column("encoding_id", Integer),
+            column("number", Integer),
+            column("at", Integer),
+            column("name", Text),
+            column("status", Integer),
         ],
     ),
 ];

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::schema::Kind;
+use super::table::Kind;
 use crate::storage::value::Value;
 
 /// Where a row stands in its table: the text of the values of its key.
@@ -53,7 +53,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value whose text is `text`; `None` where it is none of this kind.
+    /// The value whose text is `text`; `None` if it is none of this kind.
     pub(crate) fn read(kind: Kind, text: &'a str) -> Option<Self> {
         if text == "\\N" {
             return Some(Self::Null);

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::field_error::FieldError;
+use crate::inlay::technology::Family;
 use crate::inlay::{Technology, Uid};
 
 /// Longest word for a chip's make, in bytes.
@@ -85,15 +86,16 @@ impl Chip {
             carrier: Carrier::NotComparable,
             why: Some(why.to_owned()),
         };
-        if self.makes_codes == Some(false) {
+        let expected = maker.technology.unwrap_or(Technology::Ntag424Dna);
+        // A mirror without a MAC is no setting that a reader looks for.
+        if self.makes_codes == Some(false) && expected.rolls() {
             return copied(
                 "The URL contains a code, but this chip makes none: the URL was copied from another chip."
                     .to_owned(),
             );
         }
-        let expected = maker.technology.unwrap_or(Technology::Ntag424Dna);
         if let Some(make) = &self.technology
-            && make != expected.as_str()
+            && is_other_make(make, expected)
         {
             return copied(format!(
                 "The code was made by an {expected}, but this is another kind of chip: the URL was copied from another chip."
@@ -118,6 +120,24 @@ impl Chip {
                 uid.to_ascii_uppercase()
             )),
         }
+    }
+}
+
+/// Whether a reader that says `make` found another kind of chip than `expected`. Readers tell an
+/// NTAG 424 DNA and the sizes of NTAG 21x from all others; what they have no name for may be any.
+fn is_other_make(make: &str, expected: Technology) -> bool {
+    let told_apart = [
+        Technology::Ntag213,
+        Technology::Ntag215,
+        Technology::Ntag216,
+        Technology::Ultralight,
+    ];
+    match make.parse::<Technology>() {
+        Ok(make) if told_apart.contains(&make) && told_apart.contains(&expected) => {
+            make != expected
+        }
+        Ok(make) => make.family() != expected.family(),
+        Err(_) => expected.family() == Family::Ntag424 || told_apart.contains(&expected),
     }
 }
 

@@ -1,11 +1,17 @@
 //! The dry run of a URL at a URL template's address.
 
-use super::DryRun;
-use crate::inlay::template::Request;
+use super::{DryRun, MASTER_KEYS_MAX, OTHER_INLAYS_MAX};
+use crate::id::{MasterKeyId, TagId};
+use crate::inlay::Uid;
+use crate::inlay::diagnose::{Finding, KnownChip, KnownMaster, Relation, explain};
+use crate::inlay::template::{Addressed, Field, Filled, MalformedCode, Request};
 use crate::interaction::{Refusal, Verdict};
-use crate::service::Service;
-use crate::storage::TagKey;
+use crate::inventory::{Inlay, SealedKeys, SealedMasterKey};
+use crate::keyring::WrappedKeys;
+use crate::service::{CachedTag, Service, TapTemplate};
+use crate::storage::{InlayFilter, StorageError, TagKey};
 use crate::tap::named::{self, Named};
+use crate::tap::verify::Occasion;
 use crate::tap::{Place, TapError};
 use crate::trace::{CodeInlay, Step, StepName, StepVerdict, verdict_steps};
 
@@ -19,27 +25,50 @@ pub(super) async fn dry_run(service: &Service, url: &str) -> Result<Option<DryRu
         return Ok(None);
     };
     let place = Place::Template {
-        template,
-        addressed: Box::new(addressed),
+        template: template.clone(),
+        addressed: Box::new(addressed.clone()),
         path: request.path.to_owned(),
     };
-    let (tag, checked) = match Named::by(service, &place).await? {
-        Named::Nobody => {
-            return Ok(Some(unnamed(
-                "no tag has the slug, or none is named by an authentic code",
-            )));
-        }
-        Named::NoTag => {
-            return Ok(Some(unnamed(
-                "the inlay that made the code is on no tag yet",
-            )));
-        }
-        Named::Tag(tag, checked) => (tag, checked),
+    let mut run = DryRun {
+        tag_id: None,
+        inlay_id: None,
+        uid: None,
+        verdict: None,
+        steps: Vec::new(),
+        findings: Vec::new(),
+        is_static: matches!(addressed.code, Ok(None)),
+        url_template_id: Some(template.id),
     };
-    let Some(tag) = service.tags.read(TagKey::Id(tag.id())).await? else {
-        return Ok(Some(unnamed("the tag is deleted")));
+    let (tag, checked) = match Named::by(service, Occasion::DryRun, &place).await? {
+        Named::Nobody => (None, None),
+        Named::NoTag(inlay, checked) => {
+            let (verdict, inlay_id) = super::foreseen(service, checked.claim).await?;
+            let maker = CodeInlay {
+                uid: inlay.uid,
+                mac_from: None,
+            };
+            run.inlay_id = inlay_id;
+            run.uid = Some(inlay.uid);
+            run.verdict = Some(verdict);
+            run.steps = verdict_steps(None, verdict, Some(maker)).into();
+            run.findings = vec![Finding::OnNoTag { uid: inlay.uid }];
+            return Ok(Some(run));
+        }
+        Named::Tag(tag, checked) => (service.tags.read(TagKey::Id(tag.id())).await?, checked),
     };
-    let checked = named::checked(service, &place, request.query, &tag, checked)?;
+    let Some(tag) = tag else {
+        run.steps = unnamed("no tag has the slug, or none is named by an authentic code").into();
+        run.explain(service, &template, &addressed, None).await?;
+        return Ok(Some(run));
+    };
+    let checked = named::checked(
+        service,
+        Occasion::DryRun,
+        &place,
+        request.query,
+        &tag,
+        checked,
+    )?;
     let (verdict, inlay_id) = super::foreseen(service, checked.claim).await?;
     let mut inlays = tag.of_templates()?.iter();
     let maker = inlays.find(|inlay| Some(inlay.id) == inlay_id);
@@ -48,35 +77,156 @@ pub(super) async fn dry_run(service: &Service, url: &str) -> Result<Option<DryRu
         uid,
         mac_from: None,
     });
-    let refused = match verdict {
-        Verdict::NotVerified(Refusal::UnknownInlay { uid }) => uid,
-        _ => None,
+    let (refused, of_code) = match verdict {
+        Verdict::NotVerified(Refusal::UnknownInlay { uid }) => (uid, true),
+        Verdict::NotVerified(Refusal::WrongMac { .. } | Refusal::Malformed) => (None, true),
+        _ => (None, false),
     };
-    Ok(Some(DryRun {
-        tag_id: Some(tag.id()),
-        inlay_id,
-        uid: uid.or(refused),
-        verdict: Some(verdict),
-        steps: verdict_steps(tag.slug(), verdict, inlay).into(),
-        findings: Vec::new(),
-        at_template: true,
-    }))
+    run.tag_id = Some(tag.id());
+    run.inlay_id = inlay_id;
+    run.uid = uid.or(refused);
+    run.verdict = Some(verdict);
+    run.steps = verdict_steps(Some(tag.slug()), verdict, inlay).into();
+    if of_code {
+        run.explain(service, &template, &addressed, Some(&tag))
+            .await?;
+    }
+    Ok(Some(run))
 }
 
-/// A URL that names no tag.
-fn unnamed(why: &str) -> DryRun {
+/// The steps of a URL that names no tag.
+fn unnamed(why: &str) -> [Step; 3] {
     let there = "no tag to check it for";
-    DryRun {
-        tag_id: None,
-        inlay_id: None,
-        uid: None,
-        verdict: None,
-        steps: vec![
-            Step::new(StepName::Url, StepVerdict::Failed, why),
-            Step::new(StepName::Mac, StepVerdict::NotChecked, there),
-            Step::new(StepName::Counter, StepVerdict::NotChecked, there),
-        ],
-        findings: Vec::new(),
-        at_template: true,
+    [
+        Step::new(StepName::Url, StepVerdict::Failed, why),
+        Step::new(StepName::Mac, StepVerdict::NotChecked, there),
+        Step::new(StepName::Counter, StepVerdict::NotChecked, there),
+    ]
+}
+
+impl DryRun {
+    /// Says why the code does not verify.
+    async fn explain(
+        &mut self,
+        service: &Service,
+        template: &TapTemplate,
+        addressed: &Addressed,
+        tag: Option<&CachedTag>,
+    ) -> Result<(), TapError> {
+        let code = match &addressed.code {
+            Ok(Some(code)) => code.clone(),
+            Ok(None) => return Ok(()),
+            Err(malformed) => {
+                self.malformed(malformed);
+                return Ok(());
+            }
+        };
+        let inlays = inlays(service, template, &code, tag.map(|tag| tag.id())).await?;
+        let (ids, chips): (Vec<_>, Vec<_>) = inlays.into_iter().unzip();
+        let masters = masters(service).await?;
+        let (of, slug) = (template.template.clone(), addressed.slug.clone());
+        let search = move || {
+            let (maker, findings) = explain(&of, slug.as_deref(), &code, &chips, &masters);
+            (maker.map(|index| (index, chips[index].uid)), findings, code)
+        };
+        // Many keys are many calculations: not on a thread that serves others.
+        let (maker, findings, code) = tokio::task::spawn_blocking(search)
+            .await
+            .map_err(|error| StorageError::Failed(error.to_string()))?;
+        self.findings = findings;
+        self.uid = self.uid.or(maker.map(|(_, uid)| uid)).or(code.uid());
+        self.inlay_id = self.inlay_id.or(maker.map(|(index, _)| ids[index]));
+        Ok(())
     }
+
+    fn malformed(&mut self, why: &MalformedCode) {
+        self.findings = vec![Finding::MalformedByTemplate(why.clone())];
+    }
+}
+
+type Known = (crate::id::InlayId, KnownChip);
+
+/// The inlays that could have made a code: the one that it names in clear, or else those of the
+/// template.
+async fn inlays(
+    service: &Service,
+    template: &TapTemplate,
+    code: &Filled,
+    tag: Option<TagId>,
+) -> Result<Vec<Known>, TapError> {
+    let in_clear = !template.template.has(Field::Picc);
+    let named: Option<Uid> = code.uid().filter(|_| in_clear);
+    let filter = match (named, tag) {
+        (Some(uid), _) => InlayFilter {
+            uid: Some(uid),
+            ..InlayFilter::default()
+        },
+        // A counter alone is mirrored: the code is the tag's inlay's, or nobody's.
+        (None, Some(tag)) if in_clear => InlayFilter {
+            tag_id: Some(tag),
+            ..InlayFilter::default()
+        },
+        (None, _) => InlayFilter {
+            url_template_id: Some(template.id),
+            ..InlayFilter::default()
+        },
+    };
+    let found = service.storage.inlays(filter, None, OTHER_INLAYS_MAX);
+    let masters = sealed_masters(service).await?;
+    let mut known = Vec::new();
+    for inlay in found.await? {
+        let Some(keys) = wrapped(&inlay, &masters) else {
+            continue;
+        };
+        let technology = inlay.fields.technology;
+        let keys = service
+            .keyring
+            .inlay_keys(Some(&keys), inlay.uid, technology)?;
+        let is = if inlay.fields.url_template_id != Some(template.id) {
+            Relation::OfOtherTemplate
+        } else if tag.is_some() && inlay.fields.tag_id != tag {
+            Relation::OfOtherTag
+        } else {
+            Relation::OfPlace
+        };
+        let uid = inlay.uid;
+        known.push((inlay.id, KnownChip { uid, keys, is }));
+    }
+    Ok(known)
+}
+
+fn wrapped(inlay: &Inlay, masters: &[SealedMasterKey]) -> Option<WrappedKeys> {
+    let master = |id: MasterKeyId| masters.iter().find(|master| master.id == id);
+    Some(match inlay.fields.keys.as_ref()? {
+        SealedKeys::Own { meta, file } => WrappedKeys::Own {
+            meta: meta.as_ref().map(|key| key.wrapped.clone()),
+            file: file.wrapped.clone(),
+        },
+        SealedKeys::Diversified {
+            kept: Some(kept), ..
+        } => WrappedKeys::Own {
+            meta: Some(kept.meta.clone()),
+            file: kept.file.clone(),
+        },
+        SealedKeys::Diversified { master_key_id, .. } => master(*master_key_id)?.wrapped_keys(),
+    })
+}
+
+async fn sealed_masters(service: &Service) -> Result<Vec<SealedMasterKey>, StorageError> {
+    service.storage.master_keys(None, MASTER_KEYS_MAX).await
+}
+
+/// Those whose keys are derived fast enough to be tried.
+async fn masters(service: &Service) -> Result<Vec<KnownMaster>, StorageError> {
+    let sealed = sealed_masters(service).await?.into_iter();
+    let open = sealed.filter_map(|master| {
+        let fields = master.fields;
+        let secret = service.keyring.master_secret(&fields.key.wrapped).ok()?;
+        (!fields.derivation.is_slow()).then_some(KnownMaster {
+            name: fields.name,
+            secret,
+            derivation: fields.derivation,
+        })
+    });
+    Ok(open.collect())
 }

@@ -1,108 +1,112 @@
-//! The chip's keys: who proves to have one, and who changes one.
+//! The chip's five keys: their versions, their failure counters, and who changes one.
 
-use tapdesk_service::entropy::bytes;
 use tapdesk_service::inlay::key::AesKey;
 
-use super::session::{cbc_decrypt, cbc_encrypt};
-use super::{Next, Session, VirtualNtag424};
-use crate::virtual_card::{answer, status};
+use super::protection::content;
+use super::{Answer, VirtualNtag424};
+
+/// A key and what the chip keeps with it.
+#[derive(Clone)]
+pub(super) struct Slot {
+    pub(super) key: AesKey,
+    pub(super) version: u8,
+    pub(super) failures: Failures,
+}
+
+/// How often a proof of a key was begun and not finished (AN12196, figures 11 and 12).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Failures {
+    /// `TotFailCtr`.
+    pub total: u16,
+    /// `SeqFailCtr`: in a row.
+    pub in_a_row: u16,
+}
+
+impl Slot {
+    /// Zeros of version 0.
+    pub(super) const FACTORY: Self = Self {
+        key: AesKey::FACTORY,
+        version: 0,
+        failures: Failures {
+            total: 0,
+            in_a_row: 0,
+        },
+    };
+}
 
 impl VirtualNtag424 {
-    /// `AuthenticateEV2First`, its first half. The key's number is the first byte.
-    pub(super) fn authenticate(&mut self, data: &[u8]) -> Vec<u8> {
-        let b = bytes(&self.entropy);
-        self.challenge(data, b)
-    }
-
-    /// The same with this randomness.
-    fn challenge(&mut self, data: &[u8], b: [u8; 16]) -> Vec<u8> {
-        self.field.session = None;
-        let Some(&number) = data.first().filter(|_| self.field.application) else {
-            return status(0x917E);
-        };
-        let Some(key) = self.keys.get(usize::from(number)) else {
-            return status(0x9140);
-        };
-        let challenge = cbc_encrypt(key, &[0; 16], &b);
-        self.field.next = Next::Authentication { key: number, b };
-        answer(&challenge, 0x91AF)
-    }
-
-    /// Its second half.
-    pub(super) fn prove(&mut self, number: u8, b: &[u8; 16], data: &[u8]) -> Vec<u8> {
-        let ti = bytes(&self.entropy);
-        self.accept(number, b, data, ti)
-    }
-
-    /// The same with this transaction identifier.
-    fn accept(&mut self, number: u8, b: &[u8; 16], data: &[u8], ti: [u8; 4]) -> Vec<u8> {
-        let key = &self.keys[usize::from(number)];
-        let Some(proof) = cbc_decrypt(key, &[0; 16], data) else {
-            return status(0x917E);
-        };
-        let Some((a, turned)) = proof.split_first_chunk::<16>() else {
-            return status(0x917E);
-        };
-        if turned != rotated(b) {
-            return status(0x91AE);
+    /// With these keys, all of this version.
+    #[must_use]
+    pub fn with_keys(mut self, keys: [AesKey; 5], version: u8) -> Self {
+        for (slot, key) in self.keys.iter_mut().zip(keys) {
+            slot.key = key;
+            slot.version = version;
         }
-        let reply = [&ti[..], &rotated(a), &[0; 12]].concat();
-        let reply = cbc_encrypt(key, &[0; 16], &reply);
-        self.field.session = Some(Session::derive(number, key, ti, a, b));
-        answer(&reply, 0x9100)
+        self
     }
 
-    /// Authenticates with the randomness of a published transcript: the two answers.
-    pub fn authenticate_as_published(
-        &mut self,
-        [first, second]: [&[u8]; 2],
-        b: [u8; 16],
-        ti: [u8; 4],
-    ) -> [Vec<u8>; 2] {
-        self.field.application = true;
-        let number = first[5];
-        let challenge = self.challenge(&first[5..first.len() - 1], b);
-        self.field.next = Next::Nothing;
-        let reply = self.accept(number, &b, &second[5..second.len() - 1], ti);
-        [challenge, reply]
+    /// Puts a key into a slot.
+    pub fn set_key(&mut self, number: u8, key: AesKey, version: u8) {
+        self.keys[usize::from(number)] = Slot {
+            key,
+            version,
+            ..Slot::FACTORY
+        };
     }
 
-    /// `ChangeKey`, by key 0 alone. The session of the key that is changed ends.
-    pub(super) fn change_key(&mut self, data: &[u8]) -> Result<Vec<u8>, u16> {
-        let by = self.authenticated();
-        let (&number, data) = data.split_first().ok_or(0x917E_u16)?;
-        let old = self.keys.get(usize::from(number)).ok_or(0x9140_u16)?;
-        if by != Some(0) {
-            return Err(0x919D);
+    /// How often proofs of a key failed.
+    pub fn failures(&self, number: u8) -> Failures {
+        self.keys[usize::from(number)].failures
+    }
+
+    /// Makes so many proofs of a key have failed.
+    pub fn set_failures(&mut self, number: u8, failures: Failures) {
+        self.keys[usize::from(number)].failures = failures;
+    }
+
+    /// `GetKeyVersion` (section 10.6.2): for anyone, with a MAC in a session.
+    pub(super) fn get_key_version(&mut self, data: &[u8]) -> Answer {
+        self.with_mac(0x64, data, |chip, data| {
+            let &[number] = data else {
+                return Err(0x917E);
+            };
+            let slot = chip.keys.get(usize::from(number)).ok_or(0x9140_u16)?;
+            Ok(vec![slot.version])
+        })
+    }
+
+    /// `ChangeKey` (section 10.6.1), by key 0 alone. Key 0 itself comes as it is: what
+    /// decrypts to it is it. Another comes mixed with the old one, with its check sum.
+    pub(super) fn change_key(&mut self, data: &[u8]) -> Answer {
+        if self.authenticated() != Some(0) {
+            return Err(0x91AE);
         }
-        let (sent, rest) = data.split_first_chunk::<16>().ok_or(0x917E_u16)?;
-        let new: [u8; 16] = match (number, rest) {
-            (0, [_]) => *sent,
-            (1.., [_, check @ ..]) => {
-                let new = std::array::from_fn(|i| sent[i] ^ old.expose()[i]);
-                if check != jam_crc(&new).to_le_bytes() {
+        self.in_full(0xC4, 1, data, |chip, header, plain| {
+            let slot = chip.keys.get(usize::from(header[0])).ok_or(0x9140_u16)?;
+            let (sent, rest) = plain.split_first_chunk::<16>().ok_or(0x917E_u16)?;
+            let (&version, rest) = rest.split_first().ok_or(0x917E_u16)?;
+            let key = if header[0] == 0 {
+                // Neither check sum nor padding says that this is what was meant.
+                AesKey::from_bytes(*sent)
+            } else {
+                let old = slot.key.expose();
+                let new: [u8; 16] = std::array::from_fn(|i| sent[i] ^ old[i]);
+                if content(rest)? != jam_crc(&new).to_le_bytes() {
                     return Err(0x911E);
                 }
-                new
+                AesKey::from_bytes(new)
+            };
+            chip.set_key(header[0], key, version);
+            chip.tally.writes += 1;
+            if header[0] == 0 {
+                chip.field.session = None;
             }
-            _ => return Err(0x917E),
-        };
-        self.keys[usize::from(number)] = AesKey::from_bytes(new);
-        if number == 0 {
-            self.field.session = None;
-        }
-        Ok(Vec::new())
+            Ok(Vec::new())
+        })
     }
 }
 
-/// The first byte last.
-fn rotated(bytes: &[u8; 16]) -> [u8; 16] {
-    let mut rotated = *bytes;
-    rotated.rotate_left(1);
-    rotated
-}
-
-/// CRC-32/JAMCRC, as `ChangeKey` checks a new key with.
+/// CRC-32/JAMCRC, by which `ChangeKey` checks a new key.
 fn jam_crc(bytes: &[u8]) -> u32 {
     bytes.iter().fold(u32::MAX, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| {

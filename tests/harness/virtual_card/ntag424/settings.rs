@@ -1,14 +1,15 @@
-//! The settings of a file, and what Secure Dynamic Messaging makes of its
-//! content (data sheet sections 8.2.3.2 and 9.3, table 69).
+//! The settings of a file: who may do what, how its data travel, and what is mirrored
+//! (data sheet sections 8.2.3 and 10.7, tables 13, 69 and 73).
 
-use tapdesk_service::inlay::Uid;
-use tapdesk_service::inlay::key::AesKey;
-use tapdesk_service::inlay::session::{PiccData, mac_session_key, sdmmac};
+use super::mirror::{Sdm, Traits};
 
-/// An access condition that nobody has to meet.
+/// An access condition that everybody meets.
 pub const FREE: u8 = 0xE;
 /// An access condition that nobody can meet.
 pub const NEVER: u8 = 0xF;
+
+/// `FileOption`: whether SDM is on.
+const SDM: u8 = 0x40;
 
 /// The settings of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,15 +22,20 @@ pub struct FileSettings {
     sdm: Vec<u8>,
 }
 
-/// Secure Dynamic Messaging of a file, in its parts.
-struct Sdm {
-    meta_read: u8,
-    file_read: u8,
-    uid: Option<usize>,
-    counter: Option<usize>,
-    picc_data: Option<usize>,
-    /// Where the input of the MAC begins, and the MAC.
-    mac: Option<(usize, usize)>,
+/// What a command does with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    Read,
+    Write,
+    Change,
+}
+
+/// How data travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    Plain,
+    Mac,
+    Full,
 }
 
 impl FileSettings {
@@ -43,24 +49,36 @@ impl FileSettings {
         }
     }
 
-    /// From the data of `ChangeFileSettings`; `None` if the chip refuses them.
+    /// From the data of `ChangeFileSettings`; `None` if a chip of AES mode without a
+    /// tamper loop refuses them for its NDEF file.
     pub fn parse(data: &[u8]) -> Option<Self> {
+        Self::parse_for(data, Traits::default())
+    }
+
+    pub(super) fn parse_for(data: &[u8], traits: Traits) -> Option<Self> {
         let (&[option, rw_change, read_write], sdm) = data.split_first_chunk()?;
         let settings = Self {
             option,
             access: [rw_change, read_write],
             sdm: sdm.to_vec(),
         };
+        let nibbles = settings
+            .access
+            .iter()
+            .flat_map(|byte| [byte >> 4, byte & 0xF]);
+        let conditions_exist = nibbles
+            .into_iter()
+            .all(|condition| !(5..FREE).contains(&condition));
         let is_valid = if settings.has_sdm() {
-            settings.sdm().is_some()
+            Sdm::parse(sdm).is_some_and(|sdm| sdm.fits(traits))
         } else {
             sdm.is_empty()
         };
-        is_valid.then_some(settings)
+        (option & !(SDM | 0x03) == 0 && conditions_exist && is_valid).then_some(settings)
     }
 
     /// As `GetFileSettings` shows them.
-    pub fn shown(&self, size: usize) -> Vec<u8> {
+    pub(super) fn shown(&self, size: usize) -> Vec<u8> {
         let size = u32::try_from(size).expect("a file is small").to_le_bytes();
         [
             &[0x00, self.option][..],
@@ -73,109 +91,38 @@ impl FileSettings {
 
     /// Whether SDM is on.
     pub fn has_sdm(&self) -> bool {
-        self.option & 0x40 != 0
+        self.option & SDM != 0
     }
 
-    /// Whether data travels encrypted and with a MAC.
-    pub fn is_full(&self) -> bool {
-        self.option & 0x03 == 0x03
+    pub(super) fn sdm(&self) -> Option<Sdm> {
+        self.has_sdm().then(|| Sdm::parse(&self.sdm)).flatten()
     }
 
-    /// Whether the file can be read with this key, or with none.
-    pub fn readable(&self, key: Option<u8>) -> bool {
-        meets(key, self.access[1] >> 4) || meets(key, self.access[0] >> 4)
+    pub(super) fn switch_off_sdm(&mut self) {
+        self.option &= !SDM;
+        self.sdm.clear();
     }
 
-    /// Whether it can be written.
-    pub fn writable(&self, key: Option<u8>) -> bool {
-        meets(key, self.access[1] & 0xF) || meets(key, self.access[0] >> 4)
-    }
-
-    /// Whether its settings can be changed.
-    pub fn changeable(&self, key: Option<u8>) -> bool {
-        meets(key, self.access[0] & 0xF)
-    }
-
-    fn sdm(&self) -> Option<Sdm> {
-        let (&[options, low, high], offsets) = self.sdm.split_first_chunk()?;
-        let mut offsets = offsets.chunks(3).map(|offset| match *offset {
-            [a, b, c] => Some(u32::from_le_bytes([a, b, c, 0]) as usize),
-            _ => None,
-        });
-        let mut offset = |is_there: bool| {
-            if is_there {
-                Some(Some(offsets.next()??))
-            } else {
-                Some(None)
-            }
+    /// How the file is used with this key, or with none, or why it is not. A right that
+    /// everybody has is used in clear, in a session as well (section 8.2.3.3).
+    pub(super) fn granted(&self, what: Use, key: Option<u8>) -> Result<Mode, u16> {
+        let read_write = self.access[0] >> 4;
+        let conditions = match what {
+            Use::Read => [self.access[1] >> 4, read_write],
+            Use::Write => [self.access[1] & 0xF, read_write],
+            Use::Change => [self.access[0] & 0xF; 2],
         };
-        let (meta_read, file_read) = (high >> 4, high & 0xF);
-        let (has_uid, has_counter) = (options & 0x80 != 0, options & 0x40 != 0);
-        // Neither file data in cipher nor a limit of the counter.
-        if options & 0x30 != 0 || low >> 4 != 0xF {
-            return None;
+        if key.is_some_and(|key| conditions.contains(&key)) {
+            return Ok(match (what, self.option & 0x03) {
+                (Use::Change, _) | (_, 0x03) => Mode::Full,
+                (_, 0x01) => Mode::Mac,
+                _ => Mode::Plain,
+            });
         }
-        let uid = offset(has_uid && meta_read == FREE)?;
-        let counter = offset(has_counter && meta_read == FREE)?;
-        let picc_data = offset(meta_read < FREE)?;
-        let input = offset(file_read != NEVER)?;
-        let mac = offset(file_read != NEVER)?;
-        offsets.next().is_none().then_some(Sdm {
-            meta_read,
-            file_read,
-            uid,
-            counter,
-            picc_data,
-            mac: input.zip(mac),
-        })
-    }
-
-    /// The file's content as a reader without a key sees it.
-    pub fn mirror(
-        &self,
-        content: &[u8],
-        uid: Uid,
-        counter: u32,
-        keys: &[AesKey; 5],
-        padding: [u8; 5],
-    ) -> Vec<u8> {
-        let mut mirrored = content.to_vec();
-        let Some(sdm) = self.has_sdm().then(|| self.sdm()).flatten() else {
-            return mirrored;
-        };
-        if let Some(at) = sdm.uid {
-            write(&mut mirrored, at, &uid.bytes());
+        match conditions {
+            _ if conditions.contains(&FREE) => Ok(Mode::Plain),
+            [NEVER, NEVER] => Err(0x919D),
+            _ => Err(0x91AE),
         }
-        if let Some(at) = sdm.counter {
-            write(&mut mirrored, at, &counter.to_be_bytes()[1..]);
-        }
-        if let Some(at) = sdm.picc_data {
-            let key = &keys[usize::from(sdm.meta_read)];
-            write(
-                &mut mirrored,
-                at,
-                &PiccData { uid, counter }.encrypt(key, padding),
-            );
-        }
-        if let Some((input, at)) = sdm.mac {
-            let key = mac_session_key(&keys[usize::from(sdm.file_read)], uid, counter);
-            let mac = sdmmac(&key, mirrored.get(input..at).unwrap_or_default());
-            write(&mut mirrored, at, &mac);
-        }
-        mirrored
-    }
-}
-
-fn meets(key: Option<u8>, condition: u8) -> bool {
-    condition == FREE || key == Some(condition)
-}
-
-/// Writes bytes as hex digits; what lies beyond the end is lost.
-fn write(file: &mut [u8], at: usize, bytes: &[u8]) {
-    let digits = bytes
-        .iter()
-        .flat_map(|byte| format!("{byte:02X}").into_bytes());
-    for (place, digit) in file.iter_mut().skip(at).zip(digits) {
-        *place = digit;
     }
 }

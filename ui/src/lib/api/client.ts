@@ -31,6 +31,7 @@ export interface Page<T> {
   items: T[];
   next: string | null;
   count?: number | null;
+  count_is_estimate?: boolean | null;
 }
 
 export type Query = Record<string, string | number | boolean | null | undefined>;

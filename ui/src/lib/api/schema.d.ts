@@ -4,6 +4,68 @@
  */
 
 export interface paths {
+    "/admin/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the audit log
+         * @description The newest first. Each request that changed something has one row, which is written with the
+         *     change: also one that changed many tags, and an import. Updates by visitors are interactions.
+         *     The rows are kept as long as the setting `audit_months` says.
+         */
+        get: operations["get_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/audit/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check the audit log
+         * @description Reads all of it, and finds rows that were changed, removed or put in after they were written.
+         */
+        get: operations["get_audit_check"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the audit log
+         * @description The newest first, up to the newest row when it begins.
+         */
+        get: operations["get_audit_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/backup": {
         parameters: {
             query?: never;
@@ -77,6 +139,168 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/encoding-root": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the encoding root
+         * @description When it was made and first backed up. The root itself is never shown.
+         */
+        get: operations["get_encoding_root"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/encoding-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List encoding runs
+         * @description The newest first, without their chips.
+         */
+        get: operations["get_encoding_runs"];
+        put?: never;
+        /**
+         * Create an encoding run
+         * @description Each chip that is laid down becomes the inlay of the next of its tags: `POST /encodings` with
+         *     its `run_id`. A chip that was torn away comes back to its own tag; the tag of one that is
+         *     rejected, given up or wiped goes to the next chip.
+         */
+        post: operations["post_encoding_runs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/encoding-runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an encoding run with its chips */
+        get: operations["get_encoding_runs_id"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change an encoding run
+         * @description A merge patch (RFC 7396). `"closed": true` closes it, `false` opens it again.
+         */
+        patch: operations["patch_encoding_runs_id"];
+        trace?: never;
+    };
+    "/admin/v1/encoding-runs/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export an encoding run
+         * @description A CSV file (RFC 4180) that is safe to open in a spreadsheet: what was made, and no key.
+         */
+        get: operations["get_encoding_runs_id_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/encodings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List encodings
+         * @description The newest first.
+         */
+        get: operations["get_encodings"];
+        put?: never;
+        /**
+         * Encode a chip
+         * @description Tells what to send to the chip that lies on a reader; the answers go to
+         *     `/encodings/{id}/answers`, which tells what to send next, until a turn has no commands. Whoever
+         *     relays needs to understand none of them, and learns no key. A chip that was torn away is laid
+         *     down again and posted again: its encoding goes on (200). With a chip that needs nothing but
+         *     a look, that look is all. `rejected` says in `reason` why a chip is not encoded.
+         *
+         *     A session with a chip that still has the factory key can be read by whoever sees its
+         *     commands: never log them.
+         */
+        post: operations["post_encodings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/encodings/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an encoding */
+        get: operations["get_encodings_id"];
+        put?: never;
+        post?: never;
+        /**
+         * Give up an encoding
+         * @description Its state becomes `abandoned`. The keys that its chip may have are kept, so that the chip can be encoded or
+         *     wiped later. An encoding that is over stays as it is.
+         */
+        delete: operations["delete_encodings_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/encodings/{id}/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer a turn of an encoding
+         * @description The next turn is on disk before it is answered. The same `seq` with the same answers gets the
+         *     same turn again; with other answers, or a `seq` that is not the present one: 409. A session is
+         *     good for 60 seconds; after that the chip is looked at anew.
+         */
+        post: operations["post_encodings_id_answers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/events": {
         parameters: {
             query?: never;
@@ -88,8 +312,10 @@ export interface paths {
          * Listen to events
          * @description A stream of server-sent events that does not end: `interaction` for each recorded tap and
          *     `update` for each update of variables, after its commit. If a listener falls behind, a `missed`
-         *     event says how many events it missed; they are in the list of interactions. Events from before
-         *     the request are not sent. No event contains a rolling key.
+         *     event says how many events it missed; they are in the list of interactions. An
+         *     interaction's event has its `id`: who comes back with it as `Last-Event-ID`, as browsers do, gets
+         *     the interactions since then first, in the order of commits; one may come twice. Without it,
+         *     events from before the request are not sent. No event contains a rolling key.
          */
         get: operations["get_events"];
         put?: never;
@@ -115,7 +341,7 @@ export interface paths {
         put?: never;
         /**
          * Create an experience
-         * @description It is published as version 1, unless `draft` is true.
+         * @description It is published as version 1, which needs the scope `publish`, unless `draft` is true.
          */
         post: operations["post_experiences"];
         delete?: never;
@@ -150,7 +376,7 @@ export interface paths {
          * Change an experience
          * @description A merge patch (RFC 7396) of its name and its draft: members that are not sent stay as they are.
          *     Blocks are replaced as a whole. The published version stays until the draft is published;
-         *     `publish=true` changes and publishes in one operation. The name takes effect at once: visitors
+         *     `publish=true` changes and publishes in one operation, and needs the scope `publish`. The name takes effect at once: visitors
          *     do not see it. The kind cannot change.
          */
         patch: operations["patch_experiences_id"];
@@ -484,7 +710,7 @@ export interface paths {
         };
         /**
          * List interactions
-         * @description The newest first. The interactions of one tag are found by an index. Other filters scan from the
+         * @description The newest first. The interactions of one tag, and those of no tag, are found by an index. Other filters scan from the
          *     newest interaction on, and a page ends after 20,000 scanned interactions, however few it has:
          *     continue while there is a `next`.
          */
@@ -509,6 +735,49 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/interactions/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export interactions
+         * @description All interactions that the filters of the list select, the newest first, up to the newest at the
+         *     beginning of the export: however many there are. `Tapdesk-Cursor` names that one; an answer that
+         *     was broken off is continued with it. Keys, their hashes and clients are in no export. A cell that
+         *     a spreadsheet would take for a formula begins with an apostrophe.
+         */
+        get: operations["get_interactions_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/interactions/no-tag/traces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Erase the personal traces of interactions without a tag
+         * @description The same for the taps of inlays that were on no tag.
+         */
+        delete: operations["delete_interactions_no_tag_traces"];
         options?: never;
         head?: never;
         patch?: never;
@@ -939,8 +1208,10 @@ export interface paths {
          * Erase a tag's personal traces
          * @description Erases who came to the tag: its visitors, and of each of its interactions the client, the
          *     country, whether the visitor had come before, and the values that an update wrote. Interactions,
-         *     verdicts and counts stay, and so do the tag's current variables. It works for a deleted tag,
-         *     too.
+         *     verdicts and counts stay, because counters and statistics follow from them, and so do the tag's
+         *     current variables, which are the owner's to delete. Of the audit log the values go that
+         *     administrators gave the tag; who changed it, when and from where stays. It works for a deleted
+         *     tag, too.
          *
          *     A long history is erased step by step, so that taps continue. If the request is interrupted,
          *     some of it is done: send it again.
@@ -1056,8 +1327,8 @@ export interface paths {
          *     `has_qr_code`, `track_location`, `location` and `widget_settings` (as JSON),
          *     `experience` (its name), `attribute:KEY`, `data:KEY`, `variable:KEY`, in any
          *     order; and for a new inlay on the tag `uid`, `technology`, `mirror` (`none`
-         *     for no codes), `mac_from`, `meta_key`, `file_key` and `master_key_id`. `name`
-         *     is needed, with `mode=upsert` `slug`.
+         *     for no codes), `mac_from`, `meta_key`, `file_key` and `master_key_id`, which need
+         *     the scope `keys`. `name` is needed, with `mode=upsert` `slug`.
          *
          *     | A cell | A new tag | A tag that is changed |
          *     |---|---|---|
@@ -1080,6 +1351,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/tags/import/presets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List import presets
+         * @description Tables of other services, and what their columns are here.
+         */
+        get: operations["get_tags_import_presets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/tokens": {
         parameters: {
             query?: never;
@@ -1095,7 +1386,8 @@ export interface paths {
         put?: never;
         /**
          * Create an admin token
-         * @description Only this answer shows the token: store it.
+         * @description Only this answer shows the token: store it. It grants nothing that the token of this request
+         *     does not.
          */
         post: operations["post_tokens"];
         delete?: never;
@@ -1119,6 +1411,26 @@ export interface paths {
          * @description It is refused from now on. Its open streams of events and downloads end within a second.
          */
         delete: operations["delete_tokens_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/tokens/current": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the token of this request
+         * @description What it may do. Every token opens this operation.
+         */
+        get: operations["get_tokens_current"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1172,6 +1484,27 @@ export interface paths {
          * @description Its keys are changed at `/url-templates/{id}/meta-keys`.
          */
         patch: operations["patch_url_templates_id"];
+        trace?: never;
+    };
+    "/admin/v1/url-templates/{id}/encoding-sheet": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the encoding sheet of a URL template
+         * @description Everything a chip needs to write its URLs as the template says: bytes, offsets and settings. It
+         *     contains no key. A template with `{*}` has none.
+         */
+        get: operations["get_url_templates_id_encoding_sheet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/admin/v1/url-templates/{id}/meta-keys": {
@@ -1236,6 +1569,143 @@ export interface paths {
          *     the answer says whether the URL was copied from another chip: the first finding says why.
          */
         post: operations["post_verification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description The oldest first.
+         */
+        get: operations["get_webhooks"];
+        put?: never;
+        /**
+         * Create a webhook
+         * @description What happens from now on is sent to the URL, as the `webhooks` of this document describe it:
+         *     each event at least once, signed as Standard Webhooks 1.0 has it. A request that fails is
+         *     repeated for three days, with the same `webhook-id` and the same body; redirects are failures.
+         *     Only this answer shows the secret: store it.
+         */
+        post: operations["post_webhooks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a webhook */
+        get: operations["get_webhooks_id"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook
+         * @description Nothing more is sent to it; what waits, and its log, are gone.
+         */
+        delete: operations["delete_webhooks_id"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook
+         * @description If it is switched on, it continues where it was: what happened meanwhile is sent. After a
+         *     restore, or a move to another database, it begins at that moment.
+         */
+        patch: operations["patch_webhooks_id"];
+        trace?: never;
+    };
+    "/admin/v1/webhooks/{id}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a webhook's attempts
+         * @description The newest first. They are kept with their event: the last 1,000 events of a webhook, and all
+         *     that still wait.
+         */
+        get: operations["get_webhooks_id_attempts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/webhooks/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send events again
+         * @description An event that is kept is sent as it was, with the same `webhook-id` and the same body: the last
+         *     1,000 of a webhook. An older one is made again; its `webhook-id` then ends in `_r` and a number,
+         *     because its tag may have another name by now. Give `event_id` or `since`.
+         */
+        post: operations["post_webhooks_id_resend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/webhooks/{id}/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate a webhook's secret
+         * @description Requests carry two signatures until the secret before has gone, so that no request is refused
+         *     meanwhile. Only this answer shows the new secret: store it.
+         */
+        post: operations["post_webhooks_id_secrets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event
+         * @description Sends an event of the type `webhook.test`, at once and once, also to a webhook that is off.
+         */
+        post: operations["post_webhooks_id_test"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1452,7 +1922,288 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "alert.copied_url": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A one-time URL is opened again and again
+         * @description Signed as Standard Webhooks 1.0 has it. Any status of 200 to 299 is success; 410 switches the webhook off; everything else is tried again.
+         */
+        post: operations["webhook_alert_copied_url"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "alert.disk_low": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The disk has little room left
+         * @description Signed as Standard Webhooks 1.0 has it. Any status of 200 to 299 is success; 410 switches the webhook off; everything else is tried again.
+         */
+        post: operations["webhook_alert_disk_low"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "alert.inlay_guessed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Too many wrong codes came for an inlay
+         * @description Signed as Standard Webhooks 1.0 has it. Any status of 200 to 299 is success; 410 switches the webhook off; everything else is tried again.
+         */
+        post: operations["webhook_alert_inlay_guessed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "alert.root_not_backed_up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The encoding root is in no backup
+         * @description Signed as Standard Webhooks 1.0 has it. Any status of 200 to 299 is success; 410 switches the webhook off; everything else is tried again.
+         */
+        post: operations["webhook_alert_root_not_backed_up"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "alert.webhook_disabled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A webhook was switched off
+         * @description Signed as Standard Webhooks 1.0 has it. Any status of 200 to 299 is success; 410 switches the webhook off; everything else is tried again.
+         */
+        post: operations["webhook_alert_webhook_disabled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "alert.writer_failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The database did not take writes
+         * @description Signed as Standard Webhooks 1.0 has it. Any status of 200 to 299 is success; 410 switches the webhook off; everything else is tried again.
+         */
+        post: operations["webhook_alert_writer_failed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "inlay.encoded": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An inlay was encoded
+         * @description Signed as Standard Webhooks 1.0 has it. Any status of 200 to 299 is success; 410 switches the webhook off; everything else is tried again.
+         */
+        post: operations["webhook_inlay_encoded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "submission.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A visitor sent a form
+         * @description Signed as Standard Webhooks 1.0 has it. Any status of 200 to 299 is success; 410 switches the webhook off; everything else is tried again.
+         */
+        post: operations["webhook_submission_created"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "tag.tampered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A tag was tampered with
+         * @description Signed as Standard Webhooks 1.0 has it. Any status of 200 to 299 is success; 410 switches the webhook off; everything else is tried again.
+         */
+        post: operations["webhook_tag_tampered"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "tag.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A tag was changed
+         * @description Signed as Standard Webhooks 1.0 has it. Any status of 200 to 299 is success; 410 switches the webhook off; everything else is tried again.
+         */
+        post: operations["webhook_tag_updated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "tap.not_checked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A tap that was not checked
+         * @description Signed as Standard Webhooks 1.0 has it. Any status of 200 to 299 is success; 410 switches the webhook off; everything else is tried again.
+         */
+        post: operations["webhook_tap_not_checked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "tap.not_verified": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A tap with a code that proved nothing
+         * @description Signed as Standard Webhooks 1.0 has it. Any status of 200 to 299 is success; 410 switches the webhook off; everything else is tried again.
+         */
+        post: operations["webhook_tap_not_verified"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "tap.verified": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A tap that the code proved
+         * @description Signed as Standard Webhooks 1.0 has it. Any status of 200 to 299 is success; 410 switches the webhook off; everything else is tried again.
+         */
+        post: operations["webhook_tap_verified"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A test event
+         * @description Signed as Standard Webhooks 1.0 has it. Any status of 200 to 299 is success; 410 switches the webhook off; everything else is tried again.
+         */
+        post: operations["webhook_webhook_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /** @description The result of adding missing variables. */
@@ -1543,6 +2294,11 @@ export interface components {
             factory_keys: number;
             /**
              * Format: int64
+             * @description Tags of which an inlay reported an open or broken tamper loop.
+             */
+            opened_tags: number;
+            /**
+             * Format: int64
              * @description Taps with a one-time URL that was used before.
              */
             replays: number;
@@ -1556,6 +2312,46 @@ export interface components {
              * @description Inlays whose counter is at its end.
              */
             used_up: number;
+        };
+        /** @description Who made a request. */
+        AuditActor: {
+            id?: components["schemas"]["TokenId"] | null;
+            /**
+             * @description `token` for a stored token; with the installation's own: `desktop`, `encoder`,
+             *     `command_line`, or `installation` for another program.
+             */
+            kind: string;
+            /** @description The name of the stored token at that time. */
+            name?: string | null;
+        };
+        /** @description Whether the log is whole. */
+        AuditCheck: {
+            /** @description What is wrong with it, naming the row; `null` if nothing is. */
+            problem?: string | null;
+        };
+        /** @description A row of the audit log: a request that changed something. */
+        AuditRow: {
+            /** @description What they did: `tags.update`. */
+            action: string;
+            /** @description Who. */
+            actor: components["schemas"]["AuditActor"];
+            /** @description From which address. */
+            address: string;
+            /** @description What it is, as far as it differs; of a change of many, what was asked for. */
+            after?: unknown;
+            /** @description When. */
+            at: components["schemas"]["Timestamp"];
+            /** @description What it was, as far as it differs; `null` if it is new, or erased. Long values are left out. */
+            before?: unknown;
+            /** @description Of this row and of the one before, in hex: nothing can be changed or left out in between. */
+            hash: string;
+            /**
+             * Format: int64
+             * @description Its number. They rise by one.
+             */
+            id: number;
+            /** @description What they did it to, as a path within the admin API: `tags/41`. */
+            object: string;
         };
         /** @description A block of a studio page. Every text except keys can contain macros, and so can a button's URL. */
         Block: components["schemas"]["HeadingBlock"] | components["schemas"]["TextBlock"] | components["schemas"]["ButtonBlock"] | components["schemas"]["VideoBlock"] | components["schemas"]["NoticeBlock"] | components["schemas"]["ProgressBlock"] | components["schemas"]["ImageBlock"] | components["schemas"]["DividerBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["FormBlock"] | components["schemas"]["VariableButtonBlock"] | components["schemas"]["ConditionBlock"];
@@ -1601,6 +2397,14 @@ export interface components {
          * @enum {string}
          */
         ButtonLook: "filled" | "outlined";
+        Bytes: string;
+        /** @description A stretch of the bytes. */
+        ByteStretch: {
+            /** @description How many bytes it has; 0 for an empty MAC input. */
+            length: number;
+            /** @description Its first byte. */
+            offset: number;
+        };
         /**
          * @description Whether the chip is the one that made the code.
          * @enum {string}
@@ -1729,8 +2533,24 @@ export interface components {
         };
         /** @description A token that was just created. */
         CreatedToken: components["schemas"]["StoredToken"] & {
-            /** @description The token itself. It is never shown again. */
+            /** @description The token itself, which begins with `tapdesk_`. It is never shown again. */
             token: string;
+        };
+        /** @description A webhook that was just created. */
+        CreatedWebhook: components["schemas"]["Webhook"] & {
+            /** @description What signs its requests. It is never shown again. */
+            secret: string;
+        };
+        /** @description The token of a request. */
+        CurrentToken: {
+            /** @description The only experiences it may do it with; `null` if it is not limited. */
+            experience_ids?: components["schemas"]["ExperienceId"][] | null;
+            expires_at?: components["schemas"]["Timestamp"] | null;
+            id?: components["schemas"]["TokenId"] | null;
+            /** @description Its purpose; empty for the installation's own token. */
+            name: string;
+            /** @description What it may do; `admin` is everything. */
+            scopes: components["schemas"]["Scope"][];
         };
         /** @description Delete. The slugs stay reserved for the tags. */
         DeleteTagBulkChange: {
@@ -1825,6 +2645,269 @@ export interface components {
              */
             type: "divider";
         };
+        /** @description An encoding. */
+        Encoding: {
+            /**
+             * Format: int32
+             * @description The counter of the read that proved it.
+             */
+            counter?: number | null;
+            /** @description When it began. */
+            created_at: components["schemas"]["Timestamp"];
+            /**
+             * Format: int32
+             * @description The version with which its keys are written.
+             */
+            generation?: number | null;
+            /** @description Its identifier. */
+            id: components["schemas"]["EncodingId"];
+            inlay_id?: components["schemas"]["InlayId"] | null;
+            mirror?: components["schemas"]["Mirror"] | null;
+            reason?: components["schemas"]["EncodingReason"] | null;
+            run_id?: components["schemas"]["EncodingRunId"] | null;
+            /**
+             * Format: int32
+             * @description The number of its turn.
+             */
+            seq: number;
+            /** @description How far it is. */
+            state: components["schemas"]["EncodingState"];
+            tag_id?: components["schemas"]["TagId"] | null;
+            /** @description The chip. */
+            uid: components["schemas"]["Uid"];
+            /** @description When its last turn was made. */
+            updated_at: components["schemas"]["Timestamp"];
+            url_template_id?: components["schemas"]["UrlTemplateId"] | null;
+            /** @description Whether it is to be as it left the factory. */
+            wipe: boolean;
+        };
+        /** @description What a relay answers to a turn. */
+        EncodingAnswers: {
+            /**
+             * @description The answers in the order of the commands, in hexadecimal, up to the first unexpected one. If there are
+             *     fewer answers than commands, the next command may have been executed.
+             */
+            answers: components["schemas"]["Bytes"][];
+            fault?: components["schemas"]["EncodingFault"] | null;
+            /**
+             * Format: int32
+             * @description The number of the turn.
+             */
+            seq: number;
+        };
+        /** @description A command for the chip, or for the reader. */
+        EncodingCommand: {
+            /** @description The bytes to send to the chip, in hexadecimal. */
+            apdu?: string | null;
+            /** @description The statuses with which the relay goes on to the next command; after any other one it stops. */
+            expect?: string[];
+            /** @description The name of the step, for people. */
+            name: string;
+            /** @description If true, the reader activates the chip anew; the answer is the ATR. */
+            reset?: boolean;
+        };
+        /** @description A command that was sent. */
+        EncodingExchange: {
+            /** @description When its answer was reported. */
+            at: components["schemas"]["Timestamp"];
+            /** @description Its name. */
+            name: string;
+            /** @description The status word of its answer, in hexadecimal; null if none came. */
+            status?: string | null;
+        };
+        /**
+         * @description What kept a relay from going on.
+         * @enum {string}
+         */
+        EncodingFault: "removed" | "timeout";
+        /**
+         * Format: int64
+         * @description An encoding of an inlay.
+         */
+        EncodingId: number;
+        /**
+         * @description Why a chip is not encoded, or not now.
+         * @enum {string}
+         */
+        EncodingReason: "not_encodable" | "foreign_key" | "foreign_slot" | "locked" | "delayed" | "lrp" | "random_id" | "uid_mismatch" | "url_too_long" | "already_encoded" | "tag_has_inlay" | "in_use_elsewhere" | "read_only" | "not_genuine";
+        /** @description A finished encoding. */
+        EncodingResult: {
+            /**
+             * Format: int32
+             * @description The counter of that read.
+             */
+            counter: number;
+            /** @description Its slug. */
+            slug: string;
+            /** @description The tag. */
+            tag_id: components["schemas"]["TagId"];
+            /** @description The one-time URL of the read that proved it. */
+            url: string;
+        };
+        /** @description The root that keys of encoded chips are derived from. */
+        EncodingRoot: {
+            backed_up_at?: components["schemas"]["Timestamp"] | null;
+            created_at?: components["schemas"]["Timestamp"] | null;
+            /**
+             * Format: int32
+             * @description Earlier roots, which only open the chips that were encoded with them.
+             */
+            retired: number;
+        };
+        /** @description A run. */
+        EncodingRun: components["schemas"]["EncodingRunFields"] & {
+            closed_at?: components["schemas"]["Timestamp"] | null;
+            /** @description When it was created. */
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Its identifier. */
+            id: components["schemas"]["EncodingRunId"];
+            /** @description What it writes. */
+            plan: components["schemas"]["EncodingRunPlan"];
+            /**
+             * Format: int64
+             * @description Its tags so far: chosen or created.
+             */
+            tag_count: number;
+            /**
+             * Format: int64
+             * @description Its inlays that are verified.
+             */
+            verified_count: number;
+        };
+        /** @description What can be changed of a run. */
+        EncodingRunFields: {
+            /** @description A closed run encodes nothing, until it is opened again. */
+            closed?: boolean;
+            /** @description Its name. */
+            name: string;
+            /**
+             * Format: int32
+             * @description How many inlays are planned, if known.
+             */
+            planned?: number | null;
+        };
+        /** @description What can be changed of a run. */
+        EncodingRunFieldsPatch: {
+            /** @description A closed run encodes nothing, until it is opened again. */
+            closed?: boolean | null;
+            /** @description Its name. */
+            name?: string;
+            /**
+             * Format: int32
+             * @description How many inlays are planned, if known.
+             */
+            planned?: number | null;
+        };
+        /**
+         * Format: int64
+         * @description A run of encodings.
+         */
+        EncodingRunId: number;
+        /** @description What a run writes, and where its tags come from once those that were chosen have inlays. */
+        EncodingRunPlan: {
+            experience_id?: components["schemas"]["ExperienceId"] | null;
+            mac_from?: components["schemas"]["MacFrom"] | null;
+            mirror?: components["schemas"]["Mirror"] | null;
+            /** @description If true, keys are random ones instead of derived from the encoding root. */
+            own_keys?: boolean;
+            /**
+             * @description Tags are created as the run goes, with this name: `{n}` is the position, `{n:04}` the
+             *     same with zeros before it. Null: only chosen tags.
+             */
+            pattern?: string | null;
+            url_template_id?: components["schemas"]["UrlTemplateId"] | null;
+        };
+        /** @description A chip of a run, with what came of it last. */
+        EncodingRunRow: {
+            /** @description When that was. */
+            at: components["schemas"]["Timestamp"];
+            /**
+             * Format: int32
+             * @description The counter of the read that proved it.
+             */
+            counter?: number | null;
+            /** @description The encoding. */
+            encoding_id: components["schemas"]["EncodingId"];
+            /**
+             * Format: int32
+             * @description The version of its keys.
+             */
+            generation?: number | null;
+            /**
+             * Format: int32
+             * @description The position of its tag, from 1; null once the tag went to another chip.
+             */
+            position?: number | null;
+            reason?: components["schemas"]["EncodingReason"] | null;
+            /** @description The tag's slug. */
+            slug?: string | null;
+            /** @description How far it is; `reset` if it was wiped since. */
+            state: components["schemas"]["EncodingState"];
+            tag_id?: components["schemas"]["TagId"] | null;
+            /** @description The chip. */
+            uid: components["schemas"]["Uid"];
+        };
+        /** @description How the chips of a template are written. */
+        EncodingSheet: {
+            /** @description The bytes, in hex digits: zeros in the place of what the chip mirrors. */
+            bytes: string;
+            change_file_settings?: components["schemas"]["FileSettings"] | null;
+            mac_input?: components["schemas"]["ByteStretch"] | null;
+            mirror_start?: components["schemas"]["MirrorStart"] | null;
+            /** @description What the chip mirrors, in the order of the URL. */
+            mirrors: components["schemas"]["MirrorView"][];
+            /** @description Its cipher. */
+            mode: components["schemas"]["Mode"];
+            /** @description The slug in the URL; null if it has none. */
+            slug?: string | null;
+            /**
+             * @description At which byte the chip writes the letters of its tamper loop; null without them. Within
+             *     the place of `enc` they are encrypted.
+             */
+            tamper_offset?: number | null;
+            /** @description The chip. */
+            technology: components["schemas"]["Technology"];
+            /** @description The URL with zeros in the place of what the chip mirrors. */
+            url: string;
+            /** @description Where the bytes are written: `ndef_file`, from its first byte, or `pages`, from page 4 on. */
+            written_to: components["schemas"]["WrittenTo"];
+        };
+        /**
+         * @description How far an encoding is.
+         * @enum {string}
+         */
+        EncodingState: "planned" | "writing" | "keyed" | "sealing" | "sealed" | "verified" | "interrupted" | "rejected" | "abandoned" | "reset";
+        /** @description How far an encoding is, in steps. */
+        EncodingStep: {
+            /**
+             * Format: int32
+             * @description Steps that are done.
+             */
+            at: number;
+            /**
+             * Format: int32
+             * @description All steps.
+             */
+            of: number;
+        };
+        /** @description A turn: what the relay does next. */
+        EncodingTurn: {
+            /** @description The commands, in their order. None: this insertion is over. */
+            commands: components["schemas"]["EncodingCommand"][];
+            /** @description The encoding. */
+            id: components["schemas"]["EncodingId"];
+            reason?: components["schemas"]["EncodingReason"] | null;
+            result?: components["schemas"]["EncodingResult"] | null;
+            /**
+             * Format: int32
+             * @description The number of the turn, by which it is answered.
+             */
+            seq: number;
+            /** @description How far the encoding is. */
+            state: components["schemas"]["EncodingState"];
+            /** @description How far it is, in steps. */
+            step: components["schemas"]["EncodingStep"];
+        };
         /** @description The envelope of the update operation (specification 4.2). */
         Envelope: components["schemas"]["SuccessEnvelope"] | components["schemas"]["ErrorEnvelope"];
         /** @description It was refused. */
@@ -1836,6 +2919,29 @@ export interface components {
         };
         /** @description Something that happened, committed before it is told. */
         Event: components["schemas"]["InteractionEvent"] | components["schemas"]["UpdateEvent"];
+        /** @description Which events an endpoint gets. */
+        EventFilter: {
+            /** @description Only those of tags with these attributes. */
+            attribute?: {
+                [key: string]: string;
+            };
+            experience_id?: components["schemas"]["ExperienceId"] | null;
+            world?: ("live" | "simulated" | "all") & Record<string, never>;
+        };
+        /** @description Which events an endpoint gets. */
+        EventFilterPatch: {
+            /** @description Only those of tags with these attributes. */
+            attribute?: {
+                [key: string]: string | null;
+            } | null;
+            experience_id?: components["schemas"]["ExperienceId"] | null;
+            world?: (("live" | "simulated" | "all") & Record<string, never>) | null;
+        };
+        /**
+         * @description The types of events.
+         * @enum {string}
+         */
+        EventKind: "tap.verified" | "tap.not_verified" | "tap.not_checked" | "tag.updated" | "tag.tampered" | "inlay.encoded" | "submission.created" | "alert.webhook_disabled" | "alert.root_not_backed_up" | "alert.writer_failed" | "alert.disk_low" | "alert.inlay_guessed" | "alert.copied_url" | "webhook.test";
         /** @description The expected result for every inlay of a sheet. */
         Expected: {
             experience_id?: components["schemas"]["ExperienceId"] | null;
@@ -1962,6 +3068,26 @@ export interface components {
             data: string;
             /** @description How the content names it. */
             id: components["schemas"]["ImageId"];
+        };
+        /** @description `ChangeFileSettings` of the NDEF file. It is sent under key 0, encrypted. */
+        FileSettings: {
+            /** @description The command's data after the file's number, in hex digits. */
+            data: string;
+            /**
+             * Format: int32
+             * @description The file's number.
+             */
+            file: number;
+            /**
+             * Format: int32
+             * @description The slot of the file key, `SDMFileRead`; null without one.
+             */
+            file_slot?: number | null;
+            /**
+             * Format: int32
+             * @description The slot of the meta key, `SDMMetaRead`; null without one.
+             */
+            meta_slot?: number | null;
         };
         /** @description All tags that match when the call begins. */
         FilterTagSelection: {
@@ -2091,6 +3217,13 @@ export interface components {
          * @enum {string}
          */
         ImageType: "image/png" | "image/jpeg" | "image/webp" | "image/gif";
+        /** @description A column of another service. */
+        ImportColumn: {
+            /** @description The column of Tapdesk's tables. */
+            ours: string;
+            /** @description Its titles, any of which the table can have. */
+            theirs: string[];
+        };
         /** @description The tag of a row. In a dry run it has no id and no generated slug. */
         ImportedTag: {
             /** @description The columns whose values are deleted from an existing tag. */
@@ -2102,6 +3235,32 @@ export interface components {
             /** @description Warnings about it, in words. */
             warning?: string | null;
         };
+        /** @description The columns of another service's table. */
+        ImportPreset: {
+            /** @description Which of its tables this is. */
+            about: string;
+            /** @description Its columns, in any case. */
+            columns: components["schemas"]["ImportColumn"][];
+            /** @description Columns that every row gets. */
+            fixed?: {
+                [key: string]: string;
+            };
+            /** @description Its name, for `preset`. */
+            name: string;
+            /** @description What happens to other columns. Those of Tapdesk's own tables are always taken. */
+            others: components["schemas"]["OtherColumns"];
+            /** @description The service's name. */
+            title: string;
+        };
+        /** @description The presets of an import. */
+        ImportPresets: {
+            items: components["schemas"]["ImportPreset"][];
+        };
+        /**
+         * @description What an event contains only if it is asked for.
+         * @enum {string}
+         */
+        Include: "uid" | "variables" | "file_data";
         /** @description An inlay. */
         Inlay: {
             /** @description Whether it has a factory key, which everyone knows: its codes prove nothing. */
@@ -2158,7 +3317,7 @@ export interface components {
             url_template_id?: components["schemas"]["UrlTemplateId"] | null;
         };
         /** @description A tap and its result. */
-        Interaction: components["schemas"]["TagName"] & {
+        Interaction: {
             /** @description When it was. */
             at: components["schemas"]["Timestamp"];
             /**
@@ -2198,6 +3357,11 @@ export interface components {
             returning_month: boolean;
             /** @description Whether it is simulated. */
             simulated: boolean;
+            /** @description The last part of the tag's URL. */
+            slug?: string | null;
+            tag_id?: components["schemas"]["TagId"] | null;
+            /** @description The tag's name. */
+            tag_name?: string | null;
             /** @description Whether the code proved a tap; `null` if it was not checked. */
             tag_verified?: boolean | null;
             tamper?: components["schemas"]["Tamper"] | null;
@@ -2220,8 +3384,7 @@ export interface components {
             reason: components["schemas"]["Reason"];
             /** @description Whether it is simulated. */
             simulated: boolean;
-            /** @description The tag. */
-            tag_id: components["schemas"]["TagId"];
+            tag_id?: components["schemas"]["TagId"] | null;
             /** @description Its `tag_verified`. */
             tag_verified?: boolean | null;
         };
@@ -2452,6 +3615,22 @@ export interface components {
          * @enum {string}
          */
         Mirror: "plain" | "encrypted";
+        /** @description A byte of a Type 2 tag. */
+        MirrorStart: {
+            /** @description `MIRROR_BYTE`. */
+            byte: number;
+            /** @description `MIRROR_PAGE`. */
+            page: number;
+        };
+        /** @description A placeholder in the bytes. */
+        MirrorView: {
+            /** @description How many bytes it has. */
+            length: number;
+            /** @description Its name. */
+            name: string;
+            /** @description Its first byte. */
+            offset: number;
+        };
         /** @description Variables that a page writes and its tags lack. */
         MissingVariables: {
             experience_id: components["schemas"]["ExperienceId"];
@@ -2478,6 +3657,44 @@ export interface components {
              *     without one, it does not.
              */
             passphrase?: string | null;
+        };
+        /** @description A chip on a reader, and what it is to become. */
+        NewEncoding: {
+            /** @description Encode it though the tag has an inlay already. */
+            additional?: boolean;
+            mac_from?: components["schemas"]["MacFrom"] | null;
+            mirror?: components["schemas"]["Mirror"] | null;
+            /**
+             * @description If true, its keys are random ones instead of derived from the encoding root. A backup that is
+             *     older than the chip cannot open it then.
+             */
+            own_keys?: boolean;
+            /**
+             * @description Encode a finished chip again, with other keys; or one that has lost the keys
+             *     it was known to have. Needs the scope `keys`.
+             */
+            replace?: boolean;
+            run_id?: components["schemas"]["EncodingRunId"] | null;
+            tag_id?: components["schemas"]["TagId"] | null;
+            /** @description The UID that the reader shows: 7 bytes, or 4 of a chip with random UIDs. */
+            uid: string;
+            url_template_id?: components["schemas"]["UrlTemplateId"] | null;
+            /** @description If true, it is to be as it left the factory. A chip that is an inlay of a tag needs the scope `keys` for that. */
+            wipe?: boolean;
+        };
+        /** @description A run to be created. */
+        NewEncodingRun: {
+            /** @description Its name. */
+            name: string;
+            /** @description What is written, and the pattern of tags that are created as the run goes. */
+            plan?: components["schemas"]["EncodingRunPlan"];
+            /**
+             * Format: int32
+             * @description How many inlays are planned; by default as many as there are tags.
+             */
+            planned?: number | null;
+            /** @description The tags that get an inlay, in this order. Those that have one are left out. */
+            tag_ids?: components["schemas"]["TagId"][];
         };
         /** @description An experience to be created. */
         NewExperience: components["schemas"]["ExperienceMembers"] & {
@@ -2531,8 +3748,16 @@ export interface components {
         };
         /** @description A token to be created. */
         NewToken: {
+            /**
+             * @description The only experiences it may do it with: those, their tags, and the taps that led to them.
+             *     Everything else does not exist for it. `null` for no limit.
+             */
+            experience_ids?: components["schemas"]["ExperienceId"][] | null;
+            expires_at?: components["schemas"]["Timestamp"] | null;
             /** @description Its purpose. */
             name: string;
+            /** @description What it may do. By default, everything that the token of this request may. */
+            scopes?: components["schemas"]["Scope"][] | null;
         };
         /** @description A URL template to be created. */
         NewUrlTemplate: {
@@ -2569,7 +3794,7 @@ export interface components {
         NewVirtualInlay: {
             /** @description Accept the all-zero factory key, too. */
             allow_factory_keys?: boolean;
-            file_key?: components["schemas"]["AesKey"] | null;
+            file_key?: components["schemas"]["SomeKey"] | null;
             mac_from?: components["schemas"]["MacFrom"] | null;
             master_key_id?: components["schemas"]["MasterKeyId"] | null;
             meta_key?: components["schemas"]["AesKey"] | null;
@@ -2578,6 +3803,7 @@ export interface components {
             name?: string | null;
             tag?: components["schemas"]["TagFields"] | null;
             tag_id?: components["schemas"]["TagId"] | null;
+            url_template_id?: components["schemas"]["UrlTemplateId"] | null;
         };
         /** @description No key was issued. */
         NoneKeyState: {
@@ -2631,6 +3857,11 @@ export interface components {
              */
             type: "operating_system";
         };
+        /**
+         * @description What happens to a column that nobody knows.
+         * @enum {string}
+         */
+        OtherColumns: "refuse" | "ignore";
         /** @description The settings that one source names; the others it leaves as they are. */
         Overrides: {
             /**
@@ -2638,6 +3869,11 @@ export interface components {
              * @description The `app_id` of every payload. Default: `1`.
              */
             app_id?: number | null;
+            /**
+             * Format: int32
+             * @description How many months rows of the audit log are kept. Default: `24`.
+             */
+            audit_months?: number | null;
             /** @description The header in which a trusted proxy names the visitor's country. */
             country_header?: string | null;
             /** @description Two-letter code used if a visitor's country is unknown. Default: empty. */
@@ -2657,12 +3893,56 @@ export interface components {
             trusted_proxies?: components["schemas"]["Network"][] | null;
         };
         /** @description A page of a list. */
+        Page_AuditRow: {
+            /**
+             * Format: int64
+             * @description How many items there are on all pages; only with `count=true`.
+             */
+            count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
+            /** @description The items, in the list's order. */
+            items: components["schemas"]["AuditRow"][];
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            next?: string | null;
+        };
+        /** @description A page of a list. */
+        Page_Encoding: {
+            /**
+             * Format: int64
+             * @description How many items there are on all pages; only with `count=true`.
+             */
+            count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
+            /** @description The items, in the list's order. */
+            items: components["schemas"]["Encoding"][];
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            next?: string | null;
+        };
+        /** @description A page of a list. */
+        Page_EncodingRun: {
+            /**
+             * Format: int64
+             * @description How many items there are on all pages; only with `count=true`.
+             */
+            count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
+            /** @description The items, in the list's order. */
+            items: components["schemas"]["EncodingRun"][];
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            next?: string | null;
+        };
+        /** @description A page of a list. */
         Page_Experience: {
             /**
              * Format: int64
              * @description How many items there are on all pages; only with `count=true`.
              */
             count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Experience"][];
             /** @description Send it as `after` to get the next page; `null` on the last one. */
@@ -2675,6 +3955,8 @@ export interface components {
              * @description How many items there are on all pages; only with `count=true`.
              */
             count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Image"][];
             /** @description Send it as `after` to get the next page; `null` on the last one. */
@@ -2687,6 +3969,8 @@ export interface components {
              * @description How many items there are on all pages; only with `count=true`.
              */
             count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Inlay"][];
             /** @description Send it as `after` to get the next page; `null` on the last one. */
@@ -2699,6 +3983,8 @@ export interface components {
              * @description How many items there are on all pages; only with `count=true`.
              */
             count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Interaction"][];
             /** @description Send it as `after` to get the next page; `null` on the last one. */
@@ -2711,6 +3997,8 @@ export interface components {
              * @description How many items there are on all pages; only with `count=true`.
              */
             count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["MasterKey"][];
             /** @description Send it as `after` to get the next page; `null` on the last one. */
@@ -2723,6 +4011,8 @@ export interface components {
              * @description How many items there are on all pages; only with `count=true`.
              */
             count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Sheet"][];
             /** @description Send it as `after` to get the next page; `null` on the last one. */
@@ -2735,6 +4025,8 @@ export interface components {
              * @description How many items there are on all pages; only with `count=true`.
              */
             count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["StoredToken"][];
             /** @description Send it as `after` to get the next page; `null` on the last one. */
@@ -2747,6 +4039,8 @@ export interface components {
              * @description How many items there are on all pages; only with `count=true`.
              */
             count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Tag"][];
             /** @description Send it as `after` to get the next page; `null` on the last one. */
@@ -2759,6 +4053,8 @@ export interface components {
              * @description How many items there are on all pages; only with `count=true`.
              */
             count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["TagProperty"][];
             /** @description Send it as `after` to get the next page; `null` on the last one. */
@@ -2771,6 +4067,8 @@ export interface components {
              * @description How many items there are on all pages; only with `count=true`.
              */
             count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["UrlTemplate"][];
             /** @description Send it as `after` to get the next page; `null` on the last one. */
@@ -2783,6 +4081,8 @@ export interface components {
              * @description How many items there are on all pages; only with `count=true`.
              */
             count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Version"][];
             /** @description Send it as `after` to get the next page; `null` on the last one. */
@@ -2795,8 +4095,38 @@ export interface components {
              * @description How many items there are on all pages; only with `count=true`.
              */
             count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["VirtualInlay"][];
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            next?: string | null;
+        };
+        /** @description A page of a list. */
+        Page_Webhook: {
+            /**
+             * Format: int64
+             * @description How many items there are on all pages; only with `count=true`.
+             */
+            count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
+            /** @description The items, in the list's order. */
+            items: components["schemas"]["Webhook"][];
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            next?: string | null;
+        };
+        /** @description A page of a list. */
+        Page_WebhookAttempt: {
+            /**
+             * Format: int64
+             * @description How many items there are on all pages; only with `count=true`.
+             */
+            count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
+            /** @description The items, in the list's order. */
+            items: components["schemas"]["WebhookAttempt"][];
             /** @description Send it as `after` to get the next page; `null` on the last one. */
             next?: string | null;
         };
@@ -2890,6 +4220,7 @@ export interface components {
             detail: string;
             /** @description The fields that are wrong, if the problem is one of fields. */
             errors?: components["schemas"]["ProblemField"][];
+            scope?: components["schemas"]["Scope"] | null;
             /**
              * Format: int32
              * @description The status.
@@ -2902,7 +4233,7 @@ export interface components {
          * @description What is wrong, for programs. A code is never renamed; new ones can come.
          * @enum {string}
          */
-        ProblemCode: "bad_host" | "unauthorized" | "not_found" | "method_not_allowed" | "timeout" | "slug_taken" | "slug_reserved" | "too_many_former_slugs" | "uid_taken" | "in_import" | "import_given_up" | "templates_overlap" | "too_many_templates" | "missing" | "other_world" | "in_use" | "sheet_closed" | "sheet_full" | "counter_used_up" | "no_tag" | "no_mirror" | "too_many_keys" | "count_changed" | "setting_fixed" | "inlay_key_locked" | "unsupported" | "changed" | "too_large" | "unsupported_media_type" | "misdirected" | "invalid" | "rate_limited" | "internal" | "unavailable" | "disk_full";
+        ProblemCode: "bad_host" | "unauthorized" | "scope" | "not_found" | "method_not_allowed" | "timeout" | "slug_taken" | "slug_reserved" | "too_many_former_slugs" | "uid_taken" | "in_import" | "import_given_up" | "templates_overlap" | "too_many_templates" | "too_many_webhooks" | "missing" | "other_world" | "in_use" | "sheet_closed" | "sheet_full" | "run_closed" | "run_full" | "counter_used_up" | "no_tag" | "no_mirror" | "too_many_keys" | "count_changed" | "setting_fixed" | "encoding_open" | "turn_stale" | "inlay_key_locked" | "unsupported" | "changed" | "too_large" | "unsupported_media_type" | "misdirected" | "invalid" | "rate_limited" | "internal" | "unavailable" | "disk_full";
         /** @description A field that is wrong. */
         ProblemField: {
             /** @description The member of the body, or the parameter: `name`, `location.lat`; `blocks[2]` is the third block. */
@@ -3072,6 +4403,12 @@ export interface components {
             /** @description The variable that the tag lacked, if that is why. */
             variable?: string | null;
         };
+        /** @description What is sent again: one event, or all since a time. */
+        ResendBody: {
+            /** @description The event's `webhook-id`. */
+            event_id?: string | null;
+            since?: components["schemas"]["Timestamp"] | null;
+        };
         /** @description Restore deleted tags. */
         RestoreTagBulkChange: {
             /**
@@ -3107,6 +4444,22 @@ export interface components {
              * @description The version whose content is to be published again.
              */
             version: number;
+        };
+        /** @description A new secret. */
+        RotatedSecret: {
+            /** @description Until when the secret before it signs, too. */
+            previous_secret_until: components["schemas"]["Timestamp"];
+            /** @description What signs requests from now on. It is never shown again. */
+            secret: string;
+        };
+        /** @description How secrets are rotated. */
+        Rotation: {
+            /**
+             * Format: int32
+             * @description For how many seconds the present secret signs, too; a day by default.
+             * @default null
+             */
+            keep_seconds?: number | null;
         };
         /** @description The result of one inlay. */
         RowFields: {
@@ -3156,6 +4509,11 @@ export interface components {
          * @enum {string}
          */
         Scheme: "auto" | "light" | "dark";
+        /**
+         * @description A part of the admin API. Each route needs one.
+         * @enum {string}
+         */
+        Scope: "read" | "tags" | "experiences" | "publish" | "encode" | "keys" | "webhooks" | "export" | "admin";
         /** @description The schemes of sdm-backend. */
         SdmBackendDerivation: {
             /**
@@ -3234,6 +4592,8 @@ export interface components {
         SettingsView: {
             /** @description `app_id` of every payload. */
             app_id: components["schemas"]["Setting_i64"];
+            /** @description How many months rows of the audit log are kept. */
+            audit_months: components["schemas"]["Setting_u32"];
             /** @description Header in which a trusted proxy names the visitor's country. */
             country_header: components["schemas"]["Setting_Option_String"];
             /** @description Two-letter code used if a visitor's country is unknown; may be empty. */
@@ -3490,10 +4850,16 @@ export interface components {
         StoredToken: {
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
+            /** @description The only experiences it may do it with; `null` if it is not limited. */
+            experience_ids?: components["schemas"]["ExperienceId"][] | null;
+            expires_at?: components["schemas"]["Timestamp"] | null;
             /** @description Its identifier. */
             id: components["schemas"]["TokenId"];
+            last_used_at?: components["schemas"]["Timestamp"] | null;
             /** @description Its purpose, in its owner's words. */
             name: string;
+            /** @description What it may do; `admin` is everything. */
+            scopes: components["schemas"]["Scope"][];
         };
         /** @description A page. */
         StudioContent: {
@@ -3593,6 +4959,7 @@ export interface components {
             /** @description Its identifier. */
             id: components["schemas"]["TagId"];
             last_scan_at?: components["schemas"]["Timestamp"] | null;
+            opened_at?: components["schemas"]["Timestamp"] | null;
             /**
              * Format: int64
              * @description How many taps were recorded.
@@ -3671,6 +5038,12 @@ export interface components {
             assigned?: boolean | null;
             /** @default null */
             experience_id?: components["schemas"]["ExperienceId"] | null;
+            /**
+             * @description `true`: only those of which an inlay reported an open or broken tamper loop. `false`: only
+             *     the others.
+             * @default null
+             */
+            opened?: boolean | null;
             /**
              * @description Part of the name, the slug or the title, in either case.
              * @default null
@@ -3823,6 +5196,27 @@ export interface components {
             /** @description In the order of a gallery. */
             items: components["schemas"]["ExperienceTemplate"][];
         };
+        /** @description What came of a test event. */
+        TestResult: {
+            /** @description Whether the endpoint took it. */
+            delivered: boolean;
+            /**
+             * Format: int64
+             * @description How long it took, in milliseconds.
+             */
+            duration_ms: number;
+            /** @description Why it failed, in words; null if it did not. */
+            error?: string | null;
+            /** @description Its `webhook-id`. */
+            event_id: string;
+            /** @description The beginning of the answer's body, at most a kilobyte. */
+            response: string;
+            /**
+             * Format: int32
+             * @description The status of the answer; null if there was none.
+             */
+            status?: number | null;
+        };
         /** @description Rich text. */
         TextBlock: {
             /** @description Markdown. HTML in it is shown as text. */
@@ -3951,6 +5345,9 @@ export interface components {
         UrlTemplate: {
             /** @description Characters of `{enc}`; null without it. */
             enc_length?: number | null;
+            first_tap_at?: components["schemas"]["Timestamp"] | null;
+            /** @description Its host; with a slug in it, an example. */
+            host: string;
             /** @description Its identifier. */
             id: components["schemas"]["UrlTemplateId"];
             /**
@@ -4155,6 +5552,7 @@ export interface components {
             /** @description What the tap's `tag_verified` would be. */
             tag_verified?: boolean | null;
             uid?: components["schemas"]["Uid"] | null;
+            url_template_id?: components["schemas"]["UrlTemplateId"] | null;
         };
         /** @description The URL to check. */
         VerificationRequest: {
@@ -4193,7 +5591,7 @@ export interface components {
             /** @description An `http` or `https` URL. */
             url: string;
         };
-        /** @description A virtual inlay: an NTAG 424 DNA in software. */
+        /** @description A virtual inlay: a chip in software. */
         VirtualInlay: {
             /**
              * Format: int32
@@ -4207,13 +5605,18 @@ export interface components {
             /** @description Where the part of the URL that its MAC covers begins. */
             mac_from: components["schemas"]["MacFrom"];
             mirror?: components["schemas"]["Mirror"] | null;
+            /** @description The cipher of an NTAG 424 DNA. */
+            mode: components["schemas"]["Mode"];
             /** @description Always true. */
             simulated: boolean;
             /** @description That tag's slug. */
             tag?: string | null;
             tag_id?: components["schemas"]["TagId"] | null;
+            /** @description The chip. */
+            technology: components["schemas"]["Technology"];
             /** @description Its UID. */
             uid: components["schemas"]["Uid"];
+            url_template_id?: components["schemas"]["UrlTemplateId"] | null;
         };
         /**
          * Format: int64
@@ -4226,10 +5629,15 @@ export interface components {
             at_tag_id?: components["schemas"]["TagId"] | null;
             /**
              * Format: int32
-             * @description Make the code for this counter. The chip's own counter stays.
+             * @description Make the code for this counter; `SIC43` chips have 32 bits. The chip's own counter stays.
              * @default null
              */
             counter?: number | null;
+            /**
+             * @description What it encrypts as file data, if its URL template has room for it.
+             * @default null
+             */
+            file_data?: string | null;
             /**
              * @description Also open the URL, and read the payload with the rolling key in the answer.
              * @default false
@@ -4241,7 +5649,13 @@ export interface components {
              */
             link_preview?: boolean;
             /**
-             * @description Falsify the code's MAC, as a forger without the key would.
+             * @description The state of its tamper loop, which it writes if it has one; sealed by default.
+             * @default null
+             */
+            seal?: ("sealed" | "reclosed" | "open" | "off" | "unknown") | null;
+            /**
+             * @description Falsify the code's MAC, as a forger without the key would. A chip without a MAC has nothing
+             *     to falsify.
              * @default false
              */
             tamper?: boolean;
@@ -4259,8 +5673,99 @@ export interface components {
             /** @description The one-time URL. */
             url: string;
         };
+        /** @description An endpoint. */
+        Webhook: components["schemas"]["WebhookFields"] & {
+            /** @description When it was created. */
+            created_at: components["schemas"]["Timestamp"];
+            disabled?: components["schemas"]["WebhookDisabled"] | null;
+            failing_since?: components["schemas"]["Timestamp"] | null;
+            /** @description Its identifier. */
+            id: components["schemas"]["WebhookId"];
+            previous_secret_until?: components["schemas"]["Timestamp"] | null;
+            /**
+             * Format: int64
+             * @description Deliveries that wait for their next attempt.
+             */
+            waiting: number;
+        };
+        /** @description An attempt, as it is kept. */
+        WebhookAttempt: {
+            /** @description When it was made. */
+            at: components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description How long it took, in milliseconds.
+             */
+            duration_ms: number;
+            /** @description Why it failed, in words; null if it did not. */
+            error?: string | null;
+            /** @description The event's `webhook-id`. */
+            event_id: string;
+            /**
+             * Format: int64
+             * @description Its number.
+             */
+            id: number;
+            /** @description The beginning of the answer's body, at most a kilobyte. */
+            response: string;
+            /**
+             * Format: int32
+             * @description The status of the answer; null if there was none.
+             */
+            status?: number | null;
+            /** @description The event's type. */
+            type: components["schemas"]["EventKind"];
+        };
+        /**
+         * @description Why an endpoint was switched off, though not by its owner.
+         * @enum {string}
+         */
+        WebhookDisabled: "failing" | "gone" | "restored";
+        /** @description What an owner decides about an endpoint. */
+        WebhookFields: {
+            /**
+             * @description Whether events are sent.
+             * @default true
+             */
+            enabled?: boolean;
+            /** @description The types of events that it gets. */
+            events: components["schemas"]["EventKind"][];
+            /** @description Which of these events it gets; what is absent selects all. */
+            filter?: components["schemas"]["EventFilter"];
+            /** @description What else events contain. */
+            include?: components["schemas"]["Include"][];
+            /** @description Where events are sent: `https`, or `http`. */
+            url: string;
+        };
+        /** @description What an owner decides about an endpoint. */
+        WebhookFieldsPatch: {
+            /** @description Whether events are sent. */
+            enabled?: boolean | null;
+            /** @description The types of events that it gets. */
+            events?: components["schemas"]["EventKind"][];
+            filter?: components["schemas"]["EventFilterPatch"] | null;
+            /** @description What else events contain. */
+            include?: components["schemas"]["Include"][] | null;
+            /** @description Where events are sent: `https`, or `http`. */
+            url?: string;
+        };
+        /**
+         * Format: int64
+         * @description An endpoint of webhooks.
+         */
+        WebhookId: number;
         /** @description A condition: of the tag's state, of the tap, or of the visitor. */
         When: components["schemas"]["VariableEqualsWhen"] | components["schemas"]["VariableDiffersWhen"] | components["schemas"]["VariableEmptyWhen"] | components["schemas"]["VariableFilledWhen"] | components["schemas"]["VerificationWhen"] | components["schemas"]["CounterWhen"] | components["schemas"]["TamperWhen"] | components["schemas"]["ScanCountWhen"] | components["schemas"]["LanguageWhen"] | components["schemas"]["CountryWhen"] | components["schemas"]["OperatingSystemWhen"] | components["schemas"]["TimeWhen"];
+        /** @description An encoding with the names and statuses of its commands. */
+        WholeEncoding: components["schemas"]["Encoding"] & {
+            /** @description The commands that were sent, in their order: never data. */
+            exchanges: components["schemas"]["EncodingExchange"][];
+        };
+        /** @description A run with its chips. */
+        WholeEncodingRun: components["schemas"]["EncodingRun"] & {
+            /** @description Its chips, in the order in which they were laid down. */
+            rows: components["schemas"]["EncodingRunRow"][];
+        };
         /** @description A sheet with its rows. */
         WholeSheet: components["schemas"]["Sheet"] & {
             /** @description The result of each inlay, in the order in which they were read. */
@@ -4271,6 +5776,11 @@ export interface components {
          * @enum {string}
          */
         World: "false" | "true" | "all";
+        /**
+         * @description A kind of memory.
+         * @enum {string}
+         */
+        WrittenTo: "ndef_file" | "pages";
     };
     responses: never;
     parameters: never;
@@ -4287,12 +5797,17 @@ export type An10922Derivation = components['schemas']['An10922Derivation'];
 export type AssignTagBulkChange = components['schemas']['AssignTagBulkChange'];
 export type AssignTagBulkRequest = components['schemas']['AssignTagBulkRequest'];
 export type Attention = components['schemas']['Attention'];
+export type AuditActor = components['schemas']['AuditActor'];
+export type AuditCheck = components['schemas']['AuditCheck'];
+export type AuditRow = components['schemas']['AuditRow'];
 export type Block = components['schemas']['Block'];
 export type BoltcardDerivation = components['schemas']['BoltcardDerivation'];
 export type Bucket = components['schemas']['Bucket'];
 export type BucketTaps = components['schemas']['BucketTaps'];
 export type ButtonBlock = components['schemas']['ButtonBlock'];
 export type ButtonLook = components['schemas']['ButtonLook'];
+export type Bytes = components['schemas']['Bytes'];
+export type ByteStretch = components['schemas']['ByteStretch'];
 export type Carrier = components['schemas']['Carrier'];
 export type Change = components['schemas']['Change'];
 export type Chip = components['schemas']['Chip'];
@@ -4309,6 +5824,8 @@ export type CountryWhen = components['schemas']['CountryWhen'];
 export type CreatedTagImportOutcome = components['schemas']['CreatedTagImportOutcome'];
 export type CreatedTagImportRow = components['schemas']['CreatedTagImportRow'];
 export type CreatedToken = components['schemas']['CreatedToken'];
+export type CreatedWebhook = components['schemas']['CreatedWebhook'];
+export type CurrentToken = components['schemas']['CurrentToken'];
 export type DeleteTagBulkChange = components['schemas']['DeleteTagBulkChange'];
 export type DeleteTagBulkRequest = components['schemas']['DeleteTagBulkRequest'];
 export type Demo = components['schemas']['Demo'];
@@ -4320,9 +5837,31 @@ export type Difference = components['schemas']['Difference'];
 export type DifferenceLine = components['schemas']['DifferenceLine'];
 export type DiversificationInput = components['schemas']['DiversificationInput'];
 export type DividerBlock = components['schemas']['DividerBlock'];
+export type Encoding = components['schemas']['Encoding'];
+export type EncodingAnswers = components['schemas']['EncodingAnswers'];
+export type EncodingCommand = components['schemas']['EncodingCommand'];
+export type EncodingExchange = components['schemas']['EncodingExchange'];
+export type EncodingFault = components['schemas']['EncodingFault'];
+export type EncodingId = components['schemas']['EncodingId'];
+export type EncodingReason = components['schemas']['EncodingReason'];
+export type EncodingResult = components['schemas']['EncodingResult'];
+export type EncodingRoot = components['schemas']['EncodingRoot'];
+export type EncodingRun = components['schemas']['EncodingRun'];
+export type EncodingRunFields = components['schemas']['EncodingRunFields'];
+export type EncodingRunFieldsPatch = components['schemas']['EncodingRunFieldsPatch'];
+export type EncodingRunId = components['schemas']['EncodingRunId'];
+export type EncodingRunPlan = components['schemas']['EncodingRunPlan'];
+export type EncodingRunRow = components['schemas']['EncodingRunRow'];
+export type EncodingSheet = components['schemas']['EncodingSheet'];
+export type EncodingState = components['schemas']['EncodingState'];
+export type EncodingStep = components['schemas']['EncodingStep'];
+export type EncodingTurn = components['schemas']['EncodingTurn'];
 export type Envelope = components['schemas']['Envelope'];
 export type ErrorEnvelope = components['schemas']['ErrorEnvelope'];
 export type Event = components['schemas']['Event'];
+export type EventFilter = components['schemas']['EventFilter'];
+export type EventFilterPatch = components['schemas']['EventFilterPatch'];
+export type EventKind = components['schemas']['EventKind'];
 export type Expected = components['schemas']['Expected'];
 export type Experience = components['schemas']['Experience'];
 export type ExperienceFile = components['schemas']['ExperienceFile'];
@@ -4335,6 +5874,7 @@ export type ExpiredKeyState = components['schemas']['ExpiredKeyState'];
 export type FieldKind = components['schemas']['FieldKind'];
 export type FileData = components['schemas']['FileData'];
 export type FileImage = components['schemas']['FileImage'];
+export type FileSettings = components['schemas']['FileSettings'];
 export type FilterTagSelection = components['schemas']['FilterTagSelection'];
 export type Finding = components['schemas']['Finding'];
 export type Followed = components['schemas']['Followed'];
@@ -4349,7 +5889,11 @@ export type Image = components['schemas']['Image'];
 export type ImageBlock = components['schemas']['ImageBlock'];
 export type ImageId = components['schemas']['ImageId'];
 export type ImageType = components['schemas']['ImageType'];
+export type ImportColumn = components['schemas']['ImportColumn'];
 export type ImportedTag = components['schemas']['ImportedTag'];
+export type ImportPreset = components['schemas']['ImportPreset'];
+export type ImportPresets = components['schemas']['ImportPresets'];
+export type Include = components['schemas']['Include'];
 export type Inlay = components['schemas']['Inlay'];
 export type InlayId = components['schemas']['InlayId'];
 export type InlayPatch = components['schemas']['InlayPatch'];
@@ -4374,10 +5918,14 @@ export type MasterKeyPatch = components['schemas']['MasterKeyPatch'];
 export type MasterSecret = components['schemas']['MasterSecret'];
 export type Metadata = components['schemas']['Metadata'];
 export type Mirror = components['schemas']['Mirror'];
+export type MirrorStart = components['schemas']['MirrorStart'];
+export type MirrorView = components['schemas']['MirrorView'];
 export type MissingVariables = components['schemas']['MissingVariables'];
 export type Mode = components['schemas']['Mode'];
 export type Network = components['schemas']['Network'];
 export type NewBackup = components['schemas']['NewBackup'];
+export type NewEncoding = components['schemas']['NewEncoding'];
+export type NewEncodingRun = components['schemas']['NewEncodingRun'];
 export type NewExperience = components['schemas']['NewExperience'];
 export type NewInlay = components['schemas']['NewInlay'];
 export type NewMasterKey = components['schemas']['NewMasterKey'];
@@ -4390,7 +5938,11 @@ export type NoticeBlock = components['schemas']['NoticeBlock'];
 export type Ntag424CrateDerivation = components['schemas']['Ntag424CrateDerivation'];
 export type OperatingSystem = components['schemas']['OperatingSystem'];
 export type OperatingSystemWhen = components['schemas']['OperatingSystemWhen'];
+export type OtherColumns = components['schemas']['OtherColumns'];
 export type Overrides = components['schemas']['Overrides'];
+export type PageAuditRow = components['schemas']['Page_AuditRow'];
+export type PageEncoding = components['schemas']['Page_Encoding'];
+export type PageEncodingRun = components['schemas']['Page_EncodingRun'];
 export type PageExperience = components['schemas']['Page_Experience'];
 export type PageImage = components['schemas']['Page_Image'];
 export type PageInlay = components['schemas']['Page_Inlay'];
@@ -4403,6 +5955,8 @@ export type PageTagProperty = components['schemas']['Page_TagProperty'];
 export type PageUrlTemplate = components['schemas']['Page_UrlTemplate'];
 export type PageVersion = components['schemas']['Page_Version'];
 export type PageVirtualInlay = components['schemas']['Page_VirtualInlay'];
+export type PageWebhook = components['schemas']['Page_Webhook'];
+export type PageWebhookAttempt = components['schemas']['Page_WebhookAttempt'];
 export type Payload = components['schemas']['Payload'];
 export type PayloadOrNone = components['schemas']['PayloadOrNone'];
 export type PlaceType = components['schemas']['PlaceType'];
@@ -4430,13 +5984,17 @@ export type RedirectVersion = components['schemas']['RedirectVersion'];
 export type RefusedTagImportOutcome = components['schemas']['RefusedTagImportOutcome'];
 export type RefusedTagImportRow = components['schemas']['RefusedTagImportRow'];
 export type RefusedUpdate = components['schemas']['RefusedUpdate'];
+export type ResendBody = components['schemas']['ResendBody'];
 export type RestoreTagBulkChange = components['schemas']['RestoreTagBulkChange'];
 export type RestoreTagBulkRequest = components['schemas']['RestoreTagBulkRequest'];
 export type Rollback = components['schemas']['Rollback'];
+export type RotatedSecret = components['schemas']['RotatedSecret'];
+export type Rotation = components['schemas']['Rotation'];
 export type RowFields = components['schemas']['RowFields'];
 export type Rule = components['schemas']['Rule'];
 export type ScanCountWhen = components['schemas']['ScanCountWhen'];
 export type Scheme = components['schemas']['Scheme'];
+export type Scope = components['schemas']['Scope'];
 export type SdmBackendDerivation = components['schemas']['SdmBackendDerivation'];
 export type SettingI64 = components['schemas']['Setting_i64'];
 export type SettingOptionString = components['schemas']['Setting_Option_String'];
@@ -4501,6 +6059,7 @@ export type Taps = components['schemas']['Taps'];
 export type Tech = components['schemas']['Tech'];
 export type Technology = components['schemas']['Technology'];
 export type Templates = components['schemas']['Templates'];
+export type TestResult = components['schemas']['TestResult'];
 export type TextBlock = components['schemas']['TextBlock'];
 export type Theme = components['schemas']['Theme'];
 export type ThemePatch = components['schemas']['ThemePatch'];
@@ -4538,11 +6097,358 @@ export type VirtualInlay = components['schemas']['VirtualInlay'];
 export type VirtualInlayId = components['schemas']['VirtualInlayId'];
 export type VirtualTap = components['schemas']['VirtualTap'];
 export type VirtualTapped = components['schemas']['VirtualTapped'];
+export type Webhook = components['schemas']['Webhook'];
+export type WebhookAttempt = components['schemas']['WebhookAttempt'];
+export type WebhookDisabled = components['schemas']['WebhookDisabled'];
+export type WebhookFields = components['schemas']['WebhookFields'];
+export type WebhookFieldsPatch = components['schemas']['WebhookFieldsPatch'];
+export type WebhookId = components['schemas']['WebhookId'];
 export type When = components['schemas']['When'];
+export type WholeEncoding = components['schemas']['WholeEncoding'];
+export type WholeEncodingRun = components['schemas']['WholeEncodingRun'];
 export type WholeSheet = components['schemas']['WholeSheet'];
 export type World = components['schemas']['World'];
+export type WrittenTo = components['schemas']['WrittenTo'];
 export type $defs = Record<string, never>;
 export interface operations {
+    get_audit: {
+        parameters: {
+            query?: {
+                /** @description Only this action: `tags.update`. `tags` is all actions that begin with `tags.`. */
+                action?: string;
+                /**
+                 * @description Only those of this actor: `desktop`, `encoder`, `command_line`, `installation`, or a stored
+                 *     token as `token:3`.
+                 */
+                actor?: string;
+                /** @description The `next` of the page before. */
+                after?: string;
+                /** @description The largest number of items on a page. */
+                limit?: number;
+                /** @description Only this object: `tags/41`, with what is beneath it. */
+                object?: string;
+                /** @description Only those at this time or later. */
+                since?: components["schemas"]["Timestamp"];
+                /** @description Only those before this time. */
+                until?: components["schemas"]["Timestamp"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of a list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_AuditRow"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_audit_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether the log is whole. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditCheck"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_audit_export: {
+        parameters: {
+            query?: {
+                /** @description Only this action, or those that begin with it. */
+                action?: string;
+                /** @description Only those of this actor. */
+                actor?: string;
+                /** @description JSON Lines or CSV. */
+                format?: "jsonl" | "csv";
+                /** @description Only this object, with what is beneath it. */
+                object?: string;
+                /** @description Only those at this time or later. */
+                since?: components["schemas"]["Timestamp"];
+                /** @description Only those before this time. */
+                until?: components["schemas"]["Timestamp"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     post_backup: {
         parameters: {
             query?: never;
@@ -4578,6 +6484,24 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4717,6 +6641,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -4801,6 +6734,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4931,6 +6873,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Not possible in the present state of the data */
             409: {
                 headers: {
@@ -5027,8 +6987,1389 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_encoding_root: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The root that keys of encoded chips are derived from. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EncodingRoot"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_encoding_runs: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before. */
+                after?: string;
+                /** @description Whether to count what is on all pages. */
+                count?: boolean;
+                /** @description The largest number of items on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of a list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_EncodingRun"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_encoding_runs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewEncodingRun"];
+            };
+        };
+        responses: {
+            /** @description A run. */
+            201: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EncodingRun"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_encoding_runs_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["EncodingRunId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A run with its chips. */
+            200: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WholeEncodingRun"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    patch_encoding_runs_id: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
+            path: {
+                id: components["schemas"]["EncodingRunId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["EncodingRunFieldsPatch"];
+            };
+        };
+        responses: {
+            /** @description A run. */
+            200: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EncodingRun"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_encoding_runs_id_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["EncodingRunId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_encodings: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before. */
+                after?: string;
+                /** @description Whether to count what is on all pages. */
+                count?: boolean;
+                /** @description The largest number of items on a page. */
+                limit?: number;
+                /** @description Only those of this run. */
+                run_id?: components["schemas"]["EncodingRunId"];
+                /** @description Only those of this chip. */
+                uid?: components["schemas"]["Uid"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of a list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Encoding"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_encodings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewEncoding"];
+            };
+        };
+        responses: {
+            /** @description The chip has an open encoding, which goes on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EncodingTurn"];
+                };
+            };
+            /** @description A new encoding, and its first turn */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EncodingTurn"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_encodings_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["EncodingId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An encoding with the names and statuses of its commands. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WholeEncoding"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_encodings_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["EncodingId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_encodings_id_answers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["EncodingId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EncodingAnswers"];
+            };
+        };
+        responses: {
+            /** @description A turn: what the relay does next. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EncodingTurn"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5110,6 +8451,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5215,6 +8565,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
@@ -5301,6 +8660,24 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5444,6 +8821,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -5527,6 +8913,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5666,6 +9061,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5832,6 +9236,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -5939,6 +9352,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -6026,6 +9448,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6128,6 +9559,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6273,6 +9713,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -6354,6 +9803,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6471,6 +9929,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -6562,6 +10029,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6673,6 +10149,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6819,6 +10304,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -6934,6 +10428,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7089,6 +10592,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -7182,6 +10694,24 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7321,6 +10851,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
@@ -7395,6 +10943,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7508,6 +11065,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
@@ -7594,6 +11169,24 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7737,6 +11330,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -7820,6 +11422,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7947,6 +11558,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8086,6 +11706,8 @@ export interface operations {
                  *     `false`: only the others.
                  */
                 missed_reads?: boolean;
+                /** @description `true`: only those of inlays that were on no tag. */
+                no_tag?: boolean;
                 /** @description Only those with this reason. */
                 reason?: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "counter_off" | "guessed" | "verifier_off" | "static" | "same_code" | "no_mac" | "jumped";
                 /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
@@ -8127,6 +11749,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8223,6 +11854,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -8274,6 +11914,246 @@ export interface operations {
             };
         };
     };
+    get_interactions_export: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The columns, separated by commas: members of an interaction as the list shows it, in this
+                 *     order. By default all but `uid` and `file_data`.
+                 */
+                columns?: string;
+                /**
+                 * @description Continues an export that was broken off: the `Tapdesk-Cursor` of its answer, or that and
+                 *     `.` and the `id` of the last row that arrived.
+                 */
+                cursor?: string;
+                /** @description Only those that led to this experience. */
+                experience_id?: components["schemas"]["ExperienceId"];
+                /** @description `csv` or `jsonl`. */
+                format?: "csv" | "jsonl";
+                /** @description Only those with an authentic code of this inlay. */
+                inlay_id?: components["schemas"]["InlayId"];
+                /**
+                 * @description `true`: only those with a counter gap before them, whose reads never reached the service.
+                 *     `false`: only the others.
+                 */
+                missed_reads?: boolean;
+                /** @description `true`: only those of inlays that were on no tag. */
+                no_tag?: boolean;
+                /** @description Only those with this reason. */
+                reason?: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "counter_off" | "guessed" | "verifier_off" | "static" | "same_code" | "no_mac" | "jumped";
+                /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
+                simulated?: "false" | "true" | "all";
+                /** @description Only those at this time or later. */
+                since?: components["schemas"]["Timestamp"];
+                /** @description Only those of this tag. */
+                tag_id?: components["schemas"]["TagId"];
+                /** @description Only those whose inlay reported this state of its tamper loop. */
+                tamper?: "sealed" | "reclosed" | "open" | "off" | "unknown";
+                /** @description Only those before this time. */
+                until?: components["schemas"]["Timestamp"];
+                /** @description Only those with this verdict. */
+                verification?: "verified" | "not_verified" | "not_checked";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description From where the export is continued */
+                    "Tapdesk-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl; charset=utf-8": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_interactions_no_tag_traces: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Erased */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_master_keys: {
         parameters: {
             query?: {
@@ -8310,6 +12190,24 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8403,6 +12301,24 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8546,6 +12462,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -8629,6 +12554,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8765,6 +12699,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8917,6 +12860,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
@@ -8997,6 +12958,24 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9154,6 +13133,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
@@ -9240,6 +13237,24 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9374,6 +13389,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -9465,6 +13489,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9617,6 +13650,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -9703,6 +13745,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9851,6 +13902,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
@@ -9926,6 +13995,24 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10054,6 +14141,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
@@ -10118,7 +14223,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A virtual inlay: an NTAG 424 DNA in software. */
+            /** @description A virtual inlay: a chip in software. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -10138,6 +14243,24 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10252,7 +14375,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A virtual inlay: an NTAG 424 DNA in software. */
+            /** @description A virtual inlay: a chip in software. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10272,6 +14395,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10359,6 +14491,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10461,6 +14602,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10618,6 +14768,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The `Host` is not one of the service's host names */
             421: {
                 headers: {
@@ -10680,10 +14848,20 @@ export interface operations {
                 count?: boolean;
                 /** @description Only the deleted ones, instead of the others. */
                 deleted?: boolean;
+                /**
+                 * @description With `count`: whether an estimate will do if counting takes long. The answer says whether
+                 *     it is one, and comes within 100 ms.
+                 */
+                estimate?: boolean;
                 /** @description Only those assigned to this experience. */
                 experience_id?: components["schemas"]["ExperienceId"];
                 /** @description The largest number of items on a page. */
                 limit?: number;
+                /**
+                 * @description `true`: only those of which an inlay reported an open or broken tamper loop. `false`: only
+                 *     the others.
+                 */
+                opened?: boolean;
                 /** @description Part of the name, the slug or the title, in either case. */
                 q?: string;
                 /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
@@ -10721,6 +14899,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10816,6 +15003,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10959,6 +15155,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -11042,6 +15247,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11171,6 +15385,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11339,6 +15562,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -11433,6 +15665,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11552,6 +15793,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11706,6 +15956,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -11831,6 +16090,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -11925,6 +16193,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12044,6 +16321,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12198,6 +16484,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -12315,6 +16610,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -12404,6 +16708,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12516,6 +16829,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -12610,6 +16932,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12729,6 +17060,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12883,6 +17223,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -13005,6 +17354,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive */
             408: {
                 headers: {
@@ -13108,6 +17466,11 @@ export interface operations {
                 assigned?: boolean;
                 /** @description Only those assigned to this experience. */
                 experience_id?: components["schemas"]["ExperienceId"];
+                /**
+                 * @description `true`: only those of which an inlay reported an open or broken tamper loop. `false`: only
+                 *     the others.
+                 */
+                opened?: boolean;
                 /** @description Part of the name, the slug or the title, in either case. */
                 q?: string;
                 /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
@@ -13145,6 +17508,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13221,8 +17593,15 @@ export interface operations {
                 mode?: "insert" | "upsert";
                 /** @description What happens to the other rows if one is refused. */
                 on_error?: "skip" | "abort";
+                /**
+                 * @description The service that the file is from, as `/tags/import/presets` lists them: its columns are
+                 *     translated.
+                 */
+                preset?: string;
                 /** @description How to treat an experience that does not exist. */
                 unknown_experience?: "refuse" | "ignore";
+                /** @description With a preset: the URL template of all rows with a `uid`. It decides their technology. */
+                url_template_id?: components["schemas"]["UrlTemplateId"];
             };
             header?: never;
             path?: never;
@@ -13254,6 +17633,24 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13348,6 +17745,102 @@ export interface operations {
             };
         };
     };
+    get_tags_import_presets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The presets of an import. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportPresets"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_tokens: {
         parameters: {
             query?: {
@@ -13382,6 +17875,24 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13480,8 +17991,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13603,6 +18141,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -13663,6 +18210,93 @@ export interface operations {
             };
         };
     };
+    get_tokens_current: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The token of a request. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurrentToken"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_url_templates: {
         parameters: {
             query?: {
@@ -13699,6 +18333,24 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13792,6 +18444,24 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13935,6 +18605,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -14018,6 +18697,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14161,6 +18849,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -14277,6 +18974,116 @@ export interface operations {
             };
         };
     };
+    get_url_templates_id_encoding_sheet: {
+        parameters: {
+            query?: {
+                /** @description The tag whose slug is written; needed if the template contains `{slug}`. */
+                tag_id?: components["schemas"]["TagId"];
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["UrlTemplateId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How the chips of a template are written. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EncodingSheet"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     post_url_templates_id_meta_keys: {
         parameters: {
             query?: never;
@@ -14317,6 +19124,15 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14488,6 +19304,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The resource does not exist */
             404: {
                 headers: {
@@ -14617,6 +19442,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive */
             408: {
                 headers: {
@@ -14735,6 +19578,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description The body took too long to arrive */
             408: {
                 headers: {
@@ -14814,6 +19675,1160 @@ export interface operations {
                 headers: {
                     /** @description Seconds to wait */
                     "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_webhooks: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before. */
+                after?: string;
+                /** @description The largest number of items on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of a list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Webhook"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_webhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookFields"];
+            };
+        };
+        responses: {
+            /** @description A webhook that was just created. */
+            201: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedWebhook"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_webhooks_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An endpoint. */
+            200: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_webhooks_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    patch_webhooks_id: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
+            path: {
+                id: components["schemas"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["WebhookFieldsPatch"];
+            };
+        };
+        responses: {
+            /** @description An endpoint. */
+            200: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_webhooks_id_attempts: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before. */
+                after?: string;
+                /** @description The largest number of items on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of a list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_WebhookAttempt"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_webhooks_id_resend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResendBody"];
+            };
+        };
+        responses: {
+            /** @description They are on their way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_webhooks_id_secrets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Rotation"] | null;
+            };
+        };
+        responses: {
+            /** @description A new secret. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedSecret"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_webhooks_id_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What came of a test event. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestResult"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -14978,6 +20993,24 @@ export interface operations {
             };
             /** @description No token, or a wrong one */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15573,6 +21606,738 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Envelope"];
                 };
+            };
+        };
+    };
+    webhook_alert_copied_url: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event: the same in each attempt */
+                "webhook-id": string;
+                /** @description `v1,` and the Base64 of the HMAC-SHA256 of identifier, timestamp and body; several while a secret is rotated */
+                "webhook-signature": string;
+                /** @description When this attempt was made, in seconds since the Unix epoch */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it happened
+                     */
+                    timestamp: string;
+                    /** @enum {string} */
+                    type: "alert.copied_url";
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone for good */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhook_alert_disk_low: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event: the same in each attempt */
+                "webhook-id": string;
+                /** @description `v1,` and the Base64 of the HMAC-SHA256 of identifier, timestamp and body; several while a secret is rotated */
+                "webhook-signature": string;
+                /** @description When this attempt was made, in seconds since the Unix epoch */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it happened
+                     */
+                    timestamp: string;
+                    /** @enum {string} */
+                    type: "alert.disk_low";
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone for good */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhook_alert_inlay_guessed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event: the same in each attempt */
+                "webhook-id": string;
+                /** @description `v1,` and the Base64 of the HMAC-SHA256 of identifier, timestamp and body; several while a secret is rotated */
+                "webhook-signature": string;
+                /** @description When this attempt was made, in seconds since the Unix epoch */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it happened
+                     */
+                    timestamp: string;
+                    /** @enum {string} */
+                    type: "alert.inlay_guessed";
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone for good */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhook_alert_root_not_backed_up: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event: the same in each attempt */
+                "webhook-id": string;
+                /** @description `v1,` and the Base64 of the HMAC-SHA256 of identifier, timestamp and body; several while a secret is rotated */
+                "webhook-signature": string;
+                /** @description When this attempt was made, in seconds since the Unix epoch */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it happened
+                     */
+                    timestamp: string;
+                    /** @enum {string} */
+                    type: "alert.root_not_backed_up";
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone for good */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhook_alert_webhook_disabled: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event: the same in each attempt */
+                "webhook-id": string;
+                /** @description `v1,` and the Base64 of the HMAC-SHA256 of identifier, timestamp and body; several while a secret is rotated */
+                "webhook-signature": string;
+                /** @description When this attempt was made, in seconds since the Unix epoch */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it happened
+                     */
+                    timestamp: string;
+                    /** @enum {string} */
+                    type: "alert.webhook_disabled";
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone for good */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhook_alert_writer_failed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event: the same in each attempt */
+                "webhook-id": string;
+                /** @description `v1,` and the Base64 of the HMAC-SHA256 of identifier, timestamp and body; several while a secret is rotated */
+                "webhook-signature": string;
+                /** @description When this attempt was made, in seconds since the Unix epoch */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it happened
+                     */
+                    timestamp: string;
+                    /** @enum {string} */
+                    type: "alert.writer_failed";
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone for good */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhook_inlay_encoded: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event: the same in each attempt */
+                "webhook-id": string;
+                /** @description `v1,` and the Base64 of the HMAC-SHA256 of identifier, timestamp and body; several while a secret is rotated */
+                "webhook-signature": string;
+                /** @description When this attempt was made, in seconds since the Unix epoch */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it happened
+                     */
+                    timestamp: string;
+                    /** @enum {string} */
+                    type: "inlay.encoded";
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone for good */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhook_submission_created: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event: the same in each attempt */
+                "webhook-id": string;
+                /** @description `v1,` and the Base64 of the HMAC-SHA256 of identifier, timestamp and body; several while a secret is rotated */
+                "webhook-signature": string;
+                /** @description When this attempt was made, in seconds since the Unix epoch */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it happened
+                     */
+                    timestamp: string;
+                    /** @enum {string} */
+                    type: "submission.created";
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone for good */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhook_tag_tampered: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event: the same in each attempt */
+                "webhook-id": string;
+                /** @description `v1,` and the Base64 of the HMAC-SHA256 of identifier, timestamp and body; several while a secret is rotated */
+                "webhook-signature": string;
+                /** @description When this attempt was made, in seconds since the Unix epoch */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description As the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them. */
+                    data: {
+                        /** Format: date-time */
+                        at: string;
+                        /** @description The interaction, at `/admin/v1/interactions/{id}` */
+                        id: number;
+                        reason: components["schemas"]["Reason"];
+                        slug: string | null;
+                        tag_id: number | null;
+                        tag_name: string | null;
+                        tag_verified: boolean | null;
+                        uid?: string | null;
+                        variables?: {
+                            [key: string]: string;
+                        };
+                    } & {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it happened
+                     */
+                    timestamp: string;
+                    /** @enum {string} */
+                    type: "tag.tampered";
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone for good */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhook_tag_updated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event: the same in each attempt */
+                "webhook-id": string;
+                /** @description `v1,` and the Base64 of the HMAC-SHA256 of identifier, timestamp and body; several while a secret is rotated */
+                "webhook-signature": string;
+                /** @description When this attempt was made, in seconds since the Unix epoch */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description `old` and `new` of changes only if the webhook includes variables. */
+                    data: {
+                        changes: {
+                            key: string;
+                            new?: string;
+                            old?: string;
+                        }[];
+                        /** @description The tap whose rolling key it was; null for a change by the owner */
+                        interaction_id: number | null;
+                        simulated: boolean;
+                        slug: string;
+                        tag_id: number;
+                        tag_name: string;
+                        variables?: {
+                            [key: string]: string;
+                        };
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it happened
+                     */
+                    timestamp: string;
+                    /** @enum {string} */
+                    type: "tag.updated";
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone for good */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhook_tap_not_checked: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event: the same in each attempt */
+                "webhook-id": string;
+                /** @description `v1,` and the Base64 of the HMAC-SHA256 of identifier, timestamp and body; several while a secret is rotated */
+                "webhook-signature": string;
+                /** @description When this attempt was made, in seconds since the Unix epoch */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description As the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them. */
+                    data: {
+                        /** Format: date-time */
+                        at: string;
+                        /** @description The interaction, at `/admin/v1/interactions/{id}` */
+                        id: number;
+                        reason: components["schemas"]["Reason"];
+                        slug: string | null;
+                        tag_id: number | null;
+                        tag_name: string | null;
+                        tag_verified: boolean | null;
+                        uid?: string | null;
+                        variables?: {
+                            [key: string]: string;
+                        };
+                    } & {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it happened
+                     */
+                    timestamp: string;
+                    /** @enum {string} */
+                    type: "tap.not_checked";
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone for good */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhook_tap_not_verified: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event: the same in each attempt */
+                "webhook-id": string;
+                /** @description `v1,` and the Base64 of the HMAC-SHA256 of identifier, timestamp and body; several while a secret is rotated */
+                "webhook-signature": string;
+                /** @description When this attempt was made, in seconds since the Unix epoch */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description As the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them. */
+                    data: {
+                        /** Format: date-time */
+                        at: string;
+                        /** @description The interaction, at `/admin/v1/interactions/{id}` */
+                        id: number;
+                        reason: components["schemas"]["Reason"];
+                        slug: string | null;
+                        tag_id: number | null;
+                        tag_name: string | null;
+                        tag_verified: boolean | null;
+                        uid?: string | null;
+                        variables?: {
+                            [key: string]: string;
+                        };
+                    } & {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it happened
+                     */
+                    timestamp: string;
+                    /** @enum {string} */
+                    type: "tap.not_verified";
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone for good */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhook_tap_verified: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event: the same in each attempt */
+                "webhook-id": string;
+                /** @description `v1,` and the Base64 of the HMAC-SHA256 of identifier, timestamp and body; several while a secret is rotated */
+                "webhook-signature": string;
+                /** @description When this attempt was made, in seconds since the Unix epoch */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description As the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them. */
+                    data: {
+                        /** Format: date-time */
+                        at: string;
+                        /** @description The interaction, at `/admin/v1/interactions/{id}` */
+                        id: number;
+                        reason: components["schemas"]["Reason"];
+                        slug: string | null;
+                        tag_id: number | null;
+                        tag_name: string | null;
+                        tag_verified: boolean | null;
+                        uid?: string | null;
+                        variables?: {
+                            [key: string]: string;
+                        };
+                    } & {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it happened
+                     */
+                    timestamp: string;
+                    /** @enum {string} */
+                    type: "tap.verified";
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone for good */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhook_webhook_test: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event: the same in each attempt */
+                "webhook-id": string;
+                /** @description `v1,` and the Base64 of the HMAC-SHA256 of identifier, timestamp and body; several while a secret is rotated */
+                "webhook-signature": string;
+                /** @description When this attempt was made, in seconds since the Unix epoch */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it happened
+                     */
+                    timestamp: string;
+                    /** @enum {string} */
+                    type: "webhook.test";
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone for good */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

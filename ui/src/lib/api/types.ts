@@ -15,8 +15,17 @@ export type PropertyClass = "attributes" | "data" | "variables";
 export type Tag = Answer<schema.Tag>;
 export type Location = Answer<schema.Location>;
 export type Inlay = Answer<schema.Inlay>;
+export type Encoding = Answer<schema.Encoding>;
+export type EncodingRun = Answer<schema.EncodingRun>;
+export type EncodingRunRow = Answer<schema.EncodingRunRow>;
+export type WholeEncodingRun = Answer<schema.WholeEncodingRun>;
 export type MasterKey = Answer<schema.MasterKey>;
 export type Experience = Answer<schema.Experience>;
+export type UrlTemplate = Answer<schema.UrlTemplate>;
+export type EncodingSheet = Answer<schema.EncodingSheet>;
+export type Solved = Answer<schema.Solved>;
+export type SolveCandidate = Answer<schema.SolveCandidate>;
+export type Derivation = Answer<schema.Derivation>;
 export type Version = Answer<schema.Version>;
 export type Preview = Answer<schema.Preview>;
 export type Interaction = Answer<schema.Interaction>;
@@ -32,11 +41,18 @@ export type MissingVariables = Answer<schema.MissingVariables>;
 export type AddedVariables = Answer<schema.AddedVariables>;
 export type Sheet = Answer<schema.Sheet>;
 export type SheetRow = Answer<schema.SheetRow>;
+export type Webhook = Answer<schema.Webhook>;
+export type WebhookAttempt = Answer<schema.WebhookAttempt>;
 export type WholeSheet = Answer<schema.WholeSheet>;
+export type StoredToken = Answer<schema.StoredToken>;
+export type CurrentToken = Answer<schema.CurrentToken>;
+export type AuditRow = Answer<schema.AuditRow>;
 
 // These have optional members in responses, too.
 export type {
   Block,
+  EncodingReason,
+  EncodingState,
   Difference,
   DifferenceLine,
   ExperienceTemplate,
@@ -53,18 +69,23 @@ export type {
   CreatedToken,
   Demo,
   DemoRemoved,
+  EventKind,
   InlayPatch,
   KeyState,
   MacFrom,
+  MacStart,
+  Mode,
   Mirror,
+  NewEncodingRun,
   NewInlay,
+  NewUrlTemplate,
   NewSheet,
   Overrides,
   Reason,
   RowFields,
   SimulatedClock,
   Step,
-  StoredToken,
+  Scope,
   Technology,
   TagBulkChange,
   TagBulkRequest,

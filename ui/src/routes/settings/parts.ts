@@ -7,6 +7,8 @@ export const parts = [
   ["service", "Service"],
   ["keys", "Master keys"],
   ["tokens", "Tokens"],
+  ["audit", "Audit log"],
+  ["webhooks", "Webhooks"],
   ["backup", "Backup"],
   ["connections", "Connections"],
   ["kiosk", "Kiosk"],

@@ -75,12 +75,18 @@ export const columns = [
   "widget_settings",
   "uid",
   "technology",
+  "template",
+  "url_template_id",
+  "mode",
+  "last_counter",
   "mirror",
   "mac_from",
   "meta_key",
   "file_key",
   "master_key_id",
 ] as const;
+
+const synonyms: Record<string, string> = { id: "slug", code: "slug", address: "slug", label: "name", language: "language_code" };
 
 /** The most likely meaning of a column name; empty if it is none of ours. */
 export function guess(name: string): string {
@@ -89,6 +95,5 @@ export function guess(name: string): string {
   if (property) return name.trim();
   const known = columns.find((column) => column === plain);
   if (known) return known;
-  const others: Record<string, string> = { id: "slug", code: "slug", address: "slug", label: "name", language: "language_code" };
-  return others[plain] ?? "";
+  return synonyms[plain] ?? "";
 }

@@ -9,9 +9,11 @@ use utoipa::ToSchema;
 
 use super::ExperienceMembers;
 use crate::experience::Experience;
+use crate::http::admin::Requester;
 use crate::http::admin::body::Body;
 use crate::http::admin::edited::Edited;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
+use crate::scope::Scope;
 use crate::service::Service;
 
 /// An experience to be created.
@@ -28,7 +30,7 @@ pub(crate) struct NewExperience {
 
 /// Create an experience
 ///
-/// It is published as version 1, unless `draft` is true.
+/// It is published as version 1, which needs the scope `publish`, unless `draft` is true.
 #[utoipa::path(
     post, path = "/experiences", tag = "experiences", request_body = NewExperience,
     responses(
@@ -38,8 +40,12 @@ pub(crate) struct NewExperience {
 )]
 pub(crate) async fn create(
     State(service): State<Arc<Service>>,
+    requester: Requester,
     Body(NewExperience { members, draft }): Body<NewExperience>,
 ) -> Result<(StatusCode, Edited<Experience>), ApiError> {
+    if !draft {
+        requester.needs(Scope::Publish)?;
+    }
     let fields = members.check().map_err(ApiError::Invalid)?;
     let experience = service.storage.insert_experience(fields, !draft).await?;
     Ok((StatusCode::CREATED, experience.into()))

@@ -37,10 +37,14 @@ pub(crate) async fn preview(
             .map_err(|error| ApiError::Invalid(FieldError::from(error).within("content")))?,
         None => experience.content,
     };
-    let tag_id = tap.tag_id;
+    let missing = Conflict::Missing {
+        noun: "tag",
+        id: tap.tag_id.0,
+    };
+    // The tap below sees all tags, its previewer perhaps not.
+    if service.storage.tag(tap.tag_id).await?.is_none() {
+        return Err(missing.into());
+    }
     let preview = tap::preview(&service, id, &content, tap).await?;
-    preview.map(Json).ok_or_else(|| {
-        let (noun, id) = ("tag", tag_id.0);
-        Conflict::Missing { noun, id }.into()
-    })
+    preview.map(Json).ok_or_else(|| missing.into())
 }

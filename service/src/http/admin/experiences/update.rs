@@ -8,6 +8,7 @@ use utoipa::IntoParams;
 
 use super::ExperienceMembers;
 use crate::experience::{Experience, ExperienceFields};
+use crate::http::admin::Requester;
 use crate::http::admin::body::{Partial, Patch};
 use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
 use crate::http::admin::path::Id;
@@ -16,6 +17,7 @@ use crate::http::error::{
     ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written,
 };
 use crate::id::ExperienceId;
+use crate::scope::Scope;
 use crate::service::Service;
 
 /// How to make the change.
@@ -35,7 +37,7 @@ type ExperiencePatch = Partial<ExperienceMembers>;
 ///
 /// A merge patch (RFC 7396) of its name and its draft: members that are not sent stay as they are.
 /// Blocks are replaced as a whole. The published version stays until the draft is published;
-/// `publish=true` changes and publishes in one operation. The name takes effect at once: visitors
+/// `publish=true` changes and publishes in one operation, and needs the scope `publish`. The name takes effect at once: visitors
 /// do not see it. The kind cannot change.
 #[utoipa::path(
     patch, path = "/experiences/{id}", tag = "experiences",
@@ -48,11 +50,15 @@ type ExperiencePatch = Partial<ExperienceMembers>;
 )]
 pub(crate) async fn update(
     State(service): State<Arc<Service>>,
+    requester: Requester,
     Id(id): Id<ExperienceId>,
     Query(UpdateQuery { publish }): Query<UpdateQuery>,
     IfMatch(expected): IfMatch,
     patch: Patch,
 ) -> Result<Edited<Experience>, ApiError> {
+    if publish {
+        requester.needs(Scope::Publish)?;
+    }
     let edit = move |before: ExperienceFields| {
         expected.check(Some(&before))?;
         let after = patch.apply(&ExperienceMembers::saying(before)?)?;

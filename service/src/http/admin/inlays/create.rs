@@ -69,7 +69,7 @@ impl NewInlayBody {
         if of_424 && self.url_template_id.is_none() && self.mirror == MemberPatch::Keep {
             return Err(ApiError::Invalid(FieldError::of(
                 "mirror",
-                "An ntag424dna needs a mirror: \"plain\" or \"encrypted\" as it is encoded, or null where it makes no codes; or a url_template_id.",
+                "An ntag424dna needs a mirror: \"plain\" or \"encrypted\" as it is encoded, or null if it makes no codes; or a url_template_id.",
             )));
         }
         let request = KeyRequest {

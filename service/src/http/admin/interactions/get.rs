@@ -7,11 +7,12 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::view::InteractionView;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, Common, NotFound};
 use crate::id::InteractionId;
-use crate::interaction::{Interaction, RecordedReads, RecordedRefusal, RecordedUpdate};
+use crate::interaction::{
+    Interaction, InteractionView, RecordedReads, RecordedRefusal, RecordedUpdate,
+};
 use crate::rolling_key::KeyState;
 use crate::service::Service;
 use crate::storage::StorageError;

@@ -7,13 +7,12 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::view::InteractionView;
 use crate::clock::Timestamp;
 use crate::http::admin::page::{List, Page, PageParams};
 use crate::http::error::{ApiError, Common, Invalid};
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
 use crate::inlay::assessment::Tamper;
-use crate::interaction::{Reason, VerificationState};
+use crate::interaction::{InteractionView, Reason, VerificationState};
 use crate::service::Service;
 use crate::storage::{InteractionFilter, Stretch};
 use crate::world::World;
@@ -25,6 +24,8 @@ use crate::world::World;
 pub(crate) struct ListInteractions {
     /// Only those of this tag.
     tag_id: Option<TagId>,
+    /// `true`: only those of inlays that were on no tag.
+    no_tag: bool,
     /// Only those that led to this experience.
     experience_id: Option<ExperienceId>,
     /// Only those with an authentic code of this inlay.
@@ -52,7 +53,7 @@ pub(crate) struct ListInteractions {
 
 /// List interactions
 ///
-/// The newest first. The interactions of one tag are found by an index. Other filters scan from the
+/// The newest first. The interactions of one tag, and those of no tag, are found by an index. Other filters scan from the
 /// newest interaction on, and a page ends after 20,000 scanned interactions, however few it has:
 /// continue while there is a `next`.
 #[utoipa::path(
@@ -63,19 +64,7 @@ pub(crate) async fn list(
     State(service): State<Arc<Service>>,
     list: List<InteractionId, ListInteractions>,
 ) -> Result<Json<Page<InteractionView>>, ApiError> {
-    let query = list.filter;
-    let filter = InteractionFilter {
-        tag_id: query.tag_id,
-        experience_id: query.experience_id,
-        inlay_id: query.inlay_id,
-        verification: query.verification,
-        reason: query.reason,
-        missed_reads: query.missed_reads,
-        tamper: query.tamper,
-        since: query.since,
-        until: query.until,
-        world: query.simulated,
-    };
+    let filter = list.filter.into();
     let Stretch { found, next } = service
         .storage
         .interactions(filter, list.after, list.limit.items())
@@ -83,4 +72,22 @@ pub(crate) async fn list(
     let items = found.into_iter();
     let items = items.map(|(interaction, tag)| InteractionView::new(interaction, tag));
     Ok(Json(Page::up_to(items.collect(), next)))
+}
+
+impl From<ListInteractions> for InteractionFilter {
+    fn from(query: ListInteractions) -> Self {
+        Self {
+            tag_id: query.tag_id,
+            no_tag: query.no_tag,
+            experience_id: query.experience_id,
+            inlay_id: query.inlay_id,
+            verification: query.verification,
+            reason: query.reason,
+            missed_reads: query.missed_reads,
+            tamper: query.tamper,
+            since: query.since,
+            until: query.until,
+            world: query.simulated,
+        }
+    }
 }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
+use crate::audit::Note;
 use crate::clock::Timestamp;
 use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common};
@@ -53,6 +55,8 @@ pub(crate) async fn advance(
     State(service): State<Arc<Service>>,
     Body(AdvanceSimulated { advance_ms }): Body<AdvanceSimulated>,
 ) -> Result<Json<SimulatedClock>, ApiError> {
+    let note = Note::done(&json!({"advance_ms": advance_ms}));
+    service.storage.record(note).await?;
     service.storage.advance_simulated(advance_ms).await?;
     shown(&service).await
 }

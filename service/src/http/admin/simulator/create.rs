@@ -12,13 +12,16 @@ use super::view::VirtualInlayView;
 use crate::entropy;
 use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
-use crate::http::admin::inlays::KeyRequest;
+use crate::http::admin::inlays::{KeyRequest, master_key};
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
-use crate::id::{MasterKeyId, TagId};
-use crate::inlay::key::{AesKey, SomeKey};
-use crate::inlay::technology::Mode;
+use crate::id::{MasterKeyId, TagId, UrlTemplateId};
+use crate::inlay::key::{AesKey, RollingKey, SomeKey};
+use crate::inlay::technology::{Family, Mode};
+use crate::inlay::template::Field;
 use crate::inlay::{MacFrom, Mirror, Technology};
-use crate::inventory::{InlayFields, MemberPatch, NewInlay, virtual_uid};
+use crate::inventory::{
+    InlayFields, NewInlay, SharedKey, SharedKeySource, UrlTemplateFields, virtual_uid,
+};
 use crate::service::Service;
 use crate::storage::{Conflict, SimulatedTag, StorageError};
 use crate::tag::{NAME_MAX, Slug, Tag, TagFields};
@@ -35,14 +38,17 @@ pub(crate) struct NewVirtualInlay {
     /// A new simulated tag with this name alone.
     #[schema(min_length = 1, max_length = 200)]
     name: Option<String>,
-    /// How it shows UID and counter; encrypted by default.
+    /// The URL template by which it writes its URLs; null for the canonical form of an NTAG 424
+    /// DNA. It decides the chip.
+    url_template_id: Option<UrlTemplateId>,
+    /// How it shows UID and counter in the canonical form; encrypted by default.
     mirror: Option<Mirror>,
     /// Where the part of the URL that its MAC covers begins; `none` by default.
     mac_from: Option<MacFrom>,
-    /// Its meta key; random by default, and so is the file key.
+    /// Its meta key; by default one that its URL template's inlays share, or a random one.
     meta_key: Option<AesKey>,
-    /// Its file key.
-    file_key: Option<AesKey>,
+    /// Its file key, or the one key that it has; random by default.
+    file_key: Option<SomeKey>,
     /// The master key its keys are diversified from.
     master_key_id: Option<MasterKeyId>,
     /// Accept the all-zero factory key, too.
@@ -63,15 +69,21 @@ pub(crate) async fn create(
     Body(new): Body<NewVirtualInlay>,
 ) -> Result<(StatusCode, Json<VirtualInlayView>), ApiError> {
     let uid = virtual_uid(&*service.entropy);
+    let template = match new.url_template_id {
+        Some(id) => Some(template(&service, id).await?),
+        None => None,
+    };
+    let technology = match &template {
+        Some(template) => template.settings().technology,
+        None => Technology::Ntag424Dna,
+    };
     let (meta_key, file_key) = match (new.meta_key, new.file_key, new.master_key_id) {
         (None, None, None) => {
-            let file = SomeKey::Aes(random_key(&service));
-            (
-                MemberPatch::Set(random_key(&service)),
-                MemberPatch::Set(file),
-            )
+            let shared = template.as_ref();
+            let (meta, file) = random_keys(&service, technology, shared).await?;
+            (meta.into(), file.into())
         }
-        (meta, file, _) => (meta.into(), file.map(SomeKey::Aes).into()),
+        (meta, file, _) => (meta.into(), file.into()),
     };
     let keys = KeyRequest {
         meta_key,
@@ -79,13 +91,16 @@ pub(crate) async fn create(
         master_key_id: new.master_key_id.into(),
         allow_factory_keys: new.allow_factory_keys,
     };
-    let keys = keys.seal(&service, uid, Technology::Ntag424Dna).await?;
+    let keys = keys.seal(&service, uid, technology).await?;
     let fields = InlayFields {
-        technology: Technology::Ntag424Dna,
-        mode: Mode::Aes,
-        url_template_id: None,
+        technology,
+        mode: template.as_ref().map_or(Mode::Aes, |of| of.settings().mode),
+        url_template_id: new.url_template_id,
         tag_id: None,
-        mirror: Some(new.mirror.unwrap_or(Mirror::Encrypted)),
+        mirror: match &template {
+            Some(_) => new.mirror,
+            None => Some(new.mirror.unwrap_or(Mirror::Encrypted)),
+        },
         mac_from: new.mac_from.unwrap_or(MacFrom::None),
         keys: keys.apply(None).map_err(ApiError::invalid)?,
     };
@@ -103,8 +118,54 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, Json(chip.into())))
 }
 
+async fn template(service: &Service, id: UrlTemplateId) -> Result<UrlTemplateFields, ApiError> {
+    let found = service.storage.url_template(id).await?;
+    let missing = || {
+        let (noun, id) = ("URL template", id.0);
+        StorageError::Conflict(Conflict::Missing { noun, id })
+    };
+    Ok(found.ok_or_else(missing)?.fields)
+}
+
 fn random_key(service: &Service) -> AesKey {
     AesKey::from_bytes(entropy::bytes(&*service.entropy))
+}
+
+/// Meta and file key of a new chip, as far as its technology has them. If nothing in the
+/// template's URLs but a shared key leads to an inlay, it gets one of those.
+async fn random_keys(
+    service: &Service,
+    technology: Technology,
+    template: Option<&UrlTemplateFields>,
+) -> Result<(Option<AesKey>, Option<SomeKey>), ApiError> {
+    let file = match technology.family() {
+        Family::Ntag21x => None,
+        Family::Sic43Nt => Some(SomeKey::Rolling(RollingKey::from_bytes(entropy::bytes(
+            &*service.entropy,
+        )))),
+        Family::Ntag424 | Family::Ntag22x | Family::Sic43S1 => {
+            Some(SomeKey::Aes(random_key(service)))
+        }
+    };
+    let meta = match template {
+        None => Some(random_key(service)),
+        Some(template) if template.template.has(Field::Picc) => match template.keys.first() {
+            Some(shared) => open_shared(service, shared).await?,
+            None => Some(random_key(service)),
+        },
+        Some(_) => None,
+    };
+    Ok((meta, file))
+}
+
+async fn open_shared(service: &Service, shared: &SharedKey) -> Result<Option<AesKey>, ApiError> {
+    Ok(match &shared.source {
+        SharedKeySource::Own(wrapped) => Some(service.keyring.unwrap(wrapped)?),
+        SharedKeySource::Master(id) => {
+            let master = master_key(service, *id).await?;
+            SharedKey::open_master(&master, &service.keyring)?
+        }
+    })
 }
 
 async fn tag(

@@ -17,10 +17,12 @@ use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, BadBody, Code, Common, Conflicting, NotFound, Written};
 use crate::http::origin::Origin;
 use crate::http::public;
-use crate::id::{InteractionId, TagId, VirtualInlayId};
+use crate::id::{InteractionId, TagId, UrlTemplateId, VirtualInlayId};
 use crate::inlay::Uid;
-use crate::inlay::code::COUNTER_MAX;
+use crate::inlay::assessment::Tamper;
+use crate::inlay::check::Read;
 use crate::inlay::key::InlayKeys;
+use crate::inlay::template::{Field, Request};
 use crate::inlay::virtual_inlay::{OneTimeCode, VirtualInlay};
 use crate::interaction::Reason;
 use crate::inventory::SimulatedInlay;
@@ -31,17 +33,27 @@ use crate::storage::Conflict;
 use crate::tap::{self, Place, Tap, TapAnswer};
 use crate::visitor::Visitor;
 
+/// Most characters of file data: no chip of ours encrypts more.
+const FILE_DATA_MAX: usize = 128;
+
 /// How to tap.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct VirtualTap {
     /// Also open the URL, and read the payload with the rolling key in the answer.
     follow: bool,
-    /// Make the code for this counter. The chip's own counter stays.
-    #[schema(maximum = 16_777_215)]
+    /// Make the code for this counter; `SIC43` chips have 32 bits. The chip's own counter stays.
+    #[schema(maximum = 4_294_967_295_u32)]
     counter: Option<u32>,
-    /// Falsify the code's MAC, as a forger without the key would.
+    /// Falsify the code's MAC, as a forger without the key would. A chip without a MAC has nothing
+    /// to falsify.
     tamper: bool,
+    /// The state of its tamper loop, which it writes if it has one; sealed by default.
+    #[schema(inline)]
+    seal: Option<Tamper>,
+    /// What it encrypts as file data, if its URL template has room for it.
+    #[schema(max_length = 128)] // FILE_DATA_MAX
+    file_data: Option<String>,
     /// Use the code at another simulated tag, as someone would who copied it.
     at_tag_id: Option<TagId>,
     /// Open the URL as a messenger's link preview does.
@@ -99,33 +111,33 @@ pub(crate) async fn tap(
     body: Option<Body<VirtualTap>>,
 ) -> Result<Json<VirtualTapped>, ApiError> {
     let options = body.map(|Body(options)| options).unwrap_or_default();
-    if options.counter.is_some_and(|counter| counter > COUNTER_MAX) {
-        let why = format!("A chip's counter is 0 to {COUNTER_MAX}.");
-        return Err(ApiError::Invalid(FieldError::of("counter", why)));
+    let file_data = options.file_data.as_deref().unwrap_or_default();
+    if file_data.chars().count() > FILE_DATA_MAX {
+        let why = format!("File data has at most {FILE_DATA_MAX} characters.");
+        return Err(ApiError::Invalid(FieldError::of("file_data", why)));
     }
     let chip = match options.counter {
         Some(_) => service.storage.virtual_inlay(id).await?,
         None => service.storage.raise_virtual_counter(id).await?,
     };
     let chip = chip.ok_or(ApiError::NotFound("virtual inlay"))?;
-    let slug = match options.at_tag_id {
-        Some(id) => slug_of(&service, id).await?,
-        None => chip.slug.clone().ok_or_else(on_no_tag)?,
-    };
-    let counter = options.counter.unwrap_or(chip.counter);
-    let mut code = code(&service, &chip, counter).await?;
-    if options.tamper {
-        let last = code.token.pop();
-        code.token.push(if last == Some('0') { '1' } else { '0' });
+    let max = chip.inlay.fields.technology.counter_max();
+    if options.counter.is_some_and(|counter| counter > max) {
+        let why = format!("This chip's counter is 0 to {max}.");
+        return Err(ApiError::Invalid(FieldError::of("counter", why)));
     }
-    let url = code.url(&service.settings().tag_url, &slug);
+    let counter = options.counter.unwrap_or(chip.counter);
+    let (url, place) = match chip.inlay.fields.url_template_id {
+        Some(template) => written(&service, &chip, template, counter, &options).await?,
+        None => canonical(&service, &chip, counter, &options).await?,
+    };
     let query = url.split_once('?').map_or("", |(_, query)| query);
     let followed = match options {
         VirtualTap { follow: false, .. } => None,
         VirtualTap {
             link_preview: true, ..
-        } => Some(preview(&service, &slug).await?),
-        _ => Some(follow(&service, &slug, query, origin).await?),
+        } => Some(preview(&service, &place).await?),
+        _ => Some(follow(&service, place, query, origin).await?),
     };
     Ok(Json(VirtualTapped {
         uid: chip.inlay.uid,
@@ -135,10 +147,94 @@ pub(crate) async fn tap(
     }))
 }
 
+/// A tap at the canonical form: its URL and its place.
+async fn canonical(
+    service: &Service,
+    chip: &SimulatedInlay,
+    counter: u32,
+    options: &VirtualTap,
+) -> Result<(String, Place), ApiError> {
+    let slug = match options.at_tag_id {
+        Some(id) => slug_of(service, id).await?,
+        None => chip.slug.clone().ok_or_else(on_no_tag)?,
+    };
+    let mut code = code(service, chip, counter).await?;
+    if options.tamper {
+        code.token = falsified(&code.token);
+    }
+    let url = code.url(&service.settings().tag_url, &slug);
+    Ok((url, Place::Slug(slug)))
+}
+
+/// A tap at a URL template's address: its URL and its place.
+async fn written(
+    service: &Service,
+    chip: &SimulatedInlay,
+    template: UrlTemplateId,
+    counter: u32,
+    options: &VirtualTap,
+) -> Result<(String, Place), ApiError> {
+    let templates = service.templates.read().await?;
+    let of = templates.get(template).ok_or(ApiError::Internal)?;
+    let of = &of.template;
+    let slug = match (of.has(Field::Slug), options.at_tag_id) {
+        (true, Some(id)) => Some(slug_of(service, id).await?),
+        (true, None) => Some(chip.slug.clone().ok_or_else(on_no_tag)?),
+        (false, None) => None,
+        (false, Some(_)) => {
+            let why = "This inlay's URL contains no slug: its code names the tag.";
+            return Err(ApiError::Invalid(FieldError::of("at_tag_id", why)));
+        }
+    };
+    let slug = slug.as_deref();
+    let technology = of.settings().technology;
+    let seal = options.seal.unwrap_or(Tamper::Sealed);
+    let keys = open_keys(service, &chip.inlay).await?;
+    let read = Read {
+        uid: chip.inlay.uid,
+        counter,
+        keys: &keys,
+        picc: None,
+        tamper: technology.tamper_letters(seal).unwrap_or_default(),
+        file_data: options.file_data.as_deref().unwrap_or_default().as_bytes(),
+        random: entropy::bytes(&*service.entropy),
+    };
+    let mut code = of.make_code(slug, &read).ok_or_else(makes_none)?;
+    if options.tamper
+        && let Some(mac) = code.get(Field::Mac).map(falsified)
+    {
+        code.set(Field::Mac, &mac);
+    }
+    let url = of.url(slug, &code);
+    let request = Request::of_url(&url).ok_or(ApiError::Internal)?;
+    let (template, addressed) = templates.find(&request).ok_or(ApiError::Internal)?;
+    let place = Place::Template {
+        template,
+        addressed: Box::new(addressed),
+        path: request.path.to_owned(),
+    };
+    Ok((url, place))
+}
+
+/// The same hex digits but for the last.
+fn falsified(digits: &str) -> String {
+    let mut digits = digits.to_owned();
+    let last = digits.pop();
+    digits.push(if last == Some('0') { '1' } else { '0' });
+    digits
+}
+
 fn on_no_tag() -> ApiError {
     ApiError::conflict(
         Code::NoTag,
         "This virtual inlay has no tag. Bind its inlay to a simulated tag first.",
+    )
+}
+
+fn makes_none() -> ApiError {
+    ApiError::conflict(
+        Code::NoMirror,
+        "This virtual inlay no longer makes codes. Set its inlay's mirror first.",
     )
 }
 
@@ -166,10 +262,7 @@ async fn code(
 ) -> Result<OneTimeCode, ApiError> {
     let keys = open_keys(service, &chip.inlay).await?;
     let (Some(mirror), InlayKeys::Aes(keys)) = (chip.inlay.fields.mirror, keys) else {
-        return Err(ApiError::conflict(
-            Code::NoMirror,
-            "This virtual inlay no longer makes codes. Set its inlay's mirror first.",
-        ));
+        return Err(makes_none());
     };
     let chip = VirtualInlay {
         uid: chip.inlay.uid,
@@ -182,9 +275,8 @@ async fn code(
 }
 
 /// Opens a tag's URL as a messenger does, for the preview of a link.
-async fn preview(service: &Service, slug: &str) -> Result<Followed, ApiError> {
-    let place = Place::Slug(slug.to_owned());
-    let status = match tap::linked(service, &place).await? {
+async fn preview(service: &Service, place: &Place) -> Result<Followed, ApiError> {
+    let status = match tap::linked(service, place).await? {
         Some(_) => StatusCode::OK,
         None => StatusCode::NOT_FOUND,
     };
@@ -203,12 +295,12 @@ async fn preview(service: &Service, slug: &str) -> Result<Followed, ApiError> {
 /// Opens a tag's URL as a visitor's browser does, without leaving the process.
 async fn follow(
     service: &Service,
-    slug: &str,
+    place: Place,
     query: &str,
     origin: Origin,
 ) -> Result<Followed, ApiError> {
     let tap = Tap {
-        place: Place::Slug(slug.to_owned()),
+        place,
         query,
         cookie: None,
         reload: false,

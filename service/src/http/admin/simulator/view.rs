@@ -3,11 +3,12 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::id::{InlayId, TagId, VirtualInlayId};
-use crate::inlay::{MacFrom, Mirror, Uid};
+use crate::id::{InlayId, TagId, UrlTemplateId, VirtualInlayId};
+use crate::inlay::technology::Mode;
+use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::inventory::SimulatedInlay;
 
-/// A virtual inlay: an NTAG 424 DNA in software.
+/// A virtual inlay: a chip in software.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = VirtualInlay)]
 pub(crate) struct VirtualInlayView {
@@ -17,7 +18,14 @@ pub(crate) struct VirtualInlayView {
     inlay_id: InlayId,
     /// Its UID.
     uid: Uid,
-    /// How it shows UID and counter; null if it makes no codes any more.
+    /// The chip.
+    technology: Technology,
+    /// The cipher of an NTAG 424 DNA.
+    mode: Mode,
+    /// Its URL template; null for the canonical form.
+    url_template_id: Option<UrlTemplateId>,
+    /// How it shows UID and counter in the canonical form; null with a URL template, or if it
+    /// makes no codes any more.
     mirror: Option<Mirror>,
     /// Where the part of the URL that its MAC covers begins.
     mac_from: MacFrom,
@@ -37,6 +45,9 @@ impl From<SimulatedInlay> for VirtualInlayView {
             id: chip.id,
             inlay_id: chip.inlay.id,
             uid: chip.inlay.uid,
+            technology: chip.inlay.fields.technology,
+            mode: chip.inlay.fields.mode,
+            url_template_id: chip.inlay.fields.url_template_id,
             mirror: chip.inlay.fields.mirror,
             mac_from: chip.inlay.fields.mac_from,
             tag_id: chip.inlay.fields.tag_id,

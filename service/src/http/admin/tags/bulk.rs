@@ -9,11 +9,13 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::openapi::{ArrayBuilder, OneOfBuilder, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::filter::Filter;
 use super::warning;
+use crate::caller;
 use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
@@ -223,6 +225,7 @@ pub(crate) async fn bulk(
 ) -> Result<(HeaderMap, Json<BulkResult>), ApiError> {
     let limit = limit(request.limit)?;
     let change = request.change.change();
+    let asked = serde_json::to_value(&request.change).unwrap_or_default();
     let ids = service
         .storage
         .tag_ids(request.change.into_select()?)
@@ -233,6 +236,7 @@ pub(crate) async fn bulk(
         let found = ids.len() as u64;
         return Err(ApiError::CountChanged { expected, found });
     }
+    caller::asks(json!({"change": asked, "selected": ids.len()}));
     // From here on the ids are fixed: what matches later is not touched.
     let mut changed = Vec::new();
     let mut stopped = None;

@@ -3,5 +3,5 @@
 mod column;
 mod table;
 
-pub(super) use column::{Column, EXPERIENCE, TEMPLATE};
-pub(super) use table::{Row, Table};
+pub(super) use column::{Column, EXPERIENCE, TEMPLATE, is_of_tag};
+pub(super) use table::{Row, Table, separator};

@@ -15,6 +15,7 @@ use http_body_util::channel::{Channel, Sender};
 use super::csv::EXPERIENCE;
 use super::filter::Filter;
 use super::import::experience_names;
+use crate::caller;
 use crate::field_error::FieldError;
 use crate::http::admin::query::Query;
 use crate::http::error::{ApiError, Code, Common, Conflicting, Invalid};
@@ -78,7 +79,7 @@ pub(crate) async fn export(
     };
     let total = service.storage.count_tags(filter.clone()).await?;
     let (sender, body) = Channel::<Bytes, StorageError>::new(2);
-    tokio::spawn(send(service, filter, file, sender));
+    caller::spawn(send(service, filter, file, sender));
     let headers = [
         (CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
         (

@@ -28,6 +28,9 @@ pub(crate) struct Filter {
     pub(super) status: Option<Status>,
     /// `true`: only those whose taps are verified. `false`: only the others.
     pub(super) verifier_enabled: Option<bool>,
+    /// `true`: only those of which an inlay reported an open or broken tamper loop. `false`: only
+    /// the others.
+    pub(super) opened: Option<bool>,
     /// `false` for real ones, `true` for simulated ones, `all` for both.
     #[param(inline)]
     pub(super) simulated: World,
@@ -47,6 +50,7 @@ impl Filter {
             assigned: self.assigned,
             status: self.status,
             verifier_enabled: self.verifier_enabled,
+            opened: self.opened,
             world: self.simulated,
             deleted: false,
         })

@@ -34,6 +34,9 @@ pub(crate) struct ListTags {
     status: Option<Status>,
     /// `true`: only those whose taps are verified. `false`: only the others.
     verifier_enabled: Option<bool>,
+    /// `true`: only those of which an inlay reported an open or broken tamper loop. `false`: only
+    /// the others.
+    opened: Option<bool>,
     /// `false` for real ones, `true` for simulated ones, `all` for both.
     #[param(inline)]
     simulated: World,
@@ -44,6 +47,9 @@ pub(crate) struct ListTags {
     sort: TagOrder,
     /// Whether to count all that match.
     count: bool,
+    /// With `count`: whether an estimate will do if counting takes long. The answer says whether
+    /// it is one, and comes within 100 ms.
+    estimate: bool,
 }
 
 impl ListTags {
@@ -54,6 +60,7 @@ impl ListTags {
             assigned: self.assigned,
             status: self.status,
             verifier_enabled: self.verifier_enabled,
+            opened: self.opened,
             simulated: self.simulated,
         };
         Ok(TagFilter {
@@ -76,7 +83,13 @@ pub(crate) async fn list(
 ) -> Result<Json<Page<Tag>>, ApiError> {
     let filter = list.filter.filter()?;
     let storage = &service.storage;
-    let count = counted(list.filter.count, storage.count_tags(filter.clone())).await?;
+    let estimate = if list.filter.count && list.filter.estimate {
+        Some(storage.estimate_tags(filter.clone()).await?)
+    } else {
+        None
+    };
+    let counts = list.filter.count && estimate.is_none();
+    let count = counted(counts, storage.count_tags(filter.clone())).await?;
     let tags = storage.tags(TagList {
         filter,
         order: list.filter.sort,
@@ -84,5 +97,9 @@ pub(crate) async fn list(
         limit: list.and_one_more(),
     });
     let page = list.page(tags.await?, |(_, place)| place.clone());
-    Ok(Json(page.map(|(tag, _)| tag).with_count(count)))
+    let page = page.map(|(tag, _)| tag).with_count(count);
+    Ok(Json(match estimate {
+        Some(estimate) => page.with_estimate(estimate),
+        None => page,
+    }))
 }

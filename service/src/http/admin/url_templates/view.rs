@@ -3,6 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::clock::Timestamp;
 use crate::id::{MasterKeyId, UrlTemplateId};
 use crate::inlay::Technology;
 use crate::inlay::key::KeyCheck;
@@ -39,6 +40,11 @@ pub(crate) struct UrlTemplateView {
     master_key_ids: Vec<MasterKeyId>,
     /// How many inlays use it.
     inlays: u64,
+    /// Its host; with a slug in it, an example.
+    host: String,
+    /// When the first real tap with an authentic code, or one of a tag, came in at its address;
+    /// null before.
+    first_tap_at: Option<Timestamp>,
 }
 
 impl From<UrlTemplate> for UrlTemplateView {
@@ -58,6 +64,8 @@ impl From<UrlTemplate> for UrlTemplateView {
             meta_key_checks: keys.iter().filter_map(SharedKey::own_check).collect(),
             master_key_ids: keys.iter().filter_map(SharedKey::master_key_id).collect(),
             inlays: template.inlays,
+            host: fields.template.sample_host(),
+            first_tap_at: template.first_tap_at,
             name: fields.name,
         }
     }

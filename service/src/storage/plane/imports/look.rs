@@ -1,6 +1,6 @@
 //! What rows come to, and what is in their way.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::id::TagId;
@@ -24,19 +24,17 @@ pub(super) async fn look(
     let mut seen: Vec<_> = seen.collect();
     let fields: Vec<_> = seen.iter().flatten().map(|seen| &seen.fields).collect();
     let mut taken = tags::Taken::look(db, fields.into_iter()).await?;
-    let mut uids = HashSet::new();
+    let good = rows.iter().zip(&seen).filter(|(_, seen)| seen.is_ok());
+    let new: Vec<_> = good.filter_map(|(row, _)| row.inlay.as_ref()).collect();
+    let mut taken_uids = inlays::Taken::look(db, &new).await?;
     for (row, seen) in rows.iter().zip(&mut seen) {
         let Ok(good) = seen else { continue };
         let itself = good.changes.as_ref().map(|(id, _)| *id);
-        if let Err(conflict) = taken.take(&good.fields, itself) {
+        let taken = taken.take(&good.fields, itself);
+        let inlay = row.inlay.as_ref();
+        let taken = taken.and_then(|()| inlay.map_or(Ok(()), |inlay| taken_uids.take(inlay)));
+        if let Err(conflict) = taken {
             *seen = Err(conflict);
-        } else if let Some(inlay) = &row.inlay {
-            match inlays::check_new(db, inlay).await {
-                Ok(()) if uids.insert(inlay.uid) => {}
-                Ok(()) => *seen = Err(Conflict::UidTaken(inlay.uid.to_string())),
-                Err(StorageError::Conflict(conflict)) => *seen = Err(conflict),
-                Err(error) => return Err(error),
-            }
         }
     }
     Ok(seen)

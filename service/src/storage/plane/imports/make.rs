@@ -62,8 +62,10 @@ pub(super) async fn make(
         Target::Present { .. } => None,
     });
     let new: Vec<_> = new.collect();
+    let all_new = new.len() == work.len();
     let mut new = tags::insert_rows(tx, &new, false).await?.into_iter();
-    let mut results = Vec::with_capacity(work.len());
+    let mut results: Vec<Result<Imported, Conflict>> = Vec::with_capacity(work.len());
+    let mut inlays = Vec::new();
     for Work { tag, inlay } in work {
         let (tag, slug, put, deleted) = match tag {
             Target::New(fields) => {
@@ -91,17 +93,23 @@ pub(super) async fn make(
                 (id, after.slug, Put::Set, deleted)
             }
         };
-        let inlay = match inlay {
-            Some(inlay) => Some(inlays::put_new(tx, &inlay.on(tag)).await?),
-            None => None,
-        };
+        if let Some(inlay) = inlay {
+            inlays.push((results.len(), inlay.on(tag)));
+        }
         results.push(Ok(Imported {
             tag,
             slug,
             put,
-            inlay,
+            inlay: None,
             deleted,
         }));
+    }
+    let put: Vec<_> = inlays.iter().map(|(_, inlay)| inlay).collect();
+    let ids = inlays::put_all(tx, &put, all_new).await?;
+    for ((place, _), id) in inlays.iter().zip(ids) {
+        if let Ok(imported) = &mut results[*place] {
+            imported.inlay = Some(id);
+        }
     }
     let written: Vec<_> = results
         .iter()

@@ -81,6 +81,9 @@ pub(in crate::storage) const BOUND_COLUMNS: &str = "i.id, i.uid, i.technology, \
     i.url_template_id, i.tag_id, i.simulated, i.mirror, i.mac_from, c.key_version, i.meta_key, \
     i.file_key, m.id, m.key, m.derivation";
 
+/// How many columns these are.
+pub(in crate::storage) const BOUND: usize = 14;
+
 /// Inlays with their counters and master keys.
 pub(in crate::storage) const BOUND_FROM: &str = "inlays i JOIN counters c ON c.inlay_id = i.id \
     LEFT JOIN master_keys m ON m.id = i.master_key_id";

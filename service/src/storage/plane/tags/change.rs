@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::save::check_experience;
 use crate::id::{ExperienceId, TagId};
-use crate::storage::plane::Transaction;
+use crate::storage::plane::{Transaction, callers};
 use crate::storage::value::{Value, values};
-use crate::storage::{StorageError, TagChange};
+use crate::storage::{Invalid, Part, StorageError, TagChange};
 use crate::tag::Status;
 
 /// Makes the change, and answers for each changed tag what takes it back.
@@ -15,13 +15,21 @@ pub(super) async fn tags(
     ids: &[TagId],
     change: TagChange,
 ) -> Result<Vec<(TagId, TagChange)>, StorageError> {
-    if let TagChange::Assign(Some(experience)) = change {
-        check_experience(tx, experience).await?;
+    match change {
+        TagChange::Assign(Some(experience)) => check_experience(tx, experience).await?,
+        // It would be out of the caller's reach.
+        TagChange::Assign(None) if tx.reach().limit().is_some() => {
+            return Err(Invalid::NoExperience.into());
+        }
+        _ => {}
     }
-    let sql =
-        "SELECT id, experience_id, status, deleted_at IS NOT NULL FROM tags WHERE id IN ids(?1)";
+    let reached = callers::condition(tx.reach(), "experience_id");
+    let sql = format!(
+        "SELECT id, experience_id, status, deleted_at IS NOT NULL FROM tags
+         WHERE id IN ids(?1){reached}"
+    );
     let mut before = HashMap::with_capacity(ids.len());
-    for mut row in tx.query(sql, &values![Value::list(ids)]).await? {
+    for mut row in tx.query(&sql, &values![Value::list(ids)]).await? {
         let id: TagId = row.take()?;
         let tag = Before {
             experience: row.take()?,
@@ -39,7 +47,9 @@ pub(super) async fn tags(
     }
     if !changed.is_empty() {
         update(tx, changed.iter().map(|(id, _)| *id), change).await?;
-        tx.changes_configuration();
+        for (id, _) in &changed {
+            tx.changes(Some(Part::Tag(*id)));
+        }
     }
     Ok(changed)
 }
@@ -52,7 +62,7 @@ struct Before {
 }
 
 impl Before {
-    /// What takes `change` back; `None` where it changes nothing.
+    /// What takes `change` back; `None` if it changes nothing.
     fn back(self, change: TagChange) -> Option<TagChange> {
         match change {
             TagChange::Assign(to) if !self.deleted && to != self.experience => {

@@ -1,11 +1,12 @@
 //! Slugs that tags had before.
 
 use super::{search, whole};
+use crate::audit::Note;
 use crate::id::TagId;
 use crate::storage::conflict::FORMER_SLUGS_MAX;
 use crate::storage::plane::Transaction;
 use crate::storage::value::values;
-use crate::storage::{Conflict, StorageError};
+use crate::storage::{Conflict, Part, StorageError};
 use crate::tag::Slug;
 
 /// Notes that a tag has another slug now. One that it had before is no former one any more.
@@ -48,6 +49,7 @@ pub(super) async fn release(
     tx.execute(sql, &values![tag, now]).await?;
     search::refold(tx, tag, &found.fields).await?;
     search::index(tx, &[tag]).await?;
-    tx.changes_configuration();
+    tx.changes(Some(Part::Tag(tag)));
+    tx.note(Note::deleted(slug));
     Ok(Some(()))
 }

@@ -1,18 +1,22 @@
 //! Lists of tags, and everything else that selects many of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
+use super::ranking::Ranking;
 use super::select::{Select, Source};
 use super::whole;
 use crate::id::TagId;
-use crate::storage::plane::Query;
 use crate::storage::plane::dialect::Dialect;
+use crate::storage::plane::{Query, callers};
 use crate::storage::value::{Row, Value, values};
 use crate::storage::{StorageError, TagFilter, TagList, TagPlace, TagSelect};
 use crate::tag::{PropertyClass, PropertyKey, Tag};
 
 /// Candidates up to which SQLite's search beats a walk in an order other than that of ids.
 const FEW: i64 = 5_000;
+
+/// Candidates up to which a ranking beats SQLite's own sorting of all that match.
+const RANKED_MAX: usize = 50_000;
 
 /// Ranges of ids in one statement; a power of two, as their numbers in statements are.
 const RANGES: usize = 32;
@@ -22,8 +26,15 @@ const RANGES: usize = 32;
 pub(super) async fn tags(
     db: &mut dyn Query,
     list: &TagList,
+    ranking: Option<&Ranking>,
 ) -> Result<Vec<(Tag, TagPlace)>, StorageError> {
     let mut source = Source::of(db.dialect(), &list.filter);
+    if let Some(ranking) = ranking {
+        let few = matches!(&source, Source::Search { pieces } if are_few(db, pieces).await?);
+        if !few && let Some(tags) = ranked(db, list, ranking).await? {
+            return Ok(tags);
+        }
+    }
     if list.order.is_by_name() {
         source = match source {
             Source::Search { ref pieces } if are_few(db, pieces).await? => source,
@@ -31,7 +42,7 @@ pub(super) async fn tags(
             _ => Source::names(&list.filter),
         };
     }
-    let (sql, values) = Select::page(list, source)?;
+    let (sql, values) = Select::page(list, db.reach(), source)?;
     let ids = ids_of(db.query_once(&sql, &values).await?)?;
     let tags = whole::stored(db, &ids).await?.into_iter();
     let tags = tags.map(|(mut tag, _)| {
@@ -42,7 +53,43 @@ pub(super) async fn tags(
     Ok(tags.collect())
 }
 
-async fn are_few(db: &mut dyn Query, pieces: &str) -> Result<bool, StorageError> {
+/// The same from a ranking: its next tags, as far as the filter lets them through. `None` if it
+/// lets too few through.
+async fn ranked(
+    db: &mut dyn Query,
+    list: &TagList,
+    ranking: &Ranking,
+) -> Result<Option<Vec<(Tag, TagPlace)>>, StorageError> {
+    let mut candidates = ranking.tags(list.order, list.after.as_ref());
+    let mut places = Vec::with_capacity(list.limit);
+    let (mut at_once, mut looked_at) = (2 * list.limit, 0);
+    while places.len() < list.limit {
+        let some: Vec<_> = candidates.by_ref().take(at_once).collect();
+        if some.is_empty() {
+            break;
+        }
+        if looked_at > RANKED_MAX {
+            return Ok(None);
+        }
+        looked_at += some.len();
+        at_once *= 2;
+        let source = Source::by_id(&list.filter);
+        let mut select = Select::new(&list.filter, db.reach(), source);
+        select.only(some.iter().map(|(id, _)| *id));
+        let sql = format!("SELECT t.id FROM {}", select.clauses());
+        let found = ids_of(db.query_once(&sql, &select.values).await?)?;
+        let found: HashSet<_> = found.into_iter().collect();
+        places.extend(some.into_iter().filter(|(id, _)| found.contains(id)));
+    }
+    places.truncate(list.limit);
+    let ids: Vec<_> = places.iter().map(|(id, _)| *id).collect();
+    let tags = whole::whole(db, &ids).await?.into_iter();
+    let places = places.into_iter().map(|(_, place)| place);
+    Ok(Some(tags.map(|(tag, _)| tag).zip(places).collect()))
+}
+
+/// Whether a search has few candidates.
+pub(super) async fn are_few(db: &mut dyn Query, pieces: &str) -> Result<bool, StorageError> {
     let sql = "SELECT count(*) FROM
          (SELECT 1 FROM tags_search WHERE tags_search MATCH ?1 LIMIT ?2)";
     Ok(db.count(sql, &values![pieces, FEW]).await? < FEW.unsigned_abs())
@@ -50,7 +97,7 @@ async fn are_few(db: &mut dyn Query, pieces: &str) -> Result<bool, StorageError>
 
 /// How many tags match.
 pub(super) async fn count(db: &mut dyn Query, filter: &TagFilter) -> Result<u64, StorageError> {
-    let select = Select::new(filter, Source::of(db.dialect(), filter));
+    let select = Select::new(filter, db.reach(), Source::of(db.dialect(), filter));
     let sql = format!("SELECT count(*) FROM {}", select.clauses());
     let found = db.query_once(&sql, &select.values).await?;
     found.into_iter().next().map_or(Ok(0), |mut row| row.take())
@@ -63,7 +110,7 @@ pub(super) async fn ids(
 ) -> Result<Vec<TagId>, StorageError> {
     match select {
         TagSelect::Filter(filter) => {
-            let select = Select::new(filter, Source::of(db.dialect(), filter));
+            let select = Select::new(filter, db.reach(), Source::of(db.dialect(), filter));
             let (id, clauses) = (select.source.id(), select.clauses());
             let sql = format!("SELECT {id} FROM {clauses} ORDER BY {id}");
             ids_of(db.query_once(&sql, &select.values).await?)
@@ -91,8 +138,10 @@ async fn ids_in(
             .map(|range| format!("id BETWEEN ?{} AND ?{}", range * 2 - 1, range * 2))
             .collect();
         let within = within.join(" OR ");
-        let sql =
-            format!("SELECT id FROM tags WHERE deleted_at IS {null} AND ({within}) ORDER BY id");
+        let reached = callers::condition(db.reach(), "experience_id");
+        let sql = format!(
+            "SELECT id FROM tags WHERE deleted_at IS {null} AND ({within}){reached} ORDER BY id"
+        );
         ids.extend(ids_of(db.query(&sql, &values).await?)?);
     }
     Ok(ids)
@@ -117,7 +166,7 @@ pub(super) async fn property_keys(
     db: &mut dyn Query,
     filter: &TagFilter,
 ) -> Result<BTreeSet<(PropertyClass, PropertyKey)>, StorageError> {
-    let select = Select::new(filter, Source::of(db.dialect(), filter));
+    let select = Select::new(filter, db.reach(), Source::of(db.dialect(), filter));
     let (id, clauses) = (select.source.id(), select.clauses());
     // SQLite takes tables in the order of a CROSS JOIN: first those that match.
     let join = match db.dialect() {

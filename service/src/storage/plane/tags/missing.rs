@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::id::{ExperienceId, TagId};
-use crate::storage::plane::{self, Query, Transaction};
+use crate::storage::plane::{self, Query, Transaction, callers};
 use crate::storage::value::{Value, values};
 use crate::storage::{Invalid, MissingVariables, StorageError};
 use crate::tag::{InvalidProperty, PROPERTIES_MAX, PropertyKey};
@@ -59,8 +59,10 @@ pub(super) async fn add(
     limit: usize,
 ) -> Result<u64, StorageError> {
     let wanted = distinct(keys);
-    let sql =
-        format!("SELECT t.id FROM tags t WHERE {IN_USE} AND {PRESENT} < ?3 ORDER BY t.id LIMIT ?4");
+    let reached = callers::condition(tx.reach(), "t.experience_id");
+    let sql = format!(
+        "SELECT t.id FROM tags t WHERE {IN_USE}{reached} AND {PRESENT} < ?3 ORDER BY t.id LIMIT ?4"
+    );
     let (list, number) = (Value::list(&wanted), wanted.len() as u64);
     let values = values![experience, list, number, Value::limit(limit)];
     let tags = tx.query(&sql, &values).await?.into_iter();

@@ -1,8 +1,10 @@
 //! Single properties of a tag.
 
+use crate::audit::Note;
 use crate::id::TagId;
 use crate::revision::Precondition;
-use crate::storage::plane::Transaction;
+use crate::storage::plane::webhooks::outbox;
+use crate::storage::plane::{Transaction, callers};
 use crate::storage::value::values;
 use crate::storage::{Invalid, Put, StorageError};
 use crate::tag::{InvalidProperty, PROPERTIES_MAX, PropertyClass, PropertyKey, PropertyValue};
@@ -20,9 +22,16 @@ pub(super) async fn put(
         return Ok(None);
     }
     check(tx, (tag, class, key), expected).await?;
+    let before = value_of(tx, (tag, class, key)).await?;
+    tx.note(Note {
+        object: None,
+        before: before.map(Into::into),
+        after: Some(value.into()),
+    });
     let (class, key) = (class.as_str(), key.as_str());
     let sql = "UPDATE properties SET value = ?4 WHERE tag_id = ?1 AND class = ?2 AND key = ?3";
     if tx.execute(sql, &values![tag, class, key, value]).await? > 0 {
+        outbox::tell_tag_updated(tx, tag).await?;
         return Ok(Some(Put::Set));
     }
     let present = "SELECT count(*) FROM properties WHERE tag_id = ?1 AND class = ?2";
@@ -31,6 +40,7 @@ pub(super) async fn put(
     }
     let sql = "INSERT INTO properties (tag_id, class, key, value) VALUES (?1, ?2, ?3, ?4)";
     tx.execute(sql, &values![tag, class, key, value]).await?;
+    outbox::tell_tag_updated(tx, tag).await?;
     Ok(Some(Put::New))
 }
 
@@ -39,25 +49,47 @@ pub(super) async fn delete(
     (tag, class, key): Place<'_>,
     expected: &Precondition,
 ) -> Result<Option<()>, StorageError> {
-    let exists = "SELECT 1 FROM tags WHERE id = ?1 AND deleted_at IS NULL";
-    if !tx.exists(exists, &values![tag]).await? {
+    let reached = callers::condition(tx.reach(), "experience_id");
+    let exists = format!("SELECT 1 FROM tags WHERE id = ?1 AND deleted_at IS NULL{reached}");
+    if !tx.exists(&exists, &values![tag]).await? {
         return Ok(None);
     }
     check(tx, (tag, class, key), expected).await?;
+    let Some(before) = value_of(tx, (tag, class, key)).await? else {
+        return Ok(None);
+    };
+    tx.note(Note::deleted(&before));
     let sql = "DELETE FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3";
     let values = values![tag, class.as_str(), key.as_str()];
     let removed = tx.execute(sql, &values).await?;
-    Ok((removed > 0 && touch(tx, tag).await?).then_some(()))
+    if removed == 0 || !touch(tx, tag).await? {
+        return Ok(None);
+    }
+    outbox::tell_tag_updated(tx, tag).await?;
+    Ok(Some(()))
 }
 
-/// Notes a change of a tag that is not deleted; `false` where there is none.
+/// Notes a change of a tag that is not deleted; `false` if there is none.
 async fn touch(tx: &mut dyn Transaction, tag: TagId) -> Result<bool, StorageError> {
     let now = tx.now();
-    let sql = "UPDATE tags SET updated_at = ?2 WHERE id = ?1 AND deleted_at IS NULL";
-    Ok(tx.execute(sql, &values![tag, now]).await? > 0)
+    let reached = callers::condition(tx.reach(), "experience_id");
+    let sql =
+        format!("UPDATE tags SET updated_at = ?2 WHERE id = ?1 AND deleted_at IS NULL{reached}");
+    Ok(tx.execute(&sql, &values![tag, now]).await? > 0)
 }
 
-/// Visitors write variables meanwhile, unless the row is locked.
+/// A property's value. Visitors write variables meanwhile, unless the row is locked.
+async fn value_of(
+    tx: &mut dyn Transaction,
+    (tag, class, key): Place<'_>,
+) -> Result<Option<String>, StorageError> {
+    let sql =
+        "SELECT value FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3 FOR UPDATE";
+    let values = values![tag, class.as_str(), key.as_str()];
+    let found = tx.row(sql, &values).await?;
+    found.map(|mut row| row.take()).transpose()
+}
+
 async fn check(
     tx: &mut dyn Transaction,
     (tag, class, key): Place<'_>,
@@ -66,13 +98,7 @@ async fn check(
     if *expected == Precondition::None {
         return Ok(());
     }
-    let sql =
-        "SELECT value FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3 FOR UPDATE";
-    let values = values![tag, class.as_str(), key.as_str()];
-    let value: Option<String> = match tx.row(sql, &values).await? {
-        Some(mut found) => Some(found.take()?),
-        None => None,
-    };
+    let value = value_of(tx, (tag, class, key)).await?;
     let value = value.as_deref().map(PropertyValue);
     Ok(expected.check(value.as_ref())?)
 }

@@ -4,12 +4,14 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{former, search, whole};
+use crate::audit::Note;
 use crate::id::{ExperienceId, TagId};
 use crate::storage::plane::dialect::Dialect;
-use crate::storage::plane::{self, Query, Transaction};
+use crate::storage::plane::webhooks::outbox;
+use crate::storage::plane::{self, Query, Transaction, callers};
 use crate::storage::tags::SlugOwner;
 use crate::storage::value::{Value, unreadable, values};
-use crate::storage::{Conflict, StorageError, TagEdit};
+use crate::storage::{Conflict, Invalid, Part, StorageError, TagEdit};
 use crate::tag::{PropertyClass, Tag, TagFields};
 
 /// Stores new tags, each for itself.
@@ -26,6 +28,9 @@ pub(super) async fn insert_all(
         .collect();
     let ids = insert_rows(tx, &good, simulated).await?;
     search::index(tx, &ids).await?;
+    if let ([id], [tag]) = (&*ids, &*good) {
+        tx.note(Note::created(format!("tags/{id}"), tag));
+    }
     let mut ids = ids.into_iter();
     let outcome = checked.into_iter().map(|check| match check {
         Ok(()) => ids.next().map(Ok).ok_or_else(|| unreadable("tag")),
@@ -62,10 +67,12 @@ pub(super) async fn edit(
         .await?
         .take(&after, Some(id))?;
     update_row(tx, id, &before, &after).await?;
+    tx.note(Note::changed(&before, &after));
     let text = |tag: &TagFields| (tag.name.clone(), tag.slug.clone(), tag.title.clone());
     if text(&before) != text(&after) {
         search::index(tx, &[id]).await?;
     }
+    outbox::tell_tag_updated(tx, id).await?;
     whole::tag(tx, id).await
 }
 
@@ -94,6 +101,8 @@ pub(in crate::storage::plane) struct Taken {
     /// Those that an import needs that is not finished.
     reserved: HashSet<String>,
     experiences: HashSet<ExperienceId>,
+    /// Whether a tag without an experience would be out of the caller's reach.
+    limited: bool,
 }
 
 impl Taken {
@@ -111,6 +120,7 @@ impl Taken {
             reserved: reserved.collect::<Result<_, _>>()?,
             slugs: owners(db, &slugs).await?,
             experiences: existing(db, wanted).await?,
+            limited: db.reach().limit().is_some(),
         })
     }
 
@@ -132,6 +142,9 @@ impl Taken {
         {
             return Err(missing(experience));
         }
+        if tag.experience_id.is_none() && self.limited {
+            return Err(Invalid::NoExperience.into());
+        }
         // Its id follows; until then it is nobody's who is asked for.
         let owner = SlugOwner {
             tag: itself.unwrap_or(TagId(0)),
@@ -150,7 +163,7 @@ fn missing(ExperienceId(id): ExperienceId) -> Conflict {
 }
 
 /// Refuses an experience that does not exist.
-pub(super) async fn check_experience(
+pub(in crate::storage::plane) async fn check_experience(
     db: &mut dyn Query,
     experience: ExperienceId,
 ) -> Result<(), StorageError> {
@@ -168,8 +181,10 @@ async fn existing(
     if wanted.is_empty() {
         return Ok(wanted);
     }
-    let sql = "SELECT id FROM experiences WHERE id IN ids(?1) AND deleted_at IS NULL";
-    let found = db.query(sql, &values![Value::list(wanted)]).await?;
+    let reached = callers::condition(db.reach(), "id");
+    let sql =
+        format!("SELECT id FROM experiences WHERE id IN ids(?1) AND deleted_at IS NULL{reached}");
+    let found = db.query(&sql, &values![Value::list(wanted)]).await?;
     found.into_iter().map(|mut row| row.take()).collect()
 }
 
@@ -262,7 +277,7 @@ pub(in crate::storage::plane) async fn update_row(
     }
     let properties = changed.into_iter().map(|class| (id, class, after));
     insert_properties(tx, properties).await?;
-    tx.changes_configuration();
+    tx.changes(Some(Part::Tag(id)));
     Ok(())
 }
 

@@ -8,6 +8,7 @@
 
 use crate::clock::Timestamp;
 use crate::id::TagId;
+use crate::scope::Reach;
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::search::{containing, fold, pieces};
 use crate::storage::value::Value;
@@ -40,8 +41,16 @@ impl Source {
         }
         match filter.q.as_deref().and_then(pieces) {
             Some(pieces) => Self::Search { pieces },
-            None if filter.deleted => Self::Deleted,
-            None => Self::ById,
+            None => Self::by_id(filter),
+        }
+    }
+
+    /// A walk along ids in SQLite.
+    pub(super) const fn by_id(filter: &TagFilter) -> Self {
+        if filter.deleted {
+            Self::Deleted
+        } else {
+            Self::ById
         }
     }
 
@@ -92,7 +101,7 @@ pub(super) struct Select {
 }
 
 impl Select {
-    pub(super) fn new(filter: &TagFilter, source: Source) -> Self {
+    pub(super) fn new(filter: &TagFilter, reach: &Reach, source: Source) -> Self {
         let mut select = Self {
             source,
             by_taps: false,
@@ -119,15 +128,41 @@ impl Select {
                 select.conditions.push(format!("t.{column} = {value}"));
             }
         }
+        if let Some(limit) = reach.limit() {
+            let limit = select.bind(Value::list(limit));
+            select
+                .conditions
+                .push(format!("t.experience_id IN ids({limit})"));
+        }
         if let Some(assigned) = filter.assigned {
             let null = if assigned { "NOT NULL" } else { "NULL" };
             let condition = format!("t.experience_id IS {null}");
+            select.conditions.push(condition);
+        }
+        if let Some(opened) = filter.opened {
+            let not = if opened { "" } else { "NOT " };
+            let id = select.source.id();
+            let condition = format!("{id} {not}IN (SELECT o.tag_id FROM opened_tags o)");
             select.conditions.push(condition);
         }
         if let Some(q) = &filter.q {
             select.find(q);
         }
         select
+    }
+
+    /// Leaves out all but these.
+    pub(super) fn only(&mut self, ids: impl IntoIterator<Item = TagId>) {
+        let ids = self.bind(Value::list(ids));
+        self.conditions.push(format!("t.id IN ids({ids})"));
+    }
+
+    /// Leaves out all but those with ids from `first` to `last`.
+    pub(super) fn between(&mut self, first: u64, last: u64) {
+        let id = self.source.id();
+        let (first, last) = (self.bind(first), self.bind(last));
+        self.conditions
+            .push(format!("{id} BETWEEN {first} AND {last}"));
     }
 
     /// Leaves out tags that do not have `q` in their texts.
@@ -149,9 +184,10 @@ impl Select {
     /// The ids of a piece of the list: a statement and its values.
     pub(super) fn page(
         list: &TagList,
+        reach: &Reach,
         source: Source,
     ) -> Result<(String, Vec<Value<'static>>), StorageError> {
-        let mut select = Self::new(&list.filter, source);
+        let mut select = Self::new(&list.filter, reach, source);
         let id = select.source.id();
         let (key, by_taps) = match list.order {
             TagOrder::Created | TagOrder::CreatedDescending => (id, false),
@@ -248,7 +284,7 @@ mod tests {
     use super::*;
 
     fn plan(connection: &Connection, list: &TagList, source: Source) -> String {
-        let (sql, values) = Select::page(list, source).unwrap();
+        let (sql, values) = Select::page(list, &Reach::EVERYTHING, source).unwrap();
         let mut explain = connection
             .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
             .unwrap();

@@ -1,27 +1,40 @@
 //! Tags with everything known about them.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use crate::id::TagId;
 use crate::storage::StorageError;
-use crate::storage::plane::{Query, Question, Transaction};
+use crate::storage::plane::{Query, Question, Transaction, callers};
 use crate::storage::value::{Row, Value, values};
 use crate::tag::{
     Properties, PropertyClass, PropertyKey, Slug, Status, Tag, TagFields, WidgetSettings,
 };
 
-/// Columns of a tag, for a query over [`FROM`].
-pub(in crate::storage) const COLUMNS: &str = "t.id, t.slug, t.name, t.title, t.description, \
+/// Columns of a tag as it is configured, in a table or alias `t`.
+pub(in crate::storage) const CONFIGURED: &str = "t.id, t.slug, t.name, t.title, t.description, \
     t.language_code, t.status, t.experience_id, t.verifier_enabled, t.updates_require_verified, \
     t.track_location, t.has_qr_code, t.simulated, t.location, t.widget_settings, t.created_at, \
-    t.updated_at, v.scans, v.last_at";
+    t.updated_at";
+
+/// Columns of a tag and its counts behind them, for a query over [`FROM`].
+pub(in crate::storage) static COLUMNS: LazyLock<String> =
+    LazyLock::new(|| format!("{CONFIGURED}, v.scans, v.last_at"));
 
 /// Tags, and the row of a tag's visits that stands for all clients.
 pub(in crate::storage) const FROM: &str =
     "tags t LEFT JOIN visits v ON v.tag_id = t.id AND v.client = x''";
 
 /// A tag from its [`COLUMNS`]; its properties and former slugs are empty.
-pub(in crate::storage) fn read(row: &mut Row) -> Result<Tag, StorageError> {
+fn read(row: &mut Row) -> Result<Tag, StorageError> {
+    let mut tag = configured(row)?;
+    tag.scan_count = row.take::<Option<u64>>()?.unwrap_or_default();
+    tag.last_scan_at = row.take()?;
+    Ok(tag)
+}
+
+/// A tag from the columns [`CONFIGURED`]; its counts are empty, too.
+pub(in crate::storage) fn configured(row: &mut Row) -> Result<Tag, StorageError> {
     let id = row.take()?;
     let mut fields = TagFields {
         slug: row.text("slug", |slug| Slug::parse(slug).ok())?,
@@ -50,8 +63,9 @@ pub(in crate::storage) fn read(row: &mut Row) -> Result<Tag, StorageError> {
         fields,
         former_slugs: Vec::new(),
         simulated,
-        scan_count: row.take::<Option<u64>>()?.unwrap_or_default(),
-        last_scan_at: row.take()?,
+        scan_count: 0,
+        last_scan_at: None,
+        opened_at: None,
         created_at,
         updated_at,
     })
@@ -95,9 +109,12 @@ pub(super) async fn stored(
         return Ok(Vec::new());
     }
     let wanted = values![Value::list(ids)];
-    let sql =
-        format!("SELECT {COLUMNS}, t.deleted_at IS NOT NULL FROM {FROM} WHERE t.id IN ids(?1)");
-    let asked: [Question<'_>; 3] = [
+    let columns = &*COLUMNS;
+    let reached = callers::condition(db.reach(), "t.experience_id");
+    let sql = format!(
+        "SELECT {columns}, t.deleted_at IS NOT NULL FROM {FROM} WHERE t.id IN ids(?1){reached}"
+    );
+    let asked: [Question<'_>; 4] = [
         (&sql, &wanted),
         (
             "SELECT tag_id, class, key, value FROM properties WHERE tag_id IN ids(?1)",
@@ -106,6 +123,10 @@ pub(super) async fn stored(
         (
             "SELECT tag_id, slug FROM former_slugs WHERE tag_id IN ids(?1)
              ORDER BY replaced_at DESC, slug DESC",
+            &wanted,
+        ),
+        (
+            "SELECT tag_id, at FROM opened_tags WHERE tag_id IN ids(?1)",
             &wanted,
         ),
     ];
@@ -128,6 +149,12 @@ pub(super) async fn stored(
         if let Some((tag, _)) = tags.get_mut(&tag) {
             let slug = row.text("slug", |slug| Slug::parse(slug).ok())?;
             tag.former_slugs.push(slug);
+        }
+    }
+    for mut row in next() {
+        let tag: TagId = row.take()?;
+        if let Some((tag, _)) = tags.get_mut(&tag) {
+            tag.opened_at = row.take()?;
         }
     }
     Ok(ids.iter().filter_map(|id| tags.remove(id)).collect())

@@ -2,6 +2,8 @@
 
 use super::history::walk;
 use crate::id::{InteractionId, TagId};
+use crate::storage::interactions::NO_TAG;
+use crate::storage::plane::dialect::Dialect;
 use crate::storage::postgres::row;
 use crate::storage::postgres::transaction::Write;
 use crate::storage::{StorageError, traces};
@@ -9,12 +11,21 @@ use crate::storage::{StorageError, traces};
 /// Rows erased in one step.
 const BATCH: usize = 1_000;
 
-pub(super) async fn visitors(write: &Write, tag: TagId) -> Result<Option<bool>, StorageError> {
-    let exists = write
-        .row("SELECT FROM tags WHERE id = $1", &[&tag.0])
-        .await?;
-    if exists.is_none() {
-        return Ok(None);
+pub(super) async fn visitors(
+    write: &Write,
+    tag: Option<TagId>,
+) -> Result<Option<bool>, StorageError> {
+    if let Some(tag) = tag {
+        let exists = write
+            .row("SELECT FROM tags WHERE id = $1", &[&tag.0])
+            .await?;
+        if exists.is_none() {
+            return Ok(None);
+        }
+    }
+    let tag = tag.unwrap_or(NO_TAG);
+    for sql in traces::OF_TAG {
+        write.run(&Dialect::Postgres.say(sql), &[&tag.0]).await?;
     }
     // The row of the empty client stands for all: the tag's counts. Taps lock it
     // first, and so does this.

@@ -7,6 +7,7 @@ use super::tag_names;
 use crate::clock::Timestamp;
 use crate::id::{InteractionId, TagId};
 use crate::interaction::Interaction;
+use crate::scope::Reach;
 use crate::storage::postgres::row;
 use crate::storage::postgres::session::Session;
 use crate::storage::{InteractionFilter, LOOKED_AT_MAX, StorageError, Stretch};
@@ -115,6 +116,7 @@ async fn newest_of(session: &Session, tag: TagId) -> Result<Option<InteractionId
 pub(super) async fn stretch(
     session: &Session,
     filter: &InteractionFilter,
+    reach: &Reach,
     from: Option<InteractionId>,
     limit: usize,
 ) -> Result<Stretch, StorageError> {
@@ -122,13 +124,13 @@ pub(super) async fn stretch(
     let mut found = Vec::new();
     let mut next = None;
     let ids_since = ids_since(filter.since, filter.world);
-    walk(session, filter.tag_id, from, ids_since, |interaction| {
+    walk(session, filter.history(), from, ids_since, |interaction| {
         if found.len() == limit || looked_at == LOOKED_AT_MAX {
             next = Some(interaction.id);
             return false;
         }
         looked_at += 1;
-        if filter.selects(&interaction) {
+        if interaction.is_within(reach) && filter.selects(&interaction) {
             found.push(interaction);
         }
         true
@@ -136,7 +138,7 @@ pub(super) async fn stretch(
     .await?;
     let mut tags: Vec<i64> = found
         .iter()
-        .map(|interaction| interaction.tag_id.0)
+        .filter_map(|interaction| Some(interaction.tag_id?.0))
         .collect();
     tags.sort_unstable();
     tags.dedup();
@@ -146,8 +148,11 @@ pub(super) async fn stretch(
         .map(|name| (name.tag_id, name))
         .collect();
     let found = found.into_iter().map(|interaction| {
-        let name = names.get(&interaction.tag_id).cloned();
-        Ok((interaction, name.ok_or_else(|| row::unreadable("tag"))?))
+        let name = interaction.tag_id.map(|tag| {
+            let name = names.get(&tag).cloned();
+            name.ok_or_else(|| row::unreadable("tag"))
+        });
+        Ok((interaction, name.transpose()?))
     });
     Ok(Stretch {
         found: found.collect::<Result<_, StorageError>>()?,

@@ -28,7 +28,7 @@ pub(super) async fn read(
         world,
     };
     let (counter_gaps, unset_tags, complete) = sample.totals(session).await?;
-    let (factory_keys, used_up) = inlays(session, world).await?;
+    let (factory_keys, used_up, opened_tags) = standing(session, world).await?;
     Ok(Overview {
         counts: counts(session, since, until, world).await?,
         top_tags: sample.top_tags(session).await?,
@@ -37,6 +37,7 @@ pub(super) async fn read(
         complete,
         factory_keys,
         used_up,
+        opened_tags,
     })
 }
 
@@ -96,7 +97,7 @@ static TOP: LazyLock<String> = LazyLock::new(|| {
     format!(
         "{SAMPLE}
          SELECT t.id, t.slug, t.name, top.taps FROM (
-             SELECT tag_id, count(*) AS taps FROM sample GROUP BY tag_id ORDER BY taps DESC, tag_id LIMIT $6
+             SELECT tag_id, count(*) AS taps FROM sample WHERE tag_id <> 0 GROUP BY tag_id ORDER BY taps DESC, tag_id LIMIT $6
          ) top JOIN tags t ON t.id = top.tag_id ORDER BY top.taps DESC, t.id"
     )
 });
@@ -140,17 +141,24 @@ impl Sample {
     }
 }
 
-/// How many inlays have factory keys, and how many are used up.
-async fn inlays(session: &Session, world: World) -> Result<(u64, u64), StorageError> {
+/// How many inlays have factory keys, how many are used up, and how many tags were seen open.
+async fn standing(session: &Session, world: World) -> Result<(u64, u64, u64), StorageError> {
     let counts = session
         .one(
             "SELECT (SELECT count(*) FROM inlays WHERE factory_keys AND deleted_at IS NULL
                         AND ($1::BOOLEAN IS NULL OR simulated = $1)),
                     (SELECT count(*) FROM counters c JOIN inlays i ON i.id = c.inlay_id
-                     WHERE c.last = $2 AND i.deleted_at IS NULL AND ($1 IS NULL OR i.simulated = $1))",
-            &[&world.simulated(), &i64::from(COUNTER_MAX)],
+                     WHERE (c.last = $2 AND i.technology NOT IN ('sic43nt', 'sic43s1') OR c.last = $3)
+                        AND i.deleted_at IS NULL AND ($1 IS NULL OR i.simulated = $1)),
+                    (SELECT count(*) FROM opened_tags o JOIN tags t ON t.id = o.tag_id
+                     WHERE t.deleted_at IS NULL AND ($1 IS NULL OR t.simulated = $1))",
+            &[
+                &world.simulated(),
+                &i64::from(COUNTER_MAX),
+                &i64::from(u32::MAX),
+            ],
         )
         .await?;
     let number = |index| column::<i64>(&counts, index).map(i64::unsigned_abs);
-    Ok((number(0)?, number(1)?))
+    Ok((number(0)?, number(1)?, number(2)?))
 }

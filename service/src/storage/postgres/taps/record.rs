@@ -11,6 +11,7 @@ use crate::interaction::{
 };
 use crate::storage::Event;
 use crate::storage::StorageError;
+use crate::storage::interactions::NO_TAG;
 use crate::storage::postgres::node::{Attempts, Node};
 use crate::storage::postgres::row::{self, column};
 use crate::storage::postgres::session::{Parameters, Session};
@@ -124,7 +125,7 @@ impl<'a> Columns<'a> {
         let wide = |number: Option<u32>| number.map(i64::from);
         Self {
             ids: column(taps, |tap| tap.id.0),
-            tags: column(taps, |tap| tap.tag_id.0),
+            tags: column(taps, |tap| tap.tag_id.unwrap_or(NO_TAG).0),
             inlays: column(taps, |tap| tap.claim.inlay_id().map(|id| id.0)),
             key_versions: column(taps, |tap| code(tap).map(|(version, ..)| version)),
             counters: column(taps, |tap| match code(tap) {

@@ -2,7 +2,7 @@
 
 use std::hash::Hash;
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::{Connection, OptionalExtension as _, Statement};
 
 use super::changes::{Changes, Staged};
 use super::layer::Layer;
@@ -17,8 +17,16 @@ pub(in crate::storage::sqlite) trait Entry: Copy + 'static {
     /// What its row is found by. Keys are ordered as rows lie.
     type Key: Copy + Ord + Hash;
 
+    /// The statement of [`Self::find`].
+    const FIND: &'static str;
+
     /// What the row says, and its `folded_to`.
-    fn load(connection: &Connection, key: Self::Key) -> rusqlite::Result<Option<(Self, i64)>>;
+    fn find(find: &mut Statement<'_>, key: Self::Key) -> rusqlite::Result<Option<(Self, i64)>>;
+
+    /// The same of one row.
+    fn load(connection: &Connection, key: Self::Key) -> rusqlite::Result<Option<(Self, i64)>> {
+        Self::find(&mut *connection.prepare_cached(Self::FIND)?, key)
+    }
 
     /// Writes the row, which has every tap of its key up to `folded_to`.
     fn store(self, connection: &Connection, key: Self::Key, folded_to: i64)
@@ -76,26 +84,24 @@ impl Counter {
 impl Entry for Counter {
     type Key = InlayId;
 
-    fn load(connection: &Connection, inlay: InlayId) -> rusqlite::Result<Option<(Self, i64)>> {
-        connection
-            .prepare_cached(
-                "SELECT key_version, last, seen, risen_on, risen, folded_to FROM counters
-                 WHERE inlay_id = ?1",
-            )?
-            .query_row([inlay.0], |row| {
-                let state = CounterState {
-                    last: row.get(1)?,
-                    seen: row.get::<_, i64>(2)?.cast_unsigned(),
-                };
-                let counter = Self {
-                    key_version: row.get(0)?,
-                    state,
-                    day: row.get(3)?,
-                    risen: row.get(4)?,
-                };
-                Ok((counter, row.get(5)?))
-            })
-            .optional()
+    const FIND: &'static str = "SELECT key_version, last, seen, risen_on, risen, folded_to
+         FROM counters WHERE inlay_id = ?1";
+
+    fn find(find: &mut Statement<'_>, inlay: InlayId) -> rusqlite::Result<Option<(Self, i64)>> {
+        find.query_row([inlay.0], |row| {
+            let state = CounterState {
+                last: row.get(1)?,
+                seen: row.get::<_, i64>(2)?.cast_unsigned(),
+            };
+            let counter = Self {
+                key_version: row.get(0)?,
+                state,
+                day: row.get(3)?,
+                risen: row.get(4)?,
+            };
+            Ok((counter, row.get(5)?))
+        })
+        .optional()
     }
 
     fn store(
@@ -207,21 +213,19 @@ impl Visit {
 impl Entry for Visit {
     type Key = Visitor;
 
-    fn load(connection: &Connection, visitor: Visitor) -> rusqlite::Result<Option<(Self, i64)>> {
-        connection
-            .prepare_cached(
-                "SELECT scans, last_at, last_interaction, folded_to FROM visits
-                 WHERE tag_id = ?1 AND client = ?2",
-            )?
-            .query_row((visitor.tag, visitor.client_bytes()), |row| {
-                let visit = Self {
-                    scans: row.get(0)?,
-                    last_at: Timestamp::from_millis(row.get(1)?),
-                    last_interaction: InteractionId(row.get(2)?),
-                };
-                Ok((visit, row.get(3)?))
-            })
-            .optional()
+    const FIND: &'static str = "SELECT scans, last_at, last_interaction, folded_to
+         FROM visits WHERE tag_id = ?1 AND client = ?2";
+
+    fn find(find: &mut Statement<'_>, visitor: Visitor) -> rusqlite::Result<Option<(Self, i64)>> {
+        find.query_row((visitor.tag, visitor.client_bytes()), |row| {
+            let visit = Self {
+                scans: row.get(0)?,
+                last_at: Timestamp::from_millis(row.get(1)?),
+                last_interaction: InteractionId(row.get(2)?),
+            };
+            Ok((visit, row.get(3)?))
+        })
+        .optional()
     }
 
     fn store(
@@ -301,16 +305,14 @@ impl Taps {
 impl Entry for Taps {
     type Key = Hour;
 
-    fn load(connection: &Connection, hour: Hour) -> rusqlite::Result<Option<(Self, i64)>> {
-        connection
-            .prepare_cached(
-                "SELECT taps, folded_to FROM tap_counts
-                 WHERE hour = ?1 AND reason = ?2 AND simulated = ?3",
-            )?
-            .query_row((hour.number, hour.reason.as_str(), hour.simulated), |row| {
-                Ok((Self(row.get(0)?), row.get(1)?))
-            })
-            .optional()
+    const FIND: &'static str = "SELECT taps, folded_to
+         FROM tap_counts WHERE hour = ?1 AND reason = ?2 AND simulated = ?3";
+
+    fn find(find: &mut Statement<'_>, hour: Hour) -> rusqlite::Result<Option<(Self, i64)>> {
+        find.query_row((hour.number, hour.reason.as_str(), hour.simulated), |row| {
+            Ok((Self(row.get(0)?), row.get(1)?))
+        })
+        .optional()
     }
 
     fn store(self, connection: &Connection, hour: Hour, folded_to: i64) -> rusqlite::Result<()> {

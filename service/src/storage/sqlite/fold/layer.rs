@@ -49,6 +49,11 @@ impl<E: Entry> Layer<E> {
         all.map(|(key, entry)| (*key, *entry))
     }
 
+    /// Entries that are newer than their rows.
+    pub(super) fn dirty_entries(&self) -> impl Iterator<Item = (E::Key, E)> {
+        self.dirty.iter().map(|(key, entry)| (*key, *entry))
+    }
+
     pub(super) fn dirty_len(&self) -> usize {
         self.dirty.len()
     }

@@ -33,6 +33,8 @@ struct Appended {
 
 /// The state as the process before this one left it, however it ended.
 pub(in crate::storage::sqlite) fn recover(connection: &Connection) -> Result<Folded, StorageError> {
+    // One transaction: each of a million lookups would lock and unlock the file by itself.
+    let connection = &connection.unchecked_transaction()?;
     let (mark, seq): (i64, i64) =
         connection.query_row("SELECT up_to, seq FROM folded", [], |r| {
             Ok((r.get(0)?, r.get(1)?))
@@ -128,10 +130,11 @@ fn replay<E: Entry>(
         .filter_map(|tap| Some((key(tap)?, tap)))
         .collect();
     taps.sort_unstable_by_key(|(key, tap)| (*key, tap.seq));
+    let mut find = connection.prepare(E::FIND)?;
     let mut entries = Vec::new();
     for taps in taps.chunk_by(|(one, _), (other, _)| one == other) {
         let key = taps[0].0;
-        let (mut entry, folded_to) = match E::load(connection, key)? {
+        let (mut entry, folded_to) = match E::find(&mut find, key)? {
             Some((entry, folded_to)) => (Some(entry), folded_to),
             None => (None, 0),
         };

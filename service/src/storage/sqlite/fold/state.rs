@@ -107,6 +107,14 @@ impl Folded {
         visit.map(|visit| visit.last_interaction)
     }
 
+    /// What is known of all clients together, for each tag that is newer than its row.
+    pub(in crate::storage::sqlite) fn everyone(&self) -> Vec<(TagId, Visit)> {
+        let state = self.state();
+        let entries = state.visits.dirty_entries();
+        let all = entries.filter(|(visitor, _)| visitor.is_everyone());
+        all.map(|(visitor, visit)| (visitor.tag(), visit)).collect()
+    }
+
     /// The taps of these hours that are in memory. Rows are to be read after this.
     pub(in crate::storage::sqlite) fn hours(
         &self,

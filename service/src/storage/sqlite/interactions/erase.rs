@@ -4,6 +4,7 @@ use rusqlite::Connection;
 
 use super::tag_history;
 use crate::id::{InteractionId, TagId};
+use crate::storage::interactions::NO_TAG;
 use crate::storage::sqlite::fold::{Visit, Visitor};
 use crate::storage::sqlite::writer::Write;
 use crate::storage::{StorageError, traces};
@@ -11,13 +12,20 @@ use crate::storage::{StorageError, traces};
 /// Rows erased in one step.
 const BATCH: usize = 1_000;
 
-pub(super) fn visitors(write: &mut Write<'_>, tag: TagId) -> Result<Option<bool>, StorageError> {
+pub(super) fn visitors(
+    write: &mut Write<'_>,
+    tag: Option<TagId>,
+) -> Result<Option<bool>, StorageError> {
     let connection = write.connection;
-    let exists = connection
-        .prepare_cached("SELECT 1 FROM tags WHERE id = ?1")?
-        .exists([tag.0])?;
-    if !exists {
-        return Ok(None);
+    if let Some(tag) = tag {
+        let mut find = connection.prepare_cached("SELECT 1 FROM tags WHERE id = ?1")?;
+        if !find.exists([tag.0])? {
+            return Ok(None);
+        }
+    }
+    let tag = tag.unwrap_or(NO_TAG);
+    for sql in traces::OF_TAG {
+        connection.prepare_cached(sql)?.execute([tag.0])?;
     }
     write.fold.forget_clients(tag);
     // The row of the empty client stands for all: the tag's counts.

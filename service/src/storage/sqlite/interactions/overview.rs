@@ -27,6 +27,7 @@ pub(super) fn read(
 ) -> Result<Overview, StorageError> {
     let sample = sample(connection, since, until, world)?;
     let (factory_keys, used_up) = inlays(connection, world)?;
+    let opened_tags = opened_tags(connection, world)?;
     Ok(Overview {
         counts: counts(connection, folded, since, until, world)?,
         top_tags: top_tags(connection, &sample.taps)?,
@@ -35,6 +36,7 @@ pub(super) fn read(
         complete: sample.complete,
         factory_keys,
         used_up,
+        opened_tags,
     })
 }
 
@@ -114,9 +116,11 @@ fn sample(
 
 impl Sample {
     fn take(&mut self, interaction: &Interaction) {
-        *self.taps.entry(interaction.tag_id).or_default() += 1;
-        if interaction.experience.is_none() {
-            self.without_experience.insert(interaction.tag_id);
+        if let Some(tag) = interaction.tag_id {
+            *self.taps.entry(tag).or_default() += 1;
+            if interaction.experience.is_none() {
+                self.without_experience.insert(tag);
+            }
         }
         if interaction.verdict.missed_reads() > 0 {
             self.counter_gaps += 1;
@@ -148,6 +152,16 @@ fn unset_tags(connection: &Connection, tags: &HashSet<TagId>) -> Result<u64, Sto
     Ok(count)
 }
 
+/// How many tags were seen open.
+fn opened_tags(connection: &Connection, world: World) -> Result<u64, StorageError> {
+    let sql = "SELECT count(*) FROM opened_tags o JOIN tags t ON t.id = o.tag_id
+         WHERE t.deleted_at IS NULL AND (?1 IS NULL OR t.simulated = ?1)";
+    let count: i64 = connection
+        .prepare_cached(sql)?
+        .query_row([world.simulated()], |row| row.get(0))?;
+    Ok(count.unsigned_abs())
+}
+
 /// How many inlays have factory keys, and how many are used up.
 fn inlays(connection: &Connection, world: World) -> Result<(u64, u64), StorageError> {
     let (factory_keys, used_up): (i64, i64) = connection
@@ -155,9 +169,10 @@ fn inlays(connection: &Connection, world: World) -> Result<(u64, u64), StorageEr
             "SELECT (SELECT count(*) FROM inlays WHERE factory_keys AND deleted_at IS NULL
                         AND (?1 IS NULL OR simulated = ?1)),
                     (SELECT count(*) FROM counters c JOIN inlays i ON i.id = c.inlay_id
-                     WHERE c.last = ?2 AND i.deleted_at IS NULL AND (?1 IS NULL OR i.simulated = ?1))",
+                     WHERE (c.last = ?2 AND i.technology NOT IN ('sic43nt', 'sic43s1') OR c.last = ?3)
+                        AND i.deleted_at IS NULL AND (?1 IS NULL OR i.simulated = ?1))",
         )?
-        .query_row((world.simulated(), COUNTER_MAX), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        .query_row((world.simulated(), COUNTER_MAX, u32::MAX), |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (factory_keys, used_up) = (factory_keys.unsigned_abs(), used_up.unsigned_abs());
     Ok((factory_keys, used_up))
 }

@@ -8,12 +8,15 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 use url::Url;
 
 use super::{OpenError, newest_known};
+use crate::audit::{Check, Ends, Fault};
 use crate::clock::Timestamp;
-use crate::storage::Examination;
+use crate::storage::plane::audit;
 use crate::storage::sqlite::connection::APPLICATION_ID;
+use crate::storage::sqlite::plane::row;
 use crate::storage::sqlite::{any_wrapped_key, transfer};
 use crate::storage::transfer::mark;
 use crate::storage::transfer::schema::{LEFT_OUT_SQLITE, missing};
+use crate::storage::{Examination, StorageError};
 
 /// Refuses to serve what was moved to another database.
 fn refuse_moved(path: &Path) -> Result<(), OpenError> {
@@ -95,6 +98,38 @@ pub(in crate::storage::sqlite) fn look_into(path: &Path) -> Result<Examination, 
             Vec::new()
         },
     })
+}
+
+/// What is wrong with the audit log of the database at `path`, if anything is. Nothing is written
+/// to it, and its owner may be at work.
+pub fn check_audit(path: &Path) -> Result<Option<Fault>, OpenError> {
+    let failed = |error: StorageError| OpenError::Damaged(path.to_owned(), error.to_string());
+    let connection = open_read_only(path)?;
+    let log = connection.unchecked_transaction()?;
+    check_rows(&log).map_err(failed)
+}
+
+fn check_rows(log: &Connection) -> Result<Option<Fault>, StorageError> {
+    let there = "SELECT 1 FROM sqlite_schema WHERE name = 'audit_ends'";
+    if !log.prepare(there)?.exists([])? {
+        // The database is of before the log.
+        return Ok(None);
+    }
+    let mut ends = log.prepare(audit::ENDS)?;
+    let mut ends = ends.query([])?;
+    let ends = match ends.next()? {
+        Some(found) => audit::read_ends(row(found)?)?,
+        None => Ends::NONE,
+    };
+    let mut check = Check::begin(ends);
+    let mut rows = log.prepare(audit::ROWS)?;
+    let mut rows = rows.query([check.checked(), i64::MAX])?;
+    while let Some(found) = rows.next()? {
+        if let Err(fault) = check.row(&audit::read(row(found)?)?) {
+            return Ok(Some(fault));
+        }
+    }
+    Ok(check.end().err())
 }
 
 fn missing_tables(connection: &Connection) -> rusqlite::Result<Vec<&'static str>> {

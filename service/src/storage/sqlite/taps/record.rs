@@ -13,6 +13,7 @@ use crate::interaction::{
 };
 use crate::storage::Event;
 use crate::storage::StorageError;
+use crate::storage::interactions::NO_TAG;
 use crate::storage::plane::counters::{day, judge, show};
 use crate::storage::sqlite::fold::{Counter, Folding, Hour, Taps, Visit, Visitor};
 use crate::storage::sqlite::writer::Write;
@@ -52,6 +53,16 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
         visit,
         seq,
     )?;
+    if let Some(tag) = tap.tag_id
+        && tap.tamper.is_some_and(Tamper::is_broken)
+    {
+        // The first of them counts.
+        connection
+            .prepare_cached(
+                "INSERT OR IGNORE INTO opened_tags (tag_id, at, interaction_id) VALUES (?1, ?2, ?3)",
+            )?
+            .execute((tag.0, at.millis(), tap.id.0))?;
+    }
     if let Some(key) = &tap.key {
         connection
             .prepare_cached(
@@ -86,8 +97,8 @@ fn accept(
     let (verdict, moved) = judge(present.map(|present| present.state), counter);
     if let Some(state) = moved {
         let counter = Counter::accepted(present, key_version, state);
-        if state.last == COUNTER_MAX {
-            // Once in an inlay's life. The overview counts these rows.
+        if [COUNTER_MAX, u32::MAX].contains(&state.last) {
+            // Once or twice in an inlay's life: SIC43 chips have 32 bits. The overview counts these rows.
             fold.put(inlay, counter)?;
         } else {
             fold.set(inlay, counter);
@@ -134,8 +145,9 @@ fn visit(
     tap: &NewInteraction,
     at: Timestamp,
 ) -> Result<BeforeTap, StorageError> {
-    let everyone = Visitor::everyone(tap.tag_id);
-    let client = Visitor::client(tap.tag_id, tap.client);
+    let tag = tap.tag_id.unwrap_or(NO_TAG);
+    let everyone = Visitor::everyone(tag);
+    let client = Visitor::client(tag, tap.client);
     let all: Option<Visit> = fold.get(everyone)?;
     let this_client: Option<Visit> = match all {
         Some(_) => fold.get(client)?,
@@ -173,7 +185,7 @@ fn insert_interaction(
         .execute(rusqlite::params![
             tap.id.0,
             at.millis(),
-            tap.tag_id.0,
+            tap.tag_id.unwrap_or(NO_TAG).0,
             visit.previous,
             inlay_id,
             uid,

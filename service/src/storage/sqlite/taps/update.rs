@@ -6,14 +6,17 @@ use std::sync::LazyLock;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{KEY_COLUMNS, key_row};
-use crate::id::TagId;
-use crate::interaction::Change;
+use crate::clock::Timestamp;
+use crate::id::{InteractionId, TagId};
+use crate::interaction::{Change, TagName};
 use crate::rolling_key::{IssuedKey, Presented};
 use crate::storage::Event;
+use crate::storage::plane::webhooks::outbox::{INSERT, WANTED};
 use crate::storage::sqlite::row::unreadable;
 use crate::storage::sqlite::writer::Write;
 use crate::storage::{StorageError, UpdateRefusal, Updated, VariableUpdate};
 use crate::tag::PropertyClass;
+use crate::webhook::{EventKind, TagUpdated};
 
 /// Consumes the key and writes the variables, or says why not.
 pub(super) fn variables(
@@ -60,6 +63,7 @@ pub(super) fn variables(
     connection
         .prepare_cached("INSERT INTO updates (interaction_id, at, changes) VALUES (?1, ?2, ?3)")?
         .execute((held.id, now.millis(), json))?;
+    tell_webhooks(write, &held, update.id, now, &changes)?;
     write.tell(Event::Update {
         interaction_id: update.id,
         tag_id: held.tag_id,
@@ -68,6 +72,46 @@ pub(super) fn variables(
         simulated: held.simulated,
     });
     Ok(Updated::Done(changes))
+}
+
+/// Stores the event for webhooks, if an endpoint gets such events. PostgreSQL has a trigger.
+fn tell_webhooks(
+    write: &Write<'_>,
+    held: &Held,
+    interaction: InteractionId,
+    now: Timestamp,
+    changes: &[Change],
+) -> Result<(), StorageError> {
+    let kind = EventKind::TagUpdated.as_str();
+    if !write.connection.prepare_cached(WANTED)?.exists([kind])? {
+        return Ok(());
+    }
+    let (slug, tag_name, experience): (String, String, Option<i64>) = write
+        .connection
+        .prepare_cached("SELECT slug, name, experience_id FROM tags WHERE id = ?1")?
+        .query_row([held.tag_id.0], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+    let data = TagUpdated {
+        tag: TagName {
+            tag_id: held.tag_id,
+            slug,
+            tag_name,
+        },
+        interaction_id: Some(interaction),
+        changes: changes.to_vec(),
+        simulated: held.simulated,
+    };
+    let data = serde_json::to_string(&data).map_err(|_| unreadable("event"))?;
+    write.connection.prepare_cached(INSERT)?.execute((
+        now.millis(),
+        kind,
+        held.tag_id.0,
+        experience,
+        held.simulated,
+        data,
+    ))?;
+    Ok(())
 }
 
 /// What stands behind a key at this moment.

@@ -29,6 +29,11 @@ const INLAY: [&str; 11] = [
     "master_key_id",
 ];
 
+/// Whether the column with this name is one of a tag.
+pub(in super::super) fn is_of_tag(name: &str) -> bool {
+    matches!(Column::parse(name), Some(Column::Tag(_)))
+}
+
 /// The column of a URL template's name.
 pub(in super::super) const TEMPLATE: &str = "template";
 
@@ -37,7 +42,7 @@ pub(in super::super) const EXPERIENCE: &str = "experience";
 
 impl Column {
     /// The column with this name.
-    pub(super) fn parse(name: &str) -> Option<Self> {
+    pub(in super::super) fn parse(name: &str) -> Option<Self> {
         if name == EXPERIENCE {
             return Some(Self::Experience);
         }

@@ -1,18 +1,20 @@
 //! Reading a file: the separator, the header, the rows.
 
 use std::collections::HashSet;
-use std::io::Cursor;
 use std::sync::Arc;
 
-use axum::body::Bytes;
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::column::Column;
+use crate::http::body::Chunks;
 use crate::plural::counted;
 use crate::tag::cell::Cell;
 
 /// Most columns in a file.
 const COLUMNS_MAX: usize = 1_000;
+
+/// How far the separator is looked for, in bytes: more than a header with every column has.
+const HEADER_MAX: usize = 1024 * 1024;
 
 /// A file whose header is read.
 pub(in super::super) struct Table {
@@ -34,7 +36,7 @@ pub(in super::super) struct Row {
 
 impl Table {
     /// Reads the header. A mistake in it is a sentence for people.
-    pub(in super::super) fn open(file: Bytes) -> Result<Self, String> {
+    pub(in super::super) fn open(file: Chunks) -> Result<Self, String> {
         let mut lines = Lines::new(file);
         let Some(header) = lines.next() else {
             return Err("The file is empty. It begins with a row of column names.".to_owned());
@@ -98,34 +100,37 @@ fn decode(record: &ByteRecord, name: impl Fn(usize) -> String) -> Cells {
     cells.collect()
 }
 
+/// The separator of a file, by its header.
+pub(in super::super) fn separator(file: &Chunks) -> u8 {
+    let header = file.peek();
+    let header = header.take_while(|byte| !matches!(byte, b'\n' | b'\r'));
+    let header: Vec<_> = header.take(HEADER_MAX).collect();
+    let cells = |separator| header.split(|byte| *byte == separator).count();
+    if cells(b';') > cells(b',') {
+        b';'
+    } else {
+        b','
+    }
+}
+
 /// The rows that are not empty, with their numbers.
 struct Lines {
-    reader: Reader<Cursor<Bytes>>,
+    reader: Reader<Chunks>,
     number: u32,
 }
 
 impl Lines {
-    fn new(file: Bytes) -> Self {
+    fn new(mut file: Chunks) -> Self {
         const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-        let file = match file.strip_prefix(BYTE_ORDER_MARK) {
-            Some(rest) => file.slice_ref(rest),
-            None => file,
-        };
-        let header = file.split(|byte| matches!(byte, b'\n' | b'\r')).next();
-        let cells = |separator| {
-            let header = header.unwrap_or_default();
-            header.split(|byte| *byte == separator).count()
-        };
-        let separator = if cells(b';') > cells(b',') {
-            b';'
-        } else {
-            b','
-        };
+        if file.peek().take(3).eq(BYTE_ORDER_MARK.iter().copied()) {
+            file.skip(BYTE_ORDER_MARK.len());
+        }
+        let separator = separator(&file);
         let reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .delimiter(separator)
-            .from_reader(Cursor::new(file));
+            .from_reader(file);
         Self { reader, number: 0 }
     }
 }
@@ -158,9 +163,14 @@ impl Iterator for Lines {
 mod tests {
     use super::*;
     use crate::tag::TagColumn;
+    use axum::body::Bytes;
+
+    fn chunks(file: impl AsRef<[u8]>) -> Chunks {
+        Bytes::copy_from_slice(file.as_ref()).into()
+    }
 
     fn rows(file: &str) -> Vec<(u32, Cells)> {
-        let table = Table::open(Bytes::from(file.to_owned())).unwrap();
+        let table = Table::open(chunks(file)).unwrap();
         table.map(|row| (row.number, row.cells)).collect()
     }
 
@@ -208,23 +218,23 @@ mod tests {
             ("name,name\n", "\"name\" is there twice"),
             ("name,attribute:a b\n", "no column \"attribute:a b\""),
         ] {
-            let refused = Table::open(Bytes::from(file.to_owned())).err().unwrap();
+            let refused = Table::open(chunks(file)).err().unwrap();
             assert!(refused.contains(part), "{refused}");
         }
-        let utf16 = Table::open(Bytes::from_static(b"\xff\xfen\0a\0m\0e\0")).err();
+        let utf16 = Table::open(chunks(b"\xff\xfen\0a\0m\0e\0")).err();
         assert!(utf16.unwrap().contains("Column 1 is not UTF-8"));
     }
 
     #[test]
     fn text_of_another_encoding_is_named() {
-        let file = Bytes::from_static(b"name,title\nK\xe4se,b\n");
+        let file = chunks(b"name,title\nK\xe4se,b\n");
         let row = Table::open(file).unwrap().next().unwrap();
         assert_eq!(row.cells, Err("Cell 1 is not UTF-8 text.".to_owned()));
     }
 
     #[test]
     fn columns_stand_in_the_order_of_the_file() {
-        let table = Table::open(Bytes::from_static(b"title,uid,name\n")).unwrap();
+        let table = Table::open(chunks("title,uid,name\n")).unwrap();
         let expected = [
             Column::Tag(TagColumn::Title),
             Column::Inlay("uid"),

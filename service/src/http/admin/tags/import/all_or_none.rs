@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 
 use super::answer::{Outcome, RowResult};
 use super::run::done;
+use crate::caller;
 use crate::id::ImportId;
 use crate::storage::{Conflict, ImportRow, Imported, Staged, Storage, StorageError, finish_import};
 
@@ -56,7 +57,7 @@ impl Staging {
         let (sender, applied) = mpsc::unbounded_channel();
         if let Some(import) = self.import.take() {
             // Whether the caller listens or not.
-            tokio::spawn(apply(Arc::clone(&self.storage), import, sender));
+            caller::spawn(apply(Arc::clone(&self.storage), import, sender));
         }
         Ok(Applying {
             results: results.into_iter(),
@@ -68,7 +69,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // Where the service is ending, or this fails, housekeeping does it.
+        // If the service is ending, or this fails, housekeeping does it.
         if let Some(import) = self.import.take()
             && let Ok(runtime) = Handle::try_current()
         {

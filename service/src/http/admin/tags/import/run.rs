@@ -1,94 +1,61 @@
 //! An import at work.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use axum::body::Bytes;
-use http_body_util::channel::Sender;
-
-use super::super::csv::{Row, Table};
 use super::super::warning;
 use super::all_or_none::{Applying, Staging};
-use super::answer::{ImportResult, Outcome, RowResult, Saved};
-use super::experiences::Experiences;
-use super::row::{Parsed, Reader};
+use super::answer::{Outcome, RowResult, Saved};
+use super::reading::{Read, Reading};
 use super::{ImportQuery, Mode, OnError};
-use crate::http::error::ApiError;
-use crate::inlay::Uid;
 use crate::service::Service;
-use crate::storage::{Conflict, ImportRow, Imported, Put, ROWS_AT_ONCE, Staged, StorageError};
+use crate::storage::{Conflict, ImportRow, Imported, Put, Staged, StorageError};
 use crate::tag::{Slug, TagColumn};
 
-/// Results sent at once.
-const SENT_AT_ONCE: usize = 500;
-
-/// A row of the file, or why it is none that can be stored.
-struct Read {
-    number: u32,
-    row: Result<Arc<ImportRow>, String>,
-    warning: Option<String>,
-}
-
+/// Stores the rows of a file, piece by piece.
 pub(super) struct Import {
     service: Arc<Service>,
-    table: Table,
-    reader: Reader,
+    reading: Reading,
     query: ImportQuery,
-    /// In which row a slug was first, and a UID: no row may repeat one.
-    slugs: HashMap<Slug, u32>,
-    uids: HashMap<Uid, u32>,
     /// Rows of an import that is decided, on their way to be tags.
     applying: Option<Applying>,
-    answer: ImportResult,
 }
 
 impl Import {
-    pub(super) fn new(
-        service: Arc<Service>,
-        table: Table,
-        rows: usize,
-        experiences: Option<Experiences>,
-        query: ImportQuery,
-    ) -> Self {
+    pub(super) fn new(service: Arc<Service>, reading: Reading, query: ImportQuery) -> Self {
         Self {
             service,
-            reader: Reader::new(Arc::clone(table.columns()), experiences),
-            table,
+            reading,
             query,
-            slugs: HashMap::new(),
-            uids: HashMap::new(),
             applying: None,
-            answer: ImportResult {
-                rows,
-                dry_run: query.dry_run,
-                ..ImportResult::default()
-            },
         }
     }
 
     /// Stores the next rows, and answers their results: nothing if
     /// there are no more.
     pub(super) async fn next(&mut self) -> Result<Vec<RowResult>, StorageError> {
-        let results = match (&mut self.applying, self.query.on_error) {
-            (Some(applying), _) => applying.next().await?,
+        match (&mut self.applying, self.query.on_error) {
+            (Some(applying), _) => applying.next().await,
             (None, OnError::Skip) => {
-                let rows = self.read().await;
-                self.store(&rows).await?
+                let rows = self.reading.next().await?;
+                self.store(&rows).await
             }
-            (None, OnError::Abort) => self.all_or_none().await?,
-        };
-        self.answer.count(&results);
-        Ok(results)
+            (None, OnError::Abort) => self.all_or_none().await,
+        }
     }
 
-    /// Where one bad row keeps all others out: checks all rows, and sets them
+    /// Whether what stops it now stops nothing: all rows are accepted.
+    pub(super) const fn is_decided(&self) -> bool {
+        self.applying.is_some()
+    }
+
+    /// If one bad row keeps all others out: checks all rows, and sets them
     /// aside on the way; then, if none is bad, begins to make them tags.
     async fn all_or_none(&mut self) -> Result<Vec<RowResult>, StorageError> {
         let mut staging = None;
         let mut results = Vec::new();
         let mut bad = false;
         loop {
-            let rows = self.read().await;
+            let rows = self.reading.next().await?;
             if rows.is_empty() {
                 break;
             }
@@ -123,89 +90,6 @@ impl Import {
             }
         }
         Ok(results)
-    }
-
-    /// Goes on to the end, sending each result. A caller who goes away ends the
-    /// work: what is stored by then stays. Rows that are decided go on all the same.
-    pub(super) async fn send(mut self, first: Vec<RowResult>, mut sender: Sender<Bytes>) {
-        let (before, _) = self.answer.around_results();
-        if sender.send_data(before.into()).await.is_err() {
-            return;
-        }
-        let mut separator = "\n";
-        let mut results = first;
-        while !results.is_empty() {
-            for piece in results.chunks(SENT_AT_ONCE) {
-                let mut text = String::new();
-                for result in piece {
-                    text.push_str(separator);
-                    text.push_str(&serde_json::to_string(result).unwrap_or_default());
-                    separator = ",\n";
-                }
-                if sender.send_data(text.into()).await.is_err() {
-                    return;
-                }
-            }
-            results = match self.next().await {
-                Ok(results) => results,
-                Err(error) => {
-                    self.answer.stopped = Some(self.stopped(error));
-                    Vec::new()
-                }
-            };
-        }
-        let (_, after) = self.answer.around_results();
-        // The caller has all results; there is nobody to tell if this does not arrive.
-        let _ = sender.send_data(after.into()).await;
-    }
-
-    fn stopped(&self, error: StorageError) -> String {
-        let why = ApiError::from(error).detail();
-        match self.applying {
-            Some(_) => format!("{why} All rows are accepted: the others follow by themselves."),
-            None => why,
-        }
-    }
-
-    /// Reads the next rows.
-    async fn read(&mut self) -> Vec<Read> {
-        let mut rows = Vec::new();
-        while rows.len() < ROWS_AT_ONCE
-            && let Some(Row { number, cells }) = self.table.next()
-        {
-            let read = match cells {
-                Ok(cells) => self.reader.read(&self.service, cells).await,
-                Err(why) => Err(why),
-            };
-            let (row, warning) = match read {
-                Ok(Parsed { row, warning }) => (self.first_of_its_name(number, row), warning),
-                Err(why) => (Err(why), None),
-            };
-            rows.push(Read {
-                number,
-                row: row.map(Arc::new),
-                warning,
-            });
-            // Others have their turn: there may be a million rows.
-            tokio::task::coop::consume_budget().await;
-        }
-        rows
-    }
-
-    fn first_of_its_name(&mut self, number: u32, row: ImportRow) -> Result<ImportRow, String> {
-        let uid = row.inlay.as_ref().map(|inlay| inlay.uid);
-        let slug_in = self.slugs.get(&row.slug);
-        let uid_in = uid.and_then(|uid| self.uids.get(&uid));
-        match (slug_in, uid_in) {
-            (Some(first), _) => return Err(format!("Row {first} has the same slug.")),
-            (None, Some(first)) => return Err(format!("Row {first} has the same uid.")),
-            (None, None) => {}
-        }
-        if row.named {
-            self.slugs.insert(row.slug.clone(), number);
-        }
-        self.uids.extend(uid.map(|uid| (uid, number)));
-        Ok(row)
     }
 
     /// Stores the rows that can be, or only checks them, and answers the result of each.

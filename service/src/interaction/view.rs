@@ -3,11 +3,11 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::{Interaction, Reason, Refusal, TagName, Tech, Verdict};
 use crate::clock::Timestamp;
-use crate::id::{ExperienceId, InlayId, InteractionId};
+use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
 use crate::inlay::assessment::Tamper;
-use crate::interaction::{Interaction, Reason, Refusal, TagName, Tech, Verdict};
 
 /// A tap and its result.
 #[expect(
@@ -21,8 +21,12 @@ pub(crate) struct InteractionView {
     id: InteractionId,
     /// When it was.
     at: Timestamp,
-    #[serde(flatten)]
-    tag: TagName,
+    /// The tag; null if the inlay that made the code was on none.
+    tag_id: Option<TagId>,
+    /// The last part of the tag's URL.
+    slug: Option<String>,
+    /// The tag's name.
+    tag_name: Option<String>,
     /// Whether the code proved a tap; `null` if it was not checked.
     tag_verified: Option<bool>,
     /// Why.
@@ -84,7 +88,8 @@ impl FileDataView {
 }
 
 impl InteractionView {
-    pub(super) fn new(interaction: Interaction, tag: TagName) -> Self {
+    pub(crate) fn new(interaction: Interaction, tag: Option<TagName>) -> Self {
+        let (slug, tag_name) = tag.map(|tag| (tag.slug, tag.tag_name)).unzip();
         let verdict = interaction.verdict;
         let (counter, last_counter) = verdict.counters();
         let uid = match verdict {
@@ -94,7 +99,9 @@ impl InteractionView {
         Self {
             id: interaction.id,
             at: interaction.at,
-            tag,
+            tag_id: interaction.tag_id,
+            slug,
+            tag_name,
             tag_verified: verdict.tag_verified(),
             reason: verdict.reason(),
             counter,

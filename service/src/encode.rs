@@ -1,0 +1,471 @@
+//! Encodes inlays by way of whoever holds the reader.
+//!
+//! [`crate::encoding`] decides; here its decisions get what they need and are stored. A turn is
+//! on disk before it is answered. If another request was faster, nothing is stored and the
+//! decision is made again from what is stored then: whoever races sees one order of turns.
+//!
+//! | Module | Subject |
+//! |---|---|
+//! | `form` | what is to be written to the chip of a tag |
+//! | `journal` | the journal of a chip, with its keys and without |
+//! | `run` | the tag that is next in a run |
+
+mod form;
+mod journal;
+mod run;
+
+use crate::clock::Timestamp;
+use crate::encoding::Candidate;
+use crate::encoding::machine::{self, Means};
+use crate::encoding::turn::{Answers, Turn};
+use crate::encoding::{
+    Encoding, Exchange, Form, Journal, LEASE_MILLIS, Plan, Progress, Reason, Roots, SESSION_MILLIS,
+    State, Target,
+};
+use crate::field_error::FieldError;
+use crate::id::{EncodingId, EncodingRunId, TagId};
+use crate::inlay::Uid;
+use crate::inlay::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT};
+use crate::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
+use crate::keyring::KeyringError;
+use crate::service::Service;
+use crate::storage::{ChipState, EncodingTurn, Ending, StorageError, StoredEncoding};
+
+pub(crate) use form::FormOptions;
+pub(crate) use run::next_of_run;
+
+/// How often a decision is made again because another request was faster.
+const TRIES: usize = 8;
+/// The first byte of a random UID (ISO/IEC 14443-3). A UID of 7 bytes begins with the number of a
+/// manufacturer, and none has this one.
+pub(crate) const RANDOM_ID: u8 = 0x08;
+
+/// A chip that is laid down.
+#[derive(Clone, Debug)]
+pub(crate) struct LaidDown {
+    /// The chip, as the reader shows it. A random UID of 4 bytes has zeros behind it.
+    pub(crate) uid: Uid,
+    /// What it is to become.
+    pub(crate) target: Target,
+    /// The run that it is part of.
+    pub(crate) run_id: Option<EncodingRunId>,
+    /// How it is written.
+    pub(crate) options: FormOptions,
+}
+
+/// Why a chip is not encoded now. Each is a sentence for people.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum EncodeError {
+    /// The database.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The keyring.
+    #[error(transparent)]
+    Keyring(#[from] KeyringError),
+    /// What is addressed does not exist.
+    #[error("There is no such {0}.")]
+    NotFound(&'static str),
+    /// The request asks for what cannot be.
+    #[error(transparent)]
+    Invalid(#[from] FieldError),
+    /// The chip is being encoded for something else.
+    #[error(
+        "This chip is being encoded for something else. Finish that, give it up (DELETE the encoding), \
+         or wait two minutes."
+    )]
+    OtherTarget,
+    /// The turn is not the present one.
+    #[error(
+        "This turn was answered already, with other answers, or is not the present one. Lay the chip down again."
+    )]
+    Stale,
+    /// Others were faster, again and again.
+    #[error("Other requests for this chip were faster. Try again.")]
+    Raced,
+}
+
+/// A turn, and whether it is the first one of a new encoding.
+pub(crate) struct Started {
+    /// The turn.
+    pub(crate) turn: Turn,
+    /// Whether the encoding is a new one.
+    pub(crate) new: bool,
+}
+
+/// Whether a chip is an inlay of a tag: replacing its keys takes more than encoding does.
+pub(crate) async fn is_finished(service: &Service, uid: Uid) -> Result<bool, EncodeError> {
+    let inlay = service.storage.chip_state(uid).await?.inlay;
+    Ok(inlay.is_some_and(|inlay| inlay.fields.tag_id.is_some()))
+}
+
+/// A chip is laid down: its encoding begins, or goes on.
+pub(crate) async fn start(service: &Service, laid: &LaidDown) -> Result<Started, EncodeError> {
+    for _ in 0..TRIES {
+        if let Some(started) = try_start(service, laid).await? {
+            return Ok(started);
+        }
+    }
+    Err(EncodeError::Raced)
+}
+
+async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>, EncodeError> {
+    let now = service.storage.now().await?;
+    let state = service.storage.chip_state(laid.uid).await?;
+    let latest = state.latest.clone().filter(|latest| latest.state.is_open());
+    let mut case = Case::of(service, laid.uid, &state).await?;
+    let (mut encoding, new) = match latest {
+        Some(latest) if latest.target == laid.target && latest.run_id == laid.run_id => {
+            (Case::open(service, latest)?, false)
+        }
+        Some(latest) if now.millis_since(latest.updated_at) < LEASE_MILLIS => {
+            let _ = latest;
+            return Err(EncodeError::OtherTarget);
+        }
+        Some(latest) => {
+            // Nobody holds it any more: its keys stay in the journal.
+            give_up(service, &state, latest).await?;
+            return Ok(None);
+        }
+        None => (case.new_encoding(service, laid, now).await?, true),
+    };
+    if let Some(form) = &mut encoding.form {
+        form.replace |= laid.options.replace;
+    }
+    if encoding.state != State::Rejected {
+        case.step(service, &mut encoding, |encoding, journal, means| {
+            machine::begin(encoding, journal, means);
+            Vec::new()
+        })?;
+    }
+    let stored = case.store(service, encoding, new).await?;
+    Ok(stored.map(|turn| Started { turn, new }))
+}
+
+/// The answers to a turn, and with them the next one.
+pub(crate) async fn answer(
+    service: &Service,
+    id: EncodingId,
+    answers: &Answers,
+) -> Result<Turn, EncodeError> {
+    for _ in 0..TRIES {
+        if let Some(turn) = try_answer(service, id, answers).await? {
+            return Ok(turn);
+        }
+    }
+    Err(EncodeError::Raced)
+}
+
+async fn try_answer(
+    service: &Service,
+    id: EncodingId,
+    answers: &Answers,
+) -> Result<Option<Turn>, EncodeError> {
+    let encoding = service.storage.encoding(id).await?;
+    let uid = encoding.ok_or(EncodeError::NotFound("encoding"))?.uid;
+    let now = service.storage.now().await?;
+    let state = service.storage.chip_state(uid).await?;
+    let latest = state.latest.clone().filter(|latest| latest.id == Some(id));
+    let latest = latest.ok_or(EncodeError::Stale)?;
+    let updated_at = latest.updated_at;
+    let mut case = Case::of(service, uid, &state).await?;
+    let mut encoding = Case::open(service, latest)?;
+    let progress = encoding.progress.as_ref();
+    let answered = progress.and_then(|progress| progress.answered);
+    if encoding.seq == answers.seq.wrapping_add(1) && answered == Some(answers.digest()) {
+        return Ok(Some(encoding.turn()));
+    }
+    let commands = progress.map_or(0, |progress| progress.commands.len());
+    if encoding.seq != answers.seq || commands == 0 || answers.answers.len() > commands {
+        return Err(EncodeError::Stale);
+    }
+    let void = now.millis_since(updated_at) > SESSION_MILLIS;
+    case.step(service, &mut encoding, |encoding, journal, means| {
+        if void {
+            // Who knows which chip this is by now: it is looked at anew.
+            machine::begin(encoding, journal, means);
+            if let Some(progress) = &mut encoding.progress {
+                progress.answered = Some(answers.digest());
+            }
+            return Vec::new();
+        }
+        machine::go_on(encoding, journal, means, answers)
+    })?;
+    case.store(service, encoding, false).await
+}
+
+/// Gives an encoding up. The keys that its chip may have are kept.
+pub(crate) async fn abandon(service: &Service, id: EncodingId) -> Result<(), EncodeError> {
+    for _ in 0..TRIES {
+        let encoding = service.storage.encoding(id).await?;
+        let encoding = encoding.ok_or(EncodeError::NotFound("encoding"))?;
+        if !encoding.state.is_open() {
+            return Ok(());
+        }
+        let state = service.storage.chip_state(encoding.uid).await?;
+        if give_up(service, &state, encoding).await? {
+            return Ok(());
+        }
+    }
+    Err(EncodeError::Raced)
+}
+
+async fn give_up(
+    service: &Service,
+    state: &ChipState,
+    mut encoding: StoredEncoding,
+) -> Result<bool, EncodeError> {
+    let expected = encoding.id.map(|id| (id, encoding.seq));
+    encoding.state = State::Abandoned;
+    encoding.progress = None;
+    encoding.seq += 1;
+    let uid = encoding.uid;
+    let journal = match &state.journal {
+        Some(journal) => journal.clone(),
+        None => journal::seal(service, &Journal::new(uid), &[])?,
+    };
+    let turn = EncodingTurn {
+        encoding,
+        expected,
+        journal,
+        exchanges: Vec::new(),
+        ending: Ending::None,
+    };
+    Ok(service.storage.store_turn(turn).await?.is_some())
+}
+
+/// A chip with all that is known of it, while one decision is made.
+struct Case<'a> {
+    state: &'a ChipState,
+    roots: Roots,
+    journal: Journal,
+    exchanges: Vec<Exchange>,
+}
+
+impl<'a> Case<'a> {
+    async fn of(service: &Service, uid: Uid, state: &'a ChipState) -> Result<Self, EncodeError> {
+        let roots = journal::roots(service).await?;
+        let journal = match &state.journal {
+            Some(stored) => journal::open(service, stored)?,
+            None => Journal::new(uid),
+        };
+        Ok(Self {
+            state,
+            roots,
+            journal,
+            exchanges: Vec::new(),
+        })
+    }
+
+    /// An encoding as it is worked with.
+    fn open(service: &Service, stored: StoredEncoding) -> Result<Encoding, EncodeError> {
+        let progress = match &stored.progress {
+            Some(wrapped) => {
+                let bytes = service.keyring.unwrap_secret(wrapped)?;
+                Progress::from_bytes(&bytes)
+            }
+            None => None,
+        };
+        Ok(Encoding {
+            id: stored.id.unwrap_or(EncodingId(0)),
+            uid: stored.uid,
+            target: stored.target,
+            run_id: stored.run_id,
+            form: stored.form,
+            generation: stored.generation,
+            state: stored.state,
+            reason: stored.reason,
+            seq: stored.seq,
+            created_at: stored.created_at,
+            updated_at: stored.updated_at,
+            outcome: stored.outcome,
+            progress,
+        })
+    }
+
+    /// A new encoding; rejected if that is known before a command is sent.
+    async fn new_encoding(
+        &mut self,
+        service: &Service,
+        laid: &LaidDown,
+        now: Timestamp,
+    ) -> Result<Encoding, EncodeError> {
+        let mut encoding = Encoding {
+            id: EncodingId(0),
+            uid: laid.uid,
+            target: laid.target,
+            run_id: laid.run_id,
+            form: None,
+            generation: None,
+            state: State::Planned,
+            reason: None,
+            seq: 0,
+            created_at: now,
+            updated_at: now,
+            outcome: None,
+            progress: None,
+        };
+        let mut reason = None;
+        if let Target::Tag(tag) = laid.target {
+            let (form, refused) = self.form(service, laid, tag).await?;
+            reason = refused.or_else(|| Plan::new(&form).err().map(|error| error.reason()));
+            encoding.form = Some(form);
+        }
+        if laid.uid.bytes()[0] == RANDOM_ID {
+            reason = Some(Reason::RandomId);
+        }
+        if let Some(reason) = reason {
+            encoding.state = State::Rejected;
+            encoding.reason = Some(reason);
+            encoding.seq = 1;
+            encoding.progress = Some(Progress::default());
+        } else if self.roots.active().is_none() {
+            journal::make_root(service).await?;
+            self.roots = journal::roots(service).await?;
+        }
+        Ok(encoding)
+    }
+
+    /// What is written to the chip of a tag, and why not.
+    async fn form(
+        &self,
+        service: &Service,
+        laid: &LaidDown,
+        tag: TagId,
+    ) -> Result<(Form, Option<Reason>), EncodeError> {
+        let mut form = form::of_tag(service, tag, &laid.options).await?;
+        let mut reason = None;
+        let bound = self
+            .state
+            .inlay
+            .as_ref()
+            .and_then(|inlay| inlay.fields.tag_id);
+        if let Some(bound) = bound {
+            let finished = self.state.finished.as_ref();
+            let verified = finished.filter(|finished| {
+                finished.state == State::Verified && finished.target == Target::Tag(tag)
+            });
+            match verified.and_then(|verified| verified.generation) {
+                Some(generation) if bound == tag => form.finished = Some(generation),
+                _ if laid.options.replace => {}
+                _ => reason = Some(Reason::AlreadyEncoded),
+            }
+        } else if !laid.options.additional && form::has_inlay(service, tag, laid.uid).await? {
+            reason = Some(Reason::TagHasInlay);
+        }
+        Ok((form, reason))
+    }
+
+    fn step(
+        &mut self,
+        service: &Service,
+        encoding: &mut Encoding,
+        decide: impl FnOnce(&mut Encoding, &mut Journal, Means<'_>) -> Vec<Exchange>,
+    ) -> Result<(), EncodeError> {
+        let plan = match encoding.form.as_ref().map(Plan::new) {
+            Some(Ok(plan)) => Some(plan),
+            // It was one when the encoding began.
+            Some(Err(_)) => return Err(EncodeError::Stale),
+            None => None,
+        };
+        let form = encoding.form.clone();
+        let means = Means {
+            plan: plan.as_ref(),
+            roots: &self.roots,
+            entropy: &*service.entropy,
+            own_keys: form.as_ref().is_some_and(|form| form.own_keys),
+            replace: form.as_ref().is_some_and(|form| form.replace),
+            finished: form.as_ref().and_then(|form| form.finished),
+        };
+        self.exchanges = decide(encoding, &mut self.journal, means);
+        Ok(())
+    }
+
+    /// Stores the turn; `None` if another request was faster.
+    async fn store(
+        self,
+        service: &Service,
+        encoding: Encoding,
+        new: bool,
+    ) -> Result<Option<Turn>, EncodeError> {
+        let ending = match encoding.state {
+            State::Verified => self.inlay(service, &encoding)?,
+            State::Reset => Ending::Reset,
+            _ => Ending::None,
+        };
+        let latest = self.state.latest.as_ref();
+        let known = self.state.journal.as_ref();
+        let known = known.map_or(&[][..], |journal| &journal.generations);
+        let journal = journal::seal(service, &self.journal, known)?;
+        let progress = match &encoding.progress {
+            Some(progress) => {
+                let entropy = &*service.entropy;
+                Some(service.keyring.wrap(&progress.to_bytes(), entropy)?)
+            }
+            None => None,
+        };
+        let turn = EncodingTurn {
+            encoding: StoredEncoding {
+                id: (!new).then_some(encoding.id),
+                uid: encoding.uid,
+                target: encoding.target,
+                run_id: encoding.run_id,
+                form: encoding.form.clone(),
+                generation: encoding.generation,
+                state: encoding.state,
+                reason: encoding.reason,
+                seq: encoding.seq,
+                progress,
+                outcome: encoding.outcome.clone(),
+                created_at: encoding.created_at,
+                updated_at: encoding.updated_at,
+            },
+            expected: latest.and_then(|latest| Some((latest.id?, latest.seq))),
+            journal,
+            exchanges: self.exchanges,
+            ending,
+        };
+        let stored = service.storage.store_turn(turn).await?;
+        Ok(stored.and_then(|stored| {
+            let id = stored.id?;
+            Some(Encoding { id, ..encoding }.turn())
+        }))
+    }
+
+    /// The inlay of a chip whose tap was verified.
+    fn inlay(&self, service: &Service, encoding: &Encoding) -> Result<Ending, EncodeError> {
+        let (Some(form), Some(outcome), Some(number), Target::Tag(tag)) = (
+            &encoding.form,
+            &encoding.outcome,
+            encoding.generation,
+            encoding.target,
+        ) else {
+            return Ok(Ending::None);
+        };
+        let plan = Plan::new(form).map_err(|_| EncodeError::Stale)?;
+        let of = Candidate::Recorded(number);
+        let key = |slot| self.journal.key(slot, of, &self.roots);
+        let (Some(meta), Some(file)) = (key(META_SLOT), key(FILE_SLOT)) else {
+            return Err(EncodeError::Stale);
+        };
+        let keys = plan.keys(meta, file);
+        let seal = |key| SealedKey::seal(key, &service.keyring, &*service.entropy);
+        let fields = InlayFields {
+            technology: form.template.technology,
+            mode: form.template.mode,
+            url_template_id: form.url_template_id,
+            tag_id: Some(tag),
+            mirror: form.mirror,
+            mac_from: form.mac_from,
+            keys: Some(SealedKeys::Own {
+                meta: keys.meta.as_ref().map(seal).transpose()?,
+                file: seal(&keys.file)?,
+            }),
+        };
+        Ok(Ending::Bound(Box::new(NewInlay {
+            uid: encoding.uid,
+            fields,
+            simulated: false,
+            last_counter: outcome.counter,
+        })))
+    }
+}

@@ -1,0 +1,113 @@
+//! What is to be written to the chip of a tag.
+
+use super::EncodeError;
+use crate::encoding::Form;
+use crate::field_error::FieldError;
+use crate::id::{TagId, UrlTemplateId};
+use crate::inlay::technology::{Family, Mode};
+use crate::inlay::template::Template;
+use crate::inlay::{MacFrom, Mirror, Uid};
+use crate::service::Service;
+use crate::storage::{Conflict, InlayFilter, StorageError};
+
+/// How a chip is written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FormOptions {
+    /// The URL template; `None` for the canonical form.
+    pub(crate) url_template_id: Option<UrlTemplateId>,
+    /// The mirror of the canonical form; by default the encrypted one.
+    pub(crate) mirror: Option<Mirror>,
+    /// Where its MAC begins.
+    pub(crate) mac_from: Option<MacFrom>,
+    /// Random keys instead of derived ones.
+    pub(crate) own_keys: bool,
+    /// Keys of a finished chip are replaced, too.
+    pub(crate) replace: bool,
+    /// The tag has an inlay, and gets another one.
+    pub(crate) additional: bool,
+}
+
+/// The form of a tag's inlay.
+pub(super) async fn of_tag(
+    service: &Service,
+    tag: TagId,
+    options: &FormOptions,
+) -> Result<Form, EncodeError> {
+    let (noun, id) = ("tag", tag.0);
+    let found = service.storage.tag(tag).await?;
+    let missing = || StorageError::from(Conflict::Missing { noun, id });
+    let found = found.ok_or_else(missing)?;
+    if found.simulated {
+        let simulated = false;
+        return Err(StorageError::from(Conflict::OtherWorld { tag, simulated }).into());
+    }
+    let slug = found.fields.slug.to_string();
+    if let Some(id) = options.url_template_id {
+        return of_template(service, id, slug, options).await;
+    }
+    let settings = service.settings();
+    let mirror = options.mirror.unwrap_or(Mirror::Encrypted);
+    let mac_from = options.mac_from.unwrap_or(MacFrom::None);
+    let template = Template::canonical(&settings.tag_url, mirror, mac_from).map_err(|error| {
+        let why = format!("The service's tag URL cannot be written to a chip: {error}");
+        FieldError::whole(why)
+    })?;
+    Ok(Form {
+        template: template.settings().clone(),
+        url_template_id: None,
+        mirror: Some(mirror),
+        mac_from,
+        slug,
+        own_keys: options.own_keys,
+        replace: options.replace,
+        finished: None,
+    })
+}
+
+async fn of_template(
+    service: &Service,
+    id: UrlTemplateId,
+    slug: String,
+    options: &FormOptions,
+) -> Result<Form, EncodeError> {
+    let found = service.storage.url_template(id).await?;
+    let (noun, number) = ("URL template", id.0);
+    let missing = || StorageError::from(Conflict::Missing { noun, id: number });
+    let template = found.ok_or_else(missing)?.fields.template;
+    let settings = template.settings();
+    if settings.technology.family() != Family::Ntag424 || settings.mode != Mode::Aes {
+        let why = "Tapdesk encodes NTAG 424 DNA in AES mode only. Other chips are encoded elsewhere, and their keys imported.";
+        return Err(FieldError::of("url_template_id", why).into());
+    }
+    if !template.has(crate::inlay::template::Field::Slug)
+        && !template.has(crate::inlay::template::Field::Uid)
+    {
+        let why = "The URL template has neither {slug} nor {uid}, so each chip would need the same meta key. \
+            Tapdesk gives each chip keys of its own: choose a template with {slug} or {uid}.";
+        return Err(FieldError::of("url_template_id", why).into());
+    }
+    Ok(Form {
+        template: settings.clone(),
+        url_template_id: Some(id),
+        mirror: None,
+        mac_from: MacFrom::None,
+        slug,
+        own_keys: options.own_keys,
+        replace: options.replace,
+        finished: None,
+    })
+}
+
+/// Whether the tag has an inlay other than this chip.
+pub(super) async fn has_inlay(
+    service: &Service,
+    tag: TagId,
+    uid: Uid,
+) -> Result<bool, EncodeError> {
+    let filter = InlayFilter {
+        tag_id: Some(tag),
+        ..InlayFilter::default()
+    };
+    let inlays = service.storage.inlays(filter, None, 2).await?;
+    Ok(inlays.iter().any(|inlay| inlay.uid != uid))
+}

@@ -1,0 +1,98 @@
+//! The journal of a chip, with its keys and without.
+
+use zeroize::Zeroizing;
+
+use super::EncodeError;
+use crate::encoding::{Generation, Journal, Root, Roots, Source};
+use crate::entropy;
+use crate::inlay::ev2::KEYS;
+use crate::inlay::key::AesKey;
+use crate::inventory::SealedKey;
+use crate::service::Service;
+use crate::storage::{StorageError, StoredGeneration, StoredJournal};
+
+/// All roots, opened.
+pub(super) async fn roots(service: &Service) -> Result<Roots, EncodeError> {
+    let stored = service.storage.encoding_roots().await?;
+    let roots = stored.into_iter().map(|root| {
+        Ok(Root {
+            id: root.id,
+            key: service.keyring.unwrap(&root.key.wrapped)?,
+            retired: root.retired_at.is_some(),
+        })
+    });
+    roots.collect::<Result<_, EncodeError>>().map(Roots)
+}
+
+/// Makes a root, unless there is one that makes new keys.
+pub(super) async fn make_root(service: &Service) -> Result<(), EncodeError> {
+    let bytes = Zeroizing::new(entropy::bytes::<16>(&*service.entropy));
+    let key = AesKey::from_bytes(*bytes);
+    let sealed = SealedKey::seal(&key, &service.keyring, &*service.entropy)?;
+    Ok(service.storage.insert_encoding_root(sealed, false).await?)
+}
+
+/// A journal with its keys opened.
+pub(super) fn open(service: &Service, stored: &StoredJournal) -> Result<Journal, EncodeError> {
+    let unreadable = || StorageError::Failed("a stored journal is not readable".to_owned());
+    let generations = stored.generations.iter().map(|generation| {
+        let source = if let Some(root) = generation.root {
+            Source::Root(root)
+        } else {
+            let keys = generation.own.iter();
+            let keys: Result<Vec<AesKey>, _> =
+                keys.map(|key| service.keyring.unwrap(key)).collect();
+            let keys = <[AesKey; KEYS as usize]>::try_from(keys?).map_err(|_| unreadable())?;
+            Source::Own(Box::new(keys))
+        };
+        Ok(Generation {
+            number: generation.number,
+            source,
+            slots: generation.slots,
+        })
+    });
+    Ok(Journal {
+        uid: stored.uid,
+        confirmed: stored.confirmed,
+        refusals: stored.refusals,
+        torn: stored.torn,
+        refused: serde_json::from_str(&stored.refused).map_err(|_| unreadable())?,
+        generations: generations.collect::<Result<_, EncodeError>>()?,
+    })
+}
+
+/// A journal as it is stored. Keys of generations that are `known` to be stored stay as they are.
+pub(super) fn seal(
+    service: &Service,
+    journal: &Journal,
+    known: &[StoredGeneration],
+) -> Result<StoredJournal, EncodeError> {
+    let generations = journal.generations.iter().map(|generation| {
+        let is_known = known.iter().any(|one| one.number == generation.number);
+        let (root, own) = match &generation.source {
+            Source::Root(root) => (Some(*root), Vec::new()),
+            Source::Own(_) if is_known => (None, Vec::new()),
+            Source::Own(keys) => {
+                let wrap = |key: &AesKey| service.keyring.wrap(key.expose(), &*service.entropy);
+                let own: Result<_, _> = keys.iter().map(wrap).collect();
+                (None, own?)
+            }
+        };
+        Ok(StoredGeneration {
+            number: generation.number,
+            root,
+            own,
+            slots: generation.slots,
+        })
+    });
+    let generations = generations.collect::<Result<_, EncodeError>>()?;
+    Ok(StoredJournal {
+        uid: journal.uid,
+        confirmed: journal.confirmed,
+        refusals: journal.refusals,
+        torn: journal.torn,
+        // Names of keys, which JSON can say.
+        refused: serde_json::to_string(&journal.refused).unwrap_or_else(|_| "[]".to_owned()),
+        generations,
+    })
+}

@@ -1,0 +1,46 @@
+//! The tag that is next in a run.
+
+use serde_json::json;
+
+use super::{EncodeError, FormOptions};
+use crate::encoding::Target;
+use crate::encoding::run::RunPlan;
+use crate::field_error::FieldError;
+use crate::id::EncodingRunId;
+use crate::inlay::Uid;
+use crate::service::Service;
+use crate::storage::{Conflict, Invalid};
+use crate::tag::{Slug, TagFields};
+
+/// What a chip of a run is to become, and how it is written: the run says it.
+pub(crate) async fn next_of_run(
+    service: &Service,
+    run: EncodingRunId,
+    uid: Uid,
+    options: FormOptions,
+) -> Result<(Target, FormOptions), EncodeError> {
+    let slug = Slug::generate(&*service.entropy);
+    let make = move |plan: &RunPlan, position| tag(plan, position, &slug);
+    let reserved = service.storage.reserve_run_tag(run, uid, Box::new(make));
+    let reserved = reserved.await?;
+    let (run, tag) = reserved.ok_or(EncodeError::NotFound("encoding run"))?;
+    let options = FormOptions {
+        url_template_id: run.plan.url_template_id,
+        mirror: run.plan.mirror,
+        mac_from: run.plan.mac_from,
+        own_keys: run.plan.own_keys,
+        ..options
+    };
+    Ok((Target::Tag(tag), options))
+}
+
+/// The tag of a position of a run that creates tags as it goes.
+fn tag(plan: &RunPlan, position: u32, slug: &Slug) -> Result<TagFields, Conflict> {
+    let refused = || {
+        let why = "The run has no pattern for tags.";
+        Conflict::from(Invalid::from(FieldError::of("pattern", why)))
+    };
+    let name = plan.tag_name(position).ok_or_else(refused)?;
+    let tag = json!({"name": name, "slug": slug.as_str(), "experience_id": plan.experience_id});
+    serde_json::from_value(tag).map_err(|_| refused())
+}

@@ -1,0 +1,270 @@
+//! The decisions: answers in, the next turn out.
+//!
+//! | Module | Subject |
+//! |---|---|
+//! | `facts` | what the chip says without a key, and which keys it may have |
+//! | `open` | authentications, and what they cost |
+//! | `check` | everything before the first write, and again after the last |
+//! | `write` | the commands that change the chip |
+//! | `read_back` | the read that proves a tap |
+//!
+//! Whatever goes wrong in a session ends it, here as on the chip: the chip is looked at anew, by
+//! the same steps, at most a few times while it lies on the reader.
+
+mod check;
+mod facts;
+mod open;
+mod read_back;
+mod write;
+
+use super::progress::{Chip, Phase};
+use super::turn::{Command, Step};
+use super::{
+    Answers, Candidate, Encoding, Exchange, Journal, Outcome, Plan, Progress, Reason, Roots, State,
+    Target,
+};
+use crate::entropy::Entropy;
+
+/// All steps of an encoding, as the design counts them.
+const STEPS: u32 = 33;
+/// How often a chip is looked at anew while it lies on the reader.
+const ATTEMPTS_MAX: u8 = 4;
+
+/// What the decisions are made with.
+#[derive(Clone, Copy, Debug)]
+pub struct Means<'a> {
+    /// What is written; `None` to wipe.
+    pub plan: Option<&'a Plan>,
+    /// The roots of derived keys.
+    pub roots: &'a Roots,
+    /// Randomness.
+    pub entropy: &'a dyn Entropy,
+    /// Whether new keys are random ones.
+    pub own_keys: bool,
+    /// Whether a person who may has said that keys of this chip are replaced.
+    pub replace: bool,
+    /// The generation of a finished inlay of the same tag on this chip, if it is one.
+    pub finished: Option<u8>,
+}
+
+/// One step of an encoding.
+struct Machine<'a> {
+    encoding: &'a mut Encoding,
+    journal: &'a mut Journal,
+    means: Means<'a>,
+    /// What is known of the chip.
+    chip: Chip,
+    rewrite: bool,
+}
+
+/// What goes on from a phase.
+enum Next {
+    /// Send commands.
+    Send(Phase, Vec<Command>),
+    /// Look at the chip anew.
+    Again,
+    /// This insertion is over, the encoding is not.
+    Interrupted(Option<Reason>),
+    /// The encoding is over.
+    Rejected(Reason),
+    /// It is done.
+    Verified(Outcome),
+    /// The chip is as it left the factory.
+    Reset,
+}
+
+/// A chip is laid down: the first turn of an insertion.
+pub fn begin(encoding: &mut Encoding, journal: &mut Journal, means: Means<'_>) {
+    let former = encoding.progress.take().unwrap_or_default();
+    let machine = Machine {
+        encoding,
+        journal,
+        means,
+        chip: Chip::default(),
+        rewrite: former.rewrite,
+    };
+    let next = Machine::look();
+    machine.turn(next, former.wrote, None);
+}
+
+/// The answers to the present turn, and with them the next one.
+pub fn go_on(
+    encoding: &mut Encoding,
+    journal: &mut Journal,
+    means: Means<'_>,
+    answers: &Answers,
+) -> Vec<Exchange> {
+    let progress = encoding.progress.take().unwrap_or_default();
+    let Progress {
+        phase,
+        commands,
+        chip,
+        wrote,
+        rewrite,
+        ..
+    } = progress;
+    let exchanges = exchanges(&commands, answers);
+    let mut machine = Machine {
+        encoding,
+        journal,
+        means,
+        chip,
+        rewrite,
+    };
+    let next = machine.next(phase, answers);
+    machine.turn(next, wrote, Some(answers.digest()));
+    exchanges
+}
+
+/// Names and statuses, for the audit.
+fn exchanges(commands: &[Command], answers: &Answers) -> Vec<Exchange> {
+    let lost = usize::from(answers.answers.len() < commands.len() && answers.fault.is_some());
+    let sent = commands.iter().take(answers.answers.len() + lost);
+    let status = |index| {
+        let (high, low) = match answers.get(index)? {
+            [.., high, low] => (*high, *low),
+            _ => return None,
+        };
+        Some(u16::from_be_bytes([high, low]))
+    };
+    sent.enumerate()
+        .map(|(index, command)| Exchange {
+            name: command.name.clone(),
+            status: if command.reset { None } else { status(index) },
+        })
+        .collect()
+}
+
+impl Machine<'_> {
+    fn next(&mut self, phase: Phase, answers: &Answers) -> Next {
+        match phase {
+            Phase::Facts => self.facts(answers),
+            Phase::LrpProbe => Self::probed(answers),
+            Phase::Challenge(opening) => self.challenged(opening, answers.get(0), answers),
+            Phase::Response(opening, handshake) => self.responded(opening, handshake, answers),
+            Phase::Check {
+                session,
+                replies,
+                read,
+            } => self.checked(session, &replies, read, answers),
+            Phase::Write { session, writes } => self.written(session, &writes, answers),
+            Phase::Seal => self.sealed(answers),
+            Phase::ReadBack => self.read_back(answers, 0),
+            Phase::Over => Next::Interrupted(None),
+        }
+    }
+
+    /// Makes the next turn of what was decided.
+    fn turn(mut self, mut next: Next, wrote: bool, answered: Option<[u8; 32]>) {
+        if matches!(next, Next::Again) {
+            self.chip.attempts += 1;
+            next = if self.chip.attempts < ATTEMPTS_MAX {
+                let Chip {
+                    attempts,
+                    refusals,
+                    delays,
+                    doubts,
+                    ..
+                } = std::mem::take(&mut self.chip);
+                self.chip = Chip {
+                    attempts,
+                    refusals,
+                    delays,
+                    doubts,
+                    ..Chip::default()
+                };
+                Self::look()
+            } else {
+                Next::Interrupted(None)
+            };
+        }
+        let Self {
+            encoding,
+            chip,
+            rewrite,
+            ..
+        } = self;
+        encoding.seq += 1;
+        encoding.reason = None;
+        let writes = matches!(next, Next::Send(Phase::Write { .. } | Phase::Seal, _));
+        let mut progress = Progress {
+            phase: Phase::Over,
+            commands: Vec::new(),
+            answered,
+            chip,
+            wrote: wrote || writes,
+            rewrite,
+        };
+        match next {
+            Next::Send(phase, commands) => {
+                encoding.state = after(encoding.state, &phase, progress.wrote);
+                progress.phase = phase;
+                progress.commands = commands;
+            }
+            // `Again` became something else above.
+            Next::Again => encoding.state = State::Interrupted,
+            Next::Interrupted(reason) => {
+                encoding.state = State::Interrupted;
+                encoding.reason = reason;
+            }
+            Next::Rejected(reason) => {
+                encoding.state = State::Rejected;
+                encoding.reason = Some(reason);
+            }
+            Next::Verified(outcome) => {
+                encoding.state = State::Verified;
+                encoding.outcome = Some(outcome);
+            }
+            Next::Reset => encoding.state = State::Reset,
+        }
+        encoding.progress = Some(progress);
+    }
+
+    fn wipes(&self) -> bool {
+        self.encoding.target == Target::Factory
+    }
+
+    fn key(&self, slot: u8, of: Candidate) -> Option<crate::inlay::key::AesKey> {
+        self.journal.key(slot, of, self.means.roots)
+    }
+
+    /// How answers ended that stopped before all were there: the chip is gone.
+    fn gone(answers: &Answers) -> Next {
+        if answers.fault.is_some() {
+            Next::Interrupted(None)
+        } else {
+            Next::Again
+        }
+    }
+}
+
+/// The state once the commands of a phase were sent.
+fn after(before: State, phase: &Phase, wrote: bool) -> State {
+    match phase {
+        Phase::Write { .. } => State::Writing,
+        Phase::Seal => State::Sealing,
+        Phase::Check { read: true, .. } | Phase::ReadBack => State::Sealed,
+        Phase::Challenge(_) | Phase::Response(..) if before == State::Sealing => State::Sealing,
+        _ if wrote => State::Writing,
+        _ => State::Planned,
+    }
+}
+
+/// How far an encoding is, in steps.
+pub fn step(encoding: &Encoding) -> Step {
+    let at = match (encoding.state, encoding.progress.as_ref()) {
+        (State::Verified | State::Reset, _) => STEPS,
+        (_, None) => 0,
+        (_, Some(progress)) => match &progress.phase {
+            Phase::Facts | Phase::Over | Phase::LrpProbe => 0,
+            Phase::Challenge(opening) | Phase::Response(opening, _) if opening.read => 25,
+            Phase::Challenge(_) | Phase::Response(..) => 10,
+            Phase::Check { read: true, .. } => 26,
+            Phase::Check { read: false, .. } => 12,
+            Phase::Write { .. } => 14,
+            Phase::Seal => 24,
+            Phase::ReadBack => 30,
+        },
+    };
+    Step { at, of: STEPS }
+}

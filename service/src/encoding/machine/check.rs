@@ -1,0 +1,193 @@
+//! Everything before the first write, and again after the last: the chip's own UID, the versions
+//! of its keys and its settings, proved by a session of key 0.
+
+use super::{Machine, Next};
+use crate::encoding::progress::{Opening, Phase, Write};
+use crate::encoding::turn::Command;
+use crate::encoding::{Answers, Candidate, Reason, SlotState};
+use crate::inlay::ev2::{self, KEYS, NDEF_FILE, ReplyError, Session, Status};
+use crate::inlay::technology::ntag424::file_settings;
+
+/// Commands of the check: the UID, five versions, the settings.
+const COMMANDS: usize = 7;
+
+/// What was proved of the chip.
+pub(super) struct Proved {
+    pub(super) versions: [u8; KEYS as usize],
+    pub(super) settings: Vec<u8>,
+}
+
+impl Machine<'_> {
+    /// Asks for everything, with proof. `read`: and for the read that proves a tap, which is
+    /// worth nothing unless everything else is as it should be.
+    pub(super) fn check(&mut self, mut session: Session, read: bool) -> Next {
+        let mut made = vec![("GetCardUID".to_owned(), session.get_card_uid())];
+        made.extend((0..KEYS).map(|slot| {
+            let name = format!("GetKeyVersion {slot}, with proof");
+            (name, session.get_key_version(slot))
+        }));
+        let settings = session.get_file_settings(NDEF_FILE);
+        made.push(("GetFileSettings 2, with proof".to_owned(), settings));
+        let replies = made.iter().map(|(_, made)| Write::new(None, made.reply));
+        let replies = replies.collect();
+        let mut commands: Vec<_> = made
+            .into_iter()
+            .map(|(name, made)| Command::new(name, &made.apdu, "9100"))
+            .collect();
+        let read = read && self.means.plan.is_some();
+        if read {
+            commands.extend(self.read_commands());
+        }
+        let phase = Phase::Check {
+            session,
+            replies,
+            read,
+        };
+        Next::Send(phase, commands)
+    }
+
+    pub(super) fn checked(
+        &mut self,
+        session: Session,
+        replies: &[Write],
+        read: bool,
+        answers: &Answers,
+    ) -> Next {
+        let mut contents = Vec::with_capacity(COMMANDS);
+        for (index, reply) in replies.iter().enumerate() {
+            let Some(answer) = answers.get(index) else {
+                return Self::gone(answers);
+            };
+            match session.open(reply.reply(), answer) {
+                Ok(content) => contents.push(content),
+                // Random ID or another configuration keeps the UID from key 0.
+                Err(ReplyError::Status(Status(0x919D)) | ReplyError::WrongMac) => {
+                    return Next::Rejected(Reason::NotGenuine);
+                }
+                Err(_) => return Self::gone(answers),
+            }
+        }
+        let (Some((uid, rest)), Some(settings)) = (contents.split_first(), contents.last()) else {
+            return Self::gone(answers);
+        };
+        if uid[..] != self.encoding.uid.bytes() {
+            return Next::Rejected(Reason::UidMismatch);
+        }
+        let mut versions = [0; KEYS as usize];
+        for (version, content) in versions.iter_mut().zip(rest) {
+            *version = content.first().copied().unwrap_or(0);
+        }
+        let Some(settings) = file_settings::of_answer(settings) else {
+            return Next::Rejected(Reason::NotEncodable);
+        };
+        let proved = Proved { versions, settings };
+        self.decide(session, &proved, read, answers)
+    }
+
+    fn decide(&mut self, session: Session, proved: &Proved, read: bool, answers: &Answers) -> Next {
+        let opened = self.chip.opened.unwrap_or(Candidate::Factory);
+        if self.wipes() {
+            let blank = opened == Candidate::Factory
+                && proved.versions == [0; KEYS as usize]
+                && proved.settings == file_settings::FACTORY
+                && self.chip.doubts.is_empty();
+            if blank {
+                return self.reset();
+            }
+        } else if let (Some(plan), Some(goal)) = (self.means.plan, self.encoding.generation)
+            && opened == Candidate::Recorded(goal)
+            && proved.versions == [goal; KEYS as usize]
+            && proved.settings == plan.settings
+            && !self.rewrite
+        {
+            for slot in 0..KEYS {
+                self.journal.note(goal, slot, SlotState::Confirmed);
+            }
+            return if read {
+                self.read_back(answers, COMMANDS)
+            } else {
+                self.encoding.state = super::State::Sealed;
+                self.read()
+            };
+        }
+        if !file_settings::changed_by_key_0(&proved.settings) {
+            return Next::Rejected(Reason::ReadOnly);
+        }
+        self.note_versions(proved);
+        for slot in 1..KEYS {
+            if self
+                .old_key(slot, proved.versions[usize::from(slot)])
+                .is_none()
+            {
+                return self.prove_slot(slot, proved);
+            }
+        }
+        self.write(session, proved)
+    }
+
+    /// What a version proves: a generation's key is there if it was sent with it.
+    fn note_versions(&mut self, proved: &Proved) {
+        for (slot, version) in (0..KEYS).zip(proved.versions) {
+            if self.journal.state(version, slot) == Some(SlotState::Sent)
+                && !self.chip.doubts.contains(&slot)
+            {
+                self.journal.note(version, slot, SlotState::Confirmed);
+            }
+        }
+        self.chip.shown = proved.versions.map(Some);
+    }
+
+    /// The key that a slot has, as far as its version and the journal tell; `None` if it must
+    /// prove that first.
+    pub(super) fn old_key(&self, slot: u8, version: u8) -> Option<Candidate> {
+        let proved = self.chip.proved.iter().find(|(of, _)| *of == slot);
+        if let Some((_, candidate)) = proved {
+            return Some(*candidate);
+        }
+        if self.chip.doubts.contains(&slot) {
+            return None;
+        }
+        match self.journal.state(version, slot) {
+            None if version == 0 => Some(Candidate::Factory),
+            None | Some(SlotState::Planned) => None,
+            Some(_) => Some(Candidate::Recorded(version)),
+        }
+    }
+
+    fn prove_slot(&mut self, slot: u8, proved: &Proved) -> Next {
+        let like = self.chip.proved.last().map(|(_, candidate)| *candidate);
+        let like = like.or(self.chip.opened);
+        let version = proved.versions[usize::from(slot)];
+        let candidates = self
+            .journal
+            .candidates_of_slot(slot, version, like, self.means.roots);
+        self.open(Opening {
+            slot,
+            candidates,
+            read: false,
+        })
+    }
+
+    /// The next slot that must prove its key, or back to key 0.
+    pub(super) fn prove_slots(&mut self) -> Next {
+        let shown = self.chip.shown.map(Option::unwrap_or_default);
+        let proved = Proved {
+            versions: shown,
+            settings: Vec::new(),
+        };
+        for slot in 1..KEYS {
+            if self.old_key(slot, shown[usize::from(slot)]).is_none() {
+                return self.prove_slot(slot, &proved);
+            }
+        }
+        self.open_key_0(false)
+    }
+
+    fn reset(&mut self) -> Next {
+        self.journal.confirmed = None;
+        for generation in &mut self.journal.generations {
+            generation.slots = [SlotState::Superseded; ev2::KEYS as usize];
+        }
+        Next::Reset
+    }
+}

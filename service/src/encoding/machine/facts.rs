@@ -1,0 +1,120 @@
+//! What the chip says without a key, and which keys it may have.
+
+use super::{Machine, Next};
+use crate::encoding::progress::{Chip, Opening, Phase};
+use crate::encoding::turn::Command;
+use crate::encoding::{Answers, Reason};
+use crate::inlay::ev2::{
+    GET_VERSION, KEYS, MORE, SELECT_APPLICATION, Status, answer, get_key_version,
+};
+use crate::inlay::technology::Technology;
+
+/// Length of what `GetVersion` answers in three parts.
+const VERSION: usize = 28;
+/// Where the UID stands in it.
+const UID_AT: usize = 14;
+
+impl Machine<'_> {
+    /// The commands that tell which chip this is.
+    pub(super) fn look() -> Next {
+        let mut commands = vec![
+            Command::new("Select application", &SELECT_APPLICATION, "9000"),
+            Command::new("GetVersion 1", &GET_VERSION, "91AF"),
+            Command::new("GetVersion 2", &MORE, "91AF"),
+            Command::new("GetVersion 3", &MORE, "9100"),
+        ];
+        commands.extend((0..KEYS).map(|slot| {
+            let name = format!("GetKeyVersion {slot}");
+            Command::new(name, &get_key_version(slot), "9100")
+        }));
+        Next::Send(Phase::Facts, commands)
+    }
+
+    pub(super) fn facts(&mut self, answers: &Answers) -> Next {
+        let Some((_, selected)) = answers.get(0).and_then(answer) else {
+            return Self::gone(answers);
+        };
+        if selected != Status::ISO_OK {
+            return Next::Rejected(Reason::NotEncodable);
+        }
+        let mut version = Vec::with_capacity(VERSION);
+        for part in 1..=3 {
+            let Some((data, status)) = answers.get(part).and_then(answer) else {
+                return Self::gone(answers);
+            };
+            if status != Status::MORE && status != Status::OK {
+                return Next::Rejected(Reason::NotEncodable);
+            }
+            version.extend(data);
+        }
+        if let Err(reason) = self.check_version(&version) {
+            return Next::Rejected(reason);
+        }
+        // A chip that does not tell its versions without a key is asked for its keys in the
+        // journal's order.
+        self.chip.shown = std::array::from_fn(|slot| match answers.get(4 + slot).map(answer) {
+            Some(Some((&[version], Status::OK))) => Some(version),
+            _ => None,
+        });
+        if answers.fault.is_some() {
+            return Self::gone(answers);
+        }
+        if let Some(generation) = self.means.finished
+            && !self.means.replace
+            && !self.rewrite
+        {
+            let of_it = self.chip.shown.iter().flatten();
+            return if of_it.clone().all(|version| *version == generation) {
+                self.encoding.generation = Some(generation);
+                self.read()
+            } else {
+                Next::Rejected(Reason::NotGenuine)
+            };
+        }
+        self.open_key_0(false)
+    }
+
+    /// Whether it is a chip for this encoding.
+    fn check_version(&self, version: &[u8]) -> Result<(), Reason> {
+        let (Some(&[_, kind, subtype, ..]), Some(uid)) =
+            (version.first_chunk::<3>(), version.get(UID_AT..UID_AT + 7))
+        else {
+            return Err(Reason::NotEncodable);
+        };
+        // Type 04 is NTAG; the low half of the subtype is 2 for DNA, 8 for TagTamper (data sheet
+        // section 10.5.2).
+        let tamper = subtype & 0x0F == 8;
+        if kind != 0x04 || !(tamper || subtype & 0x0F == 2) {
+            return Err(Reason::NotEncodable);
+        }
+        let planned = self
+            .means
+            .plan
+            .map(|plan| plan.template().settings().technology);
+        if planned == Some(Technology::Ntag424DnaTt) && !tamper {
+            return Err(Reason::NotEncodable);
+        }
+        if uid == [0; 7] {
+            return Err(Reason::RandomId);
+        }
+        if uid != self.encoding.uid.bytes() {
+            return Err(Reason::UidMismatch);
+        }
+        Ok(())
+    }
+
+    /// Asks for key 0 by the keys that it may have.
+    pub(super) fn open_key_0(&mut self, read: bool) -> Next {
+        let Chip { shown, opened, .. } = &self.chip;
+        let mut candidates = self.journal.candidates_of_key_0(shown[0], self.means.roots);
+        if let Some(opened) = *opened {
+            candidates.retain(|one| *one != opened);
+            candidates.insert(0, opened);
+        }
+        self.open(Opening {
+            slot: 0,
+            candidates,
+            read,
+        })
+    }
+}

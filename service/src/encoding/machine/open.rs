@@ -1,0 +1,158 @@
+//! Authentications, and what they cost.
+
+use super::{Machine, Next};
+use crate::encoding::journal::{REFUSALS_AT_ONCE, REFUSALS_MAX, TORN_MAX};
+use crate::encoding::progress::{Opening, Phase};
+use crate::encoding::turn::Command;
+use crate::encoding::{Answers, Candidate, Reason};
+use crate::entropy;
+use crate::inlay::ev2::{Handshake, HandshakeError, LRP_PROBE, Session, Status, answer, first};
+
+/// How many first halves a turn has while the chip delays: each takes about 25 ms.
+const HALVES: usize = 40;
+/// Turns of those: 10 seconds.
+const DELAYS_MAX: u32 = 10;
+
+impl Machine<'_> {
+    /// Sends the first half for the first candidate. The chip counts it as a failure until the
+    /// second half succeeds, and so does the journal, before it leaves.
+    pub(super) fn open(&mut self, opening: Opening) -> Next {
+        let slot = opening.slot;
+        let known = opening
+            .candidates
+            .first()
+            .is_some_and(|one| self.key(slot, *one).is_some());
+        if !known || self.chip.refusals >= REFUSALS_AT_ONCE || self.journal.refusals >= REFUSALS_MAX
+        {
+            return Next::Rejected(unknown_key(slot));
+        }
+        if self.journal.torn >= TORN_MAX && !self.means.replace {
+            return Next::Rejected(Reason::Delayed);
+        }
+        self.journal.torn += 1;
+        let command = first_half(slot);
+        Next::Send(Phase::Challenge(opening), vec![command])
+    }
+
+    pub(super) fn challenged(
+        &mut self,
+        opening: Opening,
+        challenge: Option<&[u8]>,
+        answers: &Answers,
+    ) -> Next {
+        // While it delays, several first halves are sent, and the last answer counts.
+        let last = answers.answers.last().map(|bytes| bytes.0.as_slice());
+        let challenge = if self.chip.delays > 0 {
+            last
+        } else {
+            challenge
+        };
+        let Some((_, status)) = challenge.and_then(answer) else {
+            return Next::Interrupted(None);
+        };
+        match status {
+            Status::MORE => {}
+            Status::DELAY => return self.wait(opening, answers),
+            Status::DENIED => {
+                self.journal.torn = self.journal.torn.saturating_sub(1);
+                let probe = Command::new("AuthenticateLRPFirst", &LRP_PROBE, "91AF");
+                return Next::Send(Phase::LrpProbe, vec![probe]);
+            }
+            _ => return Self::gone(answers),
+        }
+        let Opening {
+            slot,
+            ref candidates,
+            ..
+        } = opening;
+        let Some(key) = candidates.first().and_then(|one| self.key(slot, *one)) else {
+            return Next::Rejected(unknown_key(slot));
+        };
+        let a = entropy::bytes(self.means.entropy);
+        match Handshake::respond(slot, key, challenge.unwrap_or_default(), a) {
+            Ok((apdu, handshake)) => {
+                let name = format!("Authenticate key {slot}, second half");
+                let command = Command::new(name, &apdu, "9100");
+                Next::Send(Phase::Response(opening, handshake), vec![command])
+            }
+            Err(_) => Self::gone(answers),
+        }
+    }
+
+    /// A chip that delays is asked again in the same activation, until the delay is spent.
+    fn wait(&mut self, opening: Opening, answers: &Answers) -> Next {
+        if answers.fault.is_some() || self.chip.delays >= DELAYS_MAX {
+            return Next::Interrupted(Some(Reason::Delayed));
+        }
+        self.chip.delays += 1;
+        let mut halves = vec![first_half(opening.slot); HALVES];
+        for half in &mut halves {
+            half.expect = vec!["91AD".to_owned()];
+        }
+        Next::Send(Phase::Challenge(opening), halves)
+    }
+
+    pub(super) fn probed(answers: &Answers) -> Next {
+        let Some((data, status)) = answers.get(0).and_then(answer) else {
+            return Self::gone(answers);
+        };
+        // A chip in LRP mode says so in the first byte of its challenge.
+        if status == Status::MORE && data.first() == Some(&0x01) {
+            Next::Rejected(Reason::Lrp)
+        } else {
+            Next::Rejected(Reason::Locked)
+        }
+    }
+
+    pub(super) fn responded(
+        &mut self,
+        mut opening: Opening,
+        handshake: Handshake,
+        answers: &Answers,
+    ) -> Next {
+        let Some(reply) = answers.get(0) else {
+            return Next::Interrupted(None);
+        };
+        let candidate = opening.candidates.remove(0);
+        match handshake.finish(reply) {
+            Ok(session) => self.opened(&opening, candidate, session),
+            Err(HandshakeError::Status(Status::AUTHENTICATION)) => {
+                self.journal.refuse(candidate);
+                self.chip.refusals += 1;
+                self.open(opening)
+            }
+            // It lets in whom it does not know.
+            Err(HandshakeError::NotProved) => Next::Rejected(Reason::NotGenuine),
+            Err(_) => Self::gone(answers),
+        }
+    }
+
+    fn opened(&mut self, opening: &Opening, candidate: Candidate, session: Session) -> Next {
+        let candidate = self.journal.opened(opening.slot, candidate);
+        if opening.slot != 0 {
+            self.chip.proved.push((opening.slot, candidate));
+            return self.prove_slots();
+        }
+        if candidate == Candidate::Factory && self.journal.confirmed.is_some() {
+            if !self.means.replace {
+                return Next::Rejected(Reason::NotGenuine);
+            }
+            self.journal.confirmed = None;
+        }
+        self.chip.opened = Some(candidate);
+        self.check(session, opening.read)
+    }
+}
+
+pub(super) fn first_half(slot: u8) -> Command {
+    let name = format!("Authenticate key {slot}");
+    Command::new(name, &first(slot), "91AF")
+}
+
+pub(super) const fn unknown_key(slot: u8) -> Reason {
+    if slot == 0 {
+        Reason::ForeignKey
+    } else {
+        Reason::ForeignSlot
+    }
+}

@@ -1,0 +1,83 @@
+//! The read that proves a tap: as a phone reads, without a session.
+
+use super::{Machine, Next};
+use crate::encoding::progress::Phase;
+use crate::encoding::turn::Command;
+use crate::encoding::{Answers, Candidate, Outcome, Reason, SlotState};
+use crate::inlay::ev2::{KEYS, SELECT_APPLICATION, SELECT_NDEF, Status, answer, read_binary};
+use crate::inlay::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT};
+
+/// Most bytes of one read: a reader's answer has 256 with its status.
+const READ: usize = 250;
+
+impl Machine<'_> {
+    /// The read alone: everything else is proved, or was when the chip was encoded.
+    pub(super) fn read(&self) -> Next {
+        Next::Send(Phase::ReadBack, self.read_commands())
+    }
+
+    /// Reads the file in one run: one read raises the counter by one.
+    pub(super) fn read_commands(&self) -> Vec<Command> {
+        let length = self.means.plan.map_or(0, |plan| plan.file.len());
+        let mut commands = vec![
+            Command::new("Select application", &SELECT_APPLICATION, "9000"),
+            Command::new("Select NDEF file", &SELECT_NDEF, "9000"),
+        ];
+        for at in (0..length).step_by(READ) {
+            let part = u8::try_from((length - at).min(READ)).unwrap_or(0);
+            // Files have 256 bytes.
+            let at = u16::try_from(at).unwrap_or(u16::MAX);
+            commands.push(Command::new(
+                "Read as a phone does",
+                &read_binary(at, part),
+                "9000",
+            ));
+        }
+        commands
+    }
+
+    /// The read, checked. Its answers begin with the one at `from`.
+    pub(super) fn read_back(&mut self, answers: &Answers, from: usize) -> Next {
+        let (Some(plan), Some(number)) = (self.means.plan, self.encoding.generation) else {
+            return Next::Again;
+        };
+        self.encoding.state = super::State::Sealed;
+        let expected = self.read_commands().len();
+        let mut file = Vec::with_capacity(plan.file.len());
+        for index in from..from + expected {
+            let Some((data, status)) = answers.get(index).and_then(answer) else {
+                return Self::gone(answers);
+            };
+            if status != Status::ISO_OK {
+                return Self::gone(answers);
+            }
+            file.extend(data);
+        }
+        let goal = Candidate::Recorded(number);
+        let keys = self.key(META_SLOT, goal).zip(self.key(FILE_SLOT, goal));
+        let Some((meta, key)) = keys else {
+            return Next::Rejected(Reason::ForeignSlot);
+        };
+        let Some(proof) = plan.prove(&file, self.encoding.uid, &plan.keys(meta, key)) else {
+            if self.means.finished == Some(number) && !self.means.replace {
+                return Next::Rejected(Reason::AlreadyEncoded);
+            }
+            // The keys are proved, and what is read is not what was written: once more, with
+            // other keys, for the chip may have made codes.
+            self.rewrite = true;
+            return Next::Again;
+        };
+        for generation in &mut self.journal.generations {
+            generation.slots = if generation.number == number {
+                [SlotState::Confirmed; KEYS as usize]
+            } else {
+                [SlotState::Superseded; KEYS as usize]
+            };
+        }
+        Next::Verified(Outcome {
+            inlay_id: None,
+            url: proof.url,
+            counter: proof.counter,
+        })
+    }
+}

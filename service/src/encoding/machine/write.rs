@@ -1,0 +1,272 @@
+//! The commands that change the chip. Before they leave, the journal says so.
+
+use super::open::first_half;
+use super::{Machine, Next};
+use crate::encoding::machine::check::Proved;
+use crate::encoding::progress::{Opening, Phase, Write};
+use crate::encoding::turn::Command;
+use crate::encoding::{Answers, Candidate, Generation, Reason, SlotState, Source};
+use crate::entropy;
+use crate::inlay::ev2::{
+    self, CC_FILE, KEY_0, KEYS, NDEF_FILE, Protection, ReplyError, Session, Status, answer,
+};
+use crate::inlay::key::AesKey;
+use crate::inlay::technology::ntag424::file_settings;
+
+/// Bytes of a `WriteData`: with its header it is one frame (FSC 128), which is written whole or
+/// not at all (data sheet section 8.6).
+const CHUNK: usize = 100;
+/// Bytes of the NDEF file.
+const FILE: usize = 256;
+/// Where the capability container says who may write the NDEF file (AN12196 section 6.14).
+const CC_WRITE_ACCESS: u16 = 0x0E;
+/// Nobody may, as far as phones go.
+const CC_READ_ONLY: u8 = 0xFF;
+const CC_WRITABLE: u8 = 0x00;
+/// `SetConfiguration` of the tamper loop: on, its state for everyone to read.
+const TAMPER_OPTION: u8 = 0x07;
+const TAMPER_ON: [u8; 2] = [0x01, 0x0E];
+
+/// Commands of a session with their names and slots.
+struct Batch {
+    session: Session,
+    commands: Vec<Command>,
+    writes: Vec<Write>,
+}
+
+impl Batch {
+    fn add(
+        &mut self,
+        name: impl Into<String>,
+        slot: Option<u8>,
+        make: impl FnOnce(&mut Session) -> ev2::Command,
+    ) {
+        let command = make(&mut self.session);
+        self.commands
+            .push(Command::new(name, &command.apdu, "9100"));
+        self.writes.push(Write::new(slot, command.reply));
+    }
+
+    fn write_file(&mut self, name: &str, file: u8, offset: usize, data: &[u8]) {
+        // Files have 256 bytes.
+        let at = u16::try_from(offset).unwrap_or(u16::MAX);
+        self.add(name, None, |session| {
+            session.write_data(Protection::Plain, file, at, data)
+        });
+    }
+
+    /// Length 0, then everything behind it, then its length: what is torn reads as empty.
+    fn write_message(&mut self, file: &[u8]) {
+        let (length, message) = file.split_at(2);
+        self.write_file("WriteData, empty message", NDEF_FILE, 0, &[0, 0]);
+        for (index, chunk) in message.chunks(CHUNK).enumerate() {
+            self.write_file("WriteData, message", NDEF_FILE, 2 + index * CHUNK, chunk);
+        }
+        if length != [0, 0] {
+            self.write_file("WriteData, length", NDEF_FILE, 0, length);
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// Everything but key 0. Each old key is known.
+    pub(super) fn write(&mut self, session: Session, proved: &Proved) -> Next {
+        let Some(goal) = self.goal(proved) else {
+            return Next::Rejected(Reason::NotEncodable);
+        };
+        let mut batch = Batch {
+            session,
+            commands: Vec::new(),
+            writes: Vec::new(),
+        };
+        if let Some(plan) = self.means.plan {
+            // A new file is written in clear by everyone; any other first loses its mirrors.
+            if proved.settings != file_settings::FACTORY {
+                batch.add("ChangeFileSettings, mirrors off", None, |session| {
+                    session.change_file_settings(NDEF_FILE, &file_settings::SDM_OFF)
+                });
+            }
+            batch.write_message(&plan.file);
+        } else {
+            if proved.settings != file_settings::FACTORY {
+                batch.add("ChangeFileSettings, factory", None, |session| {
+                    session.change_file_settings(NDEF_FILE, &file_settings::FACTORY)
+                });
+            }
+            batch.write_message(&[0; FILE]);
+        }
+        if let Err(reason) = self.change_keys(&mut batch, goal, proved) {
+            return Next::Rejected(reason);
+        }
+        let access = if let Some(plan) = self.means.plan {
+            if file_settings::has_tamper(&plan.settings) {
+                batch.add("SetConfiguration, tamper loop", None, |session| {
+                    session.set_configuration(TAMPER_OPTION, &TAMPER_ON)
+                });
+            }
+            batch.add("ChangeFileSettings, mirrors on", None, |session| {
+                session.change_file_settings(NDEF_FILE, &plan.settings)
+            });
+            CC_READ_ONLY
+        } else {
+            CC_WRITABLE
+        };
+        let at = usize::from(CC_WRITE_ACCESS);
+        batch.write_file("WriteData, capability container", CC_FILE, at, &[access]);
+        let Batch {
+            session,
+            commands,
+            writes,
+        } = batch;
+        Next::Send(Phase::Write { session, writes }, commands)
+    }
+
+    fn change_keys(
+        &mut self,
+        batch: &mut Batch,
+        goal: Candidate,
+        proved: &Proved,
+    ) -> Result<(), Reason> {
+        let version = number(goal);
+        for slot in 1..KEYS {
+            let shown = proved.versions[usize::from(slot)];
+            let old = self.old_key(slot, shown).ok_or(Reason::ForeignSlot)?;
+            // A factory key with another version is written again: a version says which key it is.
+            if old == goal && shown == version {
+                continue;
+            }
+            let keys = self.key(slot, old).zip(self.key(slot, goal));
+            let (old, new) = keys.ok_or(Reason::ForeignSlot)?;
+            self.journal.note(version, slot, SlotState::Sent);
+            batch.add(format!("ChangeKey {slot}"), Some(slot), |session| {
+                session.change_key(slot, &old, &new, version)
+            });
+        }
+        Ok(())
+    }
+
+    /// The keys that the chip is to have: the generation that it has already but for key 0, or a
+    /// new one. `None` if all numbers are used up.
+    ///
+    /// Whatever was sent and is not on this chip may be on another one, which only says to be
+    /// this chip: it is never sent again.
+    fn goal(&mut self, proved: &Proved) -> Option<Candidate> {
+        if self.wipes() {
+            return Some(Candidate::Factory);
+        }
+        if let Some(number) = self.encoding.generation
+            && proved.versions[1..] == [number; KEYS as usize - 1]
+            && self.journal.state(number, 0) == Some(SlotState::Planned)
+            && self.chip.doubts.is_empty()
+        {
+            return Some(Candidate::Recorded(number));
+        }
+        let number = self.journal.next_generation(&proved.versions)?;
+        let source = if self.means.own_keys {
+            let random = || AesKey::from_bytes(entropy::bytes(self.means.entropy));
+            Source::Own(Box::new(std::array::from_fn(|_| random())))
+        } else {
+            Source::Root(self.means.roots.active()?.id)
+        };
+        self.journal.generations.push(Generation {
+            number,
+            source,
+            slots: [SlotState::Planned; KEYS as usize],
+        });
+        self.encoding.generation = Some(number);
+        self.rewrite = false;
+        Some(Candidate::Recorded(number))
+    }
+
+    pub(super) fn written(
+        &mut self,
+        session: Session,
+        writes: &[Write],
+        answers: &Answers,
+    ) -> Next {
+        let goal = match (self.wipes(), self.encoding.generation) {
+            (true, _) => Candidate::Factory,
+            (false, Some(number)) => Candidate::Recorded(number),
+            (false, None) => return Next::Again,
+        };
+        for (index, write) in writes.iter().enumerate() {
+            let Some(answer) = answers.get(index) else {
+                return Self::gone(answers);
+            };
+            match (session.open(write.reply(), answer), write.slot) {
+                (Ok(_), Some(slot)) => {
+                    self.journal.note(number(goal), slot, SlotState::Confirmed);
+                    self.chip.doubts.retain(|doubt| *doubt != slot);
+                }
+                (Ok(_), None) => {}
+                // The old key is another one than its version says.
+                (Err(ReplyError::Status(Status::INTEGRITY)), Some(slot)) => {
+                    if !self.chip.doubts.contains(&slot) {
+                        self.chip.doubts.push(slot);
+                    }
+                    return Next::Again;
+                }
+                (Err(_), _) => return Self::gone(answers),
+            }
+        }
+        self.encoding.state = super::State::Keyed;
+        self.chip.proved.clear();
+        if self.chip.opened == Some(goal) {
+            // A chip to be wiped that still had the factory key 0: it is looked at once more.
+            if self.chip.shown[0] == Some(0) {
+                return self.open_key_0(false);
+            }
+        }
+        self.seal(session, goal)
+    }
+
+    /// Key 0, alone and last. A generation whose key 0 was sent is never sent again.
+    fn seal(&mut self, session: Session, goal: Candidate) -> Next {
+        let version = number(goal);
+        let made = self
+            .key(KEY_0, goal)
+            .and_then(|new| session.change_key_0(&new, version));
+        // A command that the chip would read as something else never leaves.
+        let Some(made) = made else {
+            return Next::Again;
+        };
+        match goal {
+            Candidate::Factory => self.journal.confirmed = None,
+            _ => self.journal.note(version, KEY_0, SlotState::Sent),
+        }
+        self.journal.torn += 1;
+        let change = Command::new("ChangeKey 0", &made.apdu, "9100");
+        Next::Send(Phase::Seal, vec![change, first_half(KEY_0)])
+    }
+
+    pub(super) fn sealed(&mut self, answers: &Answers) -> Next {
+        let Some((_, status)) = answers.get(0).and_then(answer) else {
+            return Self::gone(answers);
+        };
+        if status != Status::OK {
+            self.journal.torn = self.journal.torn.saturating_sub(1);
+            return Self::gone(answers);
+        }
+        let goal = match (self.wipes(), self.encoding.generation) {
+            (false, Some(number)) => Candidate::Recorded(number),
+            _ => Candidate::Factory,
+        };
+        self.chip.opened = None;
+        self.chip.proved.clear();
+        let opening = Opening {
+            slot: KEY_0,
+            candidates: vec![goal],
+            read: true,
+        };
+        self.challenged(opening, answers.get(1), answers)
+    }
+}
+
+/// The version with which a key is written.
+const fn number(key: Candidate) -> u8 {
+    match key {
+        Candidate::Factory => 0,
+        Candidate::Recorded(number) => number,
+        Candidate::Derived { generation, .. } => generation,
+    }
+}

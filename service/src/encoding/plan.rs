@@ -1,0 +1,152 @@
+//! What is written: the NDEF file and its settings; and the proof that the chip does it.
+
+use serde::{Deserialize, Serialize};
+
+use super::Reason;
+use crate::id::UrlTemplateId;
+use crate::inlay::key::{AesKey, InlayKeys, Keys};
+use crate::inlay::technology::ntag424::file_settings;
+use crate::inlay::template::{
+    Field, Layout, LayoutError, Request, Template, TemplateError, TemplateSettings,
+};
+use crate::inlay::{MacFrom, Mirror, Uid};
+
+/// What is written, as it was decided when the encoding began: no later change of a setting
+/// changes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Form {
+    /// How the URL is written.
+    pub template: TemplateSettings,
+    /// The URL template; `None` for the canonical form.
+    pub url_template_id: Option<UrlTemplateId>,
+    /// The mirror of the canonical form.
+    pub mirror: Option<Mirror>,
+    /// Where its MAC begins.
+    pub mac_from: MacFrom,
+    /// The tag's slug.
+    pub slug: String,
+    /// Whether the keys are random ones instead of derived ones.
+    #[serde(default)]
+    pub own_keys: bool,
+    /// Whether keys of a finished chip are replaced, by the word of a person who may.
+    #[serde(default)]
+    pub replace: bool,
+    /// The generation of a finished inlay of the same tag on this chip, if it is one: then only
+    /// its tap is verified.
+    #[serde(default)]
+    pub finished: Option<u8>,
+}
+
+/// What is written, byte by byte.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    template: Template,
+    slug: String,
+    /// The NDEF file, its length first.
+    pub file: Vec<u8>,
+    /// The settings of the NDEF file.
+    pub settings: Vec<u8>,
+}
+
+/// Why a form cannot be written. Each is a sentence for people.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// The template is none.
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+    /// No chip can hold it.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+}
+
+impl PlanError {
+    /// The reason that a relay is told.
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::Layout(LayoutError::TooLong { .. })
+            | Self::Template(TemplateError::TooLongForChip { .. }) => Reason::UrlTooLong,
+            _ => Reason::NotEncodable,
+        }
+    }
+}
+
+/// What a read of a finished chip proves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// The URL.
+    pub url: String,
+    /// The read counter.
+    pub counter: u32,
+}
+
+impl Plan {
+    /// The bytes of a form.
+    pub fn new(form: &Form) -> Result<Self, PlanError> {
+        let template = Template::new(form.template.clone())?;
+        let slug = template.has(Field::Slug).then_some(form.slug.as_str());
+        let layout = template.layout(slug)?;
+        let settings = file_settings::sdm_settings(&template, &layout);
+        let Layout { file, .. } = layout;
+        Ok(Self {
+            template,
+            slug: form.slug.clone(),
+            file,
+            settings,
+        })
+    }
+
+    /// The template.
+    pub fn template(&self) -> &Template {
+        &self.template
+    }
+
+    fn slug(&self) -> Option<&str> {
+        let has_slug = self.template.has(Field::Slug);
+        has_slug.then_some(self.slug.as_str())
+    }
+
+    /// The keys of SDM, from the chip's slots 1 and 2.
+    pub fn keys(&self, meta: AesKey, file: AesKey) -> Keys {
+        Keys {
+            meta: self.template.has(Field::Picc).then_some(meta),
+            file,
+        }
+    }
+
+    /// What a chip sent of its NDEF file, checked: it is this URL, with a code of these keys.
+    pub fn prove(&self, file: &[u8], uid: Uid, keys: &Keys) -> Option<Proof> {
+        let url = url_of(file)?;
+        let addressed = self.template.read(&Request::of_url(&url)?)?;
+        if addressed.slug.as_deref() != self.slug() {
+            return None;
+        }
+        let code = addressed.code.ok()??;
+        // Not only its code: the address itself is as it was written.
+        if self.template.url(self.slug(), &code) != url {
+            return None;
+        }
+        let keys = InlayKeys::Aes(keys.clone());
+        let assessment = self.template.check(self.slug(), &code, uid, &keys);
+        if !assessment.is_authentic() || (self.template.proves_taps() && !assessment.proves_tap()) {
+            return None;
+        }
+        let counter = assessment.counter.unwrap_or(0);
+        Some(Proof { url, counter })
+    }
+}
+
+/// The URL in an NDEF file: its length, then one short URI record.
+fn url_of(file: &[u8]) -> Option<String> {
+    const PREFIXES: [&str; 5] = ["", "http://www.", "https://www.", "http://", "https://"];
+    let (&[high, low], rest) = file.split_first_chunk()?;
+    let message = rest.get(..usize::from(u16::from_be_bytes([high, low])))?;
+    let (&[0xD1, 0x01, length, b'U', prefix], url) = message.split_first_chunk()? else {
+        return None;
+    };
+    if usize::from(length) != url.len() + 1 {
+        return None;
+    }
+    let prefix = PREFIXES.get(usize::from(prefix))?;
+    Some(format!("{prefix}{}", std::str::from_utf8(url).ok()?))
+}

@@ -1,0 +1,194 @@
+//! An encoding run: inlay after inlay is laid down, and each becomes the inlay of the next tag.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Reason, State};
+use crate::clock::Timestamp;
+use crate::field_error::FieldError;
+use crate::id::{EncodingId, EncodingRunId, ExperienceId, TagId, UrlTemplateId};
+use crate::inlay::{MacFrom, Mirror, Uid};
+use crate::revision::{Revised, Revision};
+use crate::tag::{NAME_MAX, text_fits};
+
+/// Most inlays of one run.
+pub const RUN_MAX: u32 = 10_000;
+
+/// What can be changed of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = EncodingRunFields)]
+pub struct RunFields {
+    /// Its name.
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: String,
+    /// How many inlays are planned, if known.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 10_000)]
+    pub planned: Option<u32>,
+    /// A closed run encodes nothing, until it is opened again.
+    #[serde(default)]
+    pub closed: bool,
+}
+
+/// What a run writes, and where its tags come from once those that were chosen have inlays.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = EncodingRunPlan)]
+pub struct RunPlan {
+    /// Tags are created as the run goes, with this name: `{n}` is the position, `{n:04}` the
+    /// same with zeros before it. Null: only chosen tags.
+    #[serde(default)]
+    #[schema(max_length = 200)]
+    pub pattern: Option<String>,
+    /// The experience of tags that are created.
+    #[serde(default)]
+    pub experience_id: Option<ExperienceId>,
+    /// How the chips write their URLs; null for the canonical form of a tag URL.
+    #[serde(default)]
+    pub url_template_id: Option<UrlTemplateId>,
+    /// How they show UID and counter in the canonical form; by default encrypted.
+    #[serde(default)]
+    pub mirror: Option<Mirror>,
+    /// Where the MAC's input begins in the canonical form; by default it is empty.
+    #[serde(default)]
+    pub mac_from: Option<MacFrom>,
+    /// If true, keys are random ones instead of derived from the encoding root.
+    #[serde(default)]
+    pub own_keys: bool,
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = EncodingRun)]
+pub struct Run {
+    /// Its identifier.
+    pub id: EncodingRunId,
+    /// What can be changed.
+    #[serde(flatten)]
+    pub fields: RunFields,
+    /// What it writes.
+    pub plan: RunPlan,
+    /// Its tags so far: chosen or created.
+    pub tag_count: u64,
+    /// Its inlays that are verified.
+    pub verified_count: u64,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was closed.
+    pub closed_at: Option<Timestamp>,
+}
+
+/// A chip of a run, with what came of it last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = EncodingRunRow)]
+pub struct RunRow {
+    /// The position of its tag, from 1; null once the tag went to another chip.
+    pub position: Option<u32>,
+    /// The tag.
+    pub tag_id: Option<TagId>,
+    /// The tag's slug.
+    pub slug: Option<String>,
+    /// The encoding.
+    pub encoding_id: EncodingId,
+    /// The chip.
+    pub uid: Uid,
+    /// How far it is; `reset` if it was wiped since.
+    pub state: State,
+    /// Why it is not encoded.
+    pub reason: Option<Reason>,
+    /// The version of its keys.
+    pub generation: Option<u8>,
+    /// The counter of the read that proved it.
+    pub counter: Option<u32>,
+    /// When that was.
+    pub at: Timestamp,
+}
+
+impl Revised for RunFields {
+    fn revision(&self) -> Revision {
+        Revision::of(self)
+    }
+}
+
+impl Revised for Run {
+    fn revision(&self) -> Revision {
+        self.fields.revision()
+    }
+}
+
+impl RunFields {
+    /// Checks lengths and numbers.
+    pub fn validate(&self) -> Result<(), FieldError> {
+        if self.name.trim().is_empty() || !text_fits(&self.name, NAME_MAX) {
+            let why = format!("A run needs a name of 1 to {NAME_MAX} characters.");
+            return Err(FieldError::of("name", why));
+        }
+        let planned = self.planned.is_none_or(|n| (1..=RUN_MAX).contains(&n));
+        if !planned {
+            let why = format!("A run is planned for 1 to {RUN_MAX} inlays.");
+            return Err(FieldError::of("planned", why));
+        }
+        Ok(())
+    }
+}
+
+impl RunPlan {
+    /// Checks the pattern.
+    pub fn validate(&self) -> Result<(), FieldError> {
+        let Some(pattern) = &self.pattern else {
+            return Ok(());
+        };
+        let longest = self.tag_name(RUN_MAX);
+        let fits = longest.is_some_and(|name| text_fits(&name, NAME_MAX));
+        if pattern.trim().is_empty() || !fits {
+            let why = "A pattern is a name with {n} or {n:04} in it, as in Bottle {n:04}.";
+            return Err(FieldError::of("pattern", why));
+        }
+        Ok(())
+    }
+
+    /// The name of the tag at a position; `None` if the pattern has no place for it.
+    pub fn tag_name(&self, position: u32) -> Option<String> {
+        let pattern = self.pattern.as_deref()?;
+        let (before, rest) = pattern.split_once("{n")?;
+        let (format, after) = rest.split_once('}')?;
+        let width = match format.strip_prefix(":0") {
+            Some(width) => width.parse().ok().filter(|width| *width <= 9)?,
+            None if format.is_empty() => 0,
+            None => return None,
+        };
+        Some(format!("{before}{position:0width$}{after}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(pattern: &str) -> Option<String> {
+        let plan = RunPlan {
+            pattern: Some(pattern.to_owned()),
+            ..RunPlan::default()
+        };
+        plan.tag_name(41)
+    }
+
+    #[test]
+    fn a_pattern_numbers_the_tags() {
+        assert_eq!(named("Bottle {n}").as_deref(), Some("Bottle 41"));
+        assert_eq!(
+            named("Bottle {n:04}, red").as_deref(),
+            Some("Bottle 0041, red")
+        );
+        for pattern in [
+            "Bottle",
+            "Bottle {n",
+            "Bottle {n:x}",
+            "Bottle {n:099}",
+            "{m}",
+        ] {
+            assert_eq!(named(pattern), None, "{pattern}");
+        }
+    }
+}

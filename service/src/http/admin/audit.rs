@@ -1,0 +1,311 @@
+//! `/admin/v1/audit`: who changed what, and when.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use csv::{Terminator, WriterBuilder};
+use http_body_util::channel::{Channel, Sender};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::audit::{Row, Values};
+use crate::caller;
+use crate::clock::Timestamp;
+use crate::http::admin::page::{List, Page, PageParams};
+use crate::http::admin::query::Query;
+use crate::http::error::{ApiError, Common, Invalid};
+use crate::id::TokenId;
+use crate::service::Service;
+use crate::storage::{AuditFilter, StorageError};
+use crate::tag::cell::encode;
+
+/// Rows read at once.
+const AT_ONCE: usize = 500;
+
+/// Which rows.
+#[derive(Clone, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AuditQuery {
+    /// Only those of this actor: `desktop`, `encoder`, `command_line`, `installation`, or a stored
+    /// token as `token:3`.
+    actor: Option<String>,
+    /// Only this action: `tags.update`. `tags` is all actions that begin with `tags.`.
+    action: Option<String>,
+    /// Only this object: `tags/41`, with what is beneath it.
+    object: Option<String>,
+    /// Only those at this time or later.
+    since: Option<Timestamp>,
+    /// Only those before this time.
+    until: Option<Timestamp>,
+}
+
+impl From<AuditQuery> for AuditFilter {
+    fn from(query: AuditQuery) -> Self {
+        Self {
+            actor: query.actor,
+            action: query.action,
+            object: query.object,
+            since: query.since,
+            until: query.until,
+        }
+    }
+}
+
+/// Who made a request.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AuditActor {
+    /// `token` for a stored token; with the installation's own: `desktop`, `encoder`,
+    /// `command_line`, or `installation` for another program.
+    kind: String,
+    /// The stored token; it may be deleted by now.
+    id: Option<TokenId>,
+    /// The name of the stored token at that time.
+    name: Option<String>,
+}
+
+/// A row of the audit log: a request that changed something.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AuditRow {
+    /// Its number. They rise by one.
+    id: i64,
+    /// When.
+    at: Timestamp,
+    /// Who.
+    actor: AuditActor,
+    /// What they did: `tags.update`.
+    action: String,
+    /// What they did it to, as a path within the admin API: `tags/41`.
+    object: String,
+    /// What it was, as far as it differs; `null` if it is new, or erased. Long values are left out.
+    before: Option<Value>,
+    /// What it is, as far as it differs; of a change of many, what was asked for.
+    after: Option<Value>,
+    /// From which address.
+    address: String,
+    /// Of this row and of the one before, in hex: nothing can be changed or left out in between.
+    hash: String,
+}
+
+impl From<Row> for AuditRow {
+    fn from(row: Row) -> Self {
+        let values = row.values.as_ref();
+        let values = values.and_then(|(_, json)| serde_json::from_str(json).ok());
+        let values: Values = values.unwrap_or_default();
+        let (kind, id) = match row.actor.split_once(':') {
+            Some((kind, id)) => (kind.to_owned(), id.parse().ok()),
+            None => (row.actor, None),
+        };
+        Self {
+            id: row.id,
+            at: row.at,
+            actor: AuditActor {
+                kind,
+                id,
+                name: row.name,
+            },
+            action: row.action,
+            object: row.object,
+            before: values.before,
+            after: values.after,
+            address: row.address,
+            hash: format!("{:x}", base16ct::HexDisplay(&row.hash)),
+        }
+    }
+}
+
+/// List the audit log
+///
+/// The newest first. Each request that changed something has one row, which is written with the
+/// change: also one that changed many tags, and an import. Updates by visitors are interactions.
+/// The rows are kept as long as the setting `audit_months` says.
+#[utoipa::path(
+    get, path = "/audit", tag = "audit", params(AuditQuery, PageParams),
+    responses((status = OK, body = Page<AuditRow>), Invalid, Common)
+)]
+pub(crate) async fn list(
+    State(service): State<Arc<Service>>,
+    list: List<i64, AuditQuery>,
+) -> Result<Json<Page<AuditRow>>, ApiError> {
+    let filter = list.filter.clone().into();
+    let rows = service
+        .storage
+        .audit(filter, list.after, list.and_one_more());
+    let rows = rows.await?.into_iter().map(AuditRow::from).collect();
+    Ok(Json(list.page(rows, |row: &AuditRow| row.id)))
+}
+
+/// How a log is exported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = AuditFormat)]
+pub(crate) enum Format {
+    /// A row of JSON on each line.
+    #[default]
+    Jsonl,
+    /// Comma-separated values with a header row.
+    Csv,
+}
+
+/// Which rows, and how.
+#[derive(Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ExportQuery {
+    /// JSON Lines or CSV.
+    #[param(inline)]
+    format: Format,
+    /// Only those of this actor.
+    actor: Option<String>,
+    /// Only this action, or those that begin with it.
+    action: Option<String>,
+    /// Only this object, with what is beneath it.
+    object: Option<String>,
+    /// Only those at this time or later.
+    since: Option<Timestamp>,
+    /// Only those before this time.
+    until: Option<Timestamp>,
+}
+
+/// Export the audit log
+///
+/// The newest first, up to the newest row when it begins.
+#[utoipa::path(
+    get, path = "/audit/export", tag = "audit", params(ExportQuery),
+    responses(
+        (status = OK, content(
+            (String = "application/jsonl"),
+            (String = "text/csv; charset=utf-8"),
+        )),
+        Invalid, Common
+    )
+)]
+pub(crate) async fn export(
+    State(service): State<Arc<Service>>,
+    Query(query): Query<ExportQuery>,
+) -> Result<Response, ApiError> {
+    let filter = AuditFilter {
+        actor: query.actor,
+        action: query.action,
+        object: query.object,
+        since: query.since,
+        until: query.until,
+    };
+    let (sender, body) = Channel::<Bytes, StorageError>::new(2);
+    caller::spawn(send(service, filter, query.format, sender));
+    let (media_type, name) = match query.format {
+        Format::Jsonl => ("application/jsonl", "audit.jsonl"),
+        Format::Csv => ("text/csv; charset=utf-8", "audit.csv"),
+    };
+    let headers = [
+        (CONTENT_TYPE, media_type.to_owned()),
+        (
+            CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{name}\""),
+        ),
+    ];
+    Ok((headers, Body::new(body)).into_response())
+}
+
+/// Sends the rows. A failure ends the answer in its middle, which the caller sees; a caller
+/// who goes away ends the work.
+async fn send(
+    service: Arc<Service>,
+    filter: AuditFilter,
+    format: Format,
+    mut sender: Sender<Bytes, StorageError>,
+) {
+    let mut text = match format {
+        Format::Jsonl => Vec::new(),
+        Format::Csv => cells(COLUMNS.map(str::to_owned)),
+    };
+    let mut before = None;
+    loop {
+        if !text.is_empty() && sender.send_data(text.into()).await.is_err() {
+            return;
+        }
+        let rows = match service.storage.audit(filter.clone(), before, AT_ONCE).await {
+            Ok(rows) => rows,
+            Err(error) => return sender.abort(error),
+        };
+        let Some(last) = rows.last() else {
+            return;
+        };
+        before = Some(last.id);
+        text = Vec::new();
+        for row in rows {
+            text.extend(line(row.into(), format));
+        }
+    }
+}
+
+const COLUMNS: [&str; 10] = [
+    "id", "at", "actor", "name", "action", "object", "before", "after", "address", "hash",
+];
+
+fn line(row: AuditRow, format: Format) -> Vec<u8> {
+    if format == Format::Jsonl {
+        let mut line = serde_json::to_vec(&row).unwrap_or_default();
+        line.push(b'\n');
+        return line;
+    }
+    let json = |value: Option<Value>| value.map_or_else(String::new, |value| value.to_string());
+    let actor = match row.actor.id {
+        Some(id) => format!("{}:{id}", row.actor.kind),
+        None => row.actor.kind,
+    };
+    cells([
+        row.id.to_string(),
+        row.at.to_string(),
+        actor,
+        row.actor.name.unwrap_or_default(),
+        row.action,
+        row.object,
+        json(row.before),
+        json(row.after),
+        row.address,
+        row.hash,
+    ])
+}
+
+/// A row of a table (RFC 4180), safe in a spreadsheet.
+fn cells(cells: [String; 10]) -> Vec<u8> {
+    let mut writer = WriterBuilder::new()
+        .terminator(Terminator::CRLF)
+        .from_writer(Vec::new());
+    let cells = cells.map(|cell| {
+        let cell = (!cell.is_empty()).then(|| cell.into());
+        encode(cell).into_owned()
+    });
+    // Writing into memory does not fail, and the number of cells is always the same.
+    let _ = writer.write_record(cells);
+    writer.into_inner().unwrap_or_default()
+}
+
+/// Whether the log is whole.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AuditCheck {
+    /// What is wrong with it, naming the row; `null` if nothing is.
+    problem: Option<String>,
+}
+
+/// Check the audit log
+///
+/// Reads all of it, and finds rows that were changed, removed or put in after they were written.
+#[utoipa::path(
+    get, path = "/audit/check", tag = "audit",
+    responses((status = OK, body = AuditCheck), Common)
+)]
+pub(crate) async fn check(
+    State(service): State<Arc<Service>>,
+) -> Result<Json<AuditCheck>, ApiError> {
+    let fault = service.storage.check_audit().await?;
+    Ok(Json(AuditCheck {
+        problem: fault.map(|fault| fault.to_string()),
+    }))
+}

@@ -1,0 +1,13 @@
+//! `/admin/v1/encoding-runs`: many chips, one after the other.
+
+mod create;
+mod export;
+mod get;
+mod list;
+mod update;
+
+pub(super) use create::*;
+pub(super) use export::*;
+pub(super) use get::*;
+pub(super) use list::*;
+pub(super) use update::*;

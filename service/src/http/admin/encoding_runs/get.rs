@@ -1,0 +1,39 @@
+//! `GET /admin/v1/encoding-runs/{id}`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::encoding::run::{Run, RunRow};
+use crate::http::admin::edited::Edited;
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, Common, NotFound};
+use crate::id::EncodingRunId;
+use crate::service::Service;
+
+/// A run with its chips.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct WholeEncodingRun {
+    #[serde(flatten)]
+    run: Run,
+    /// Its chips, in the order in which they were laid down.
+    rows: Vec<RunRow>,
+}
+
+/// Get an encoding run with its chips
+#[utoipa::path(
+    get, path = "/encoding-runs/{id}", tag = "encodings", params(("id" = EncodingRunId, Path)),
+    responses((status = OK, body = WholeEncodingRun), NotFound, Common)
+)]
+pub(crate) async fn get(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<EncodingRunId>,
+) -> Result<Edited<WholeEncodingRun>, ApiError> {
+    let missing = ApiError::NotFound("encoding run");
+    let rows = service.storage.encoding_run_rows(id).await?;
+    let rows = rows.ok_or(missing.clone())?;
+    let run = service.storage.encoding_run(id).await?.ok_or(missing)?;
+    Ok(Edited::shown_as(run, |run| WholeEncodingRun { run, rows }))
+}

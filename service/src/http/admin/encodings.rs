@@ -1,0 +1,16 @@
+//! `/admin/v1/encodings`: chips become inlays of tags, command by command.
+
+mod abandon;
+mod answer;
+mod get;
+mod list;
+mod root;
+mod start;
+mod view;
+
+pub(super) use abandon::*;
+pub(super) use answer::*;
+pub(super) use get::*;
+pub(super) use list::*;
+pub(super) use root::*;
+pub(super) use start::*;

@@ -1,0 +1,62 @@
+//! `GET /admin/v1/encodings/{id}`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::view::EncodingView;
+use crate::clock::Timestamp;
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, Common, NotFound};
+use crate::id::EncodingId;
+use crate::service::Service;
+
+/// An encoding with the names and statuses of its commands.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct WholeEncoding {
+    #[serde(flatten)]
+    encoding: EncodingView,
+    /// The commands that were sent, in their order: never data.
+    exchanges: Vec<EncodingExchange>,
+}
+
+/// A command that was sent.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EncodingExchange {
+    /// When its answer was reported.
+    at: Timestamp,
+    /// Its name.
+    name: String,
+    /// The status word of its answer, in hexadecimal; null if none came.
+    status: Option<String>,
+}
+
+/// Get an encoding
+#[utoipa::path(
+    get, path = "/encodings/{id}", tag = "encodings", params(("id" = EncodingId, Path)),
+    responses((status = OK, body = WholeEncoding), NotFound, Common)
+)]
+pub(crate) async fn get(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<EncodingId>,
+) -> Result<Json<WholeEncoding>, ApiError> {
+    let found = service.storage.encoding(id).await?;
+    let encoding = found.as_ref().and_then(EncodingView::of);
+    let encoding = encoding.ok_or(ApiError::NotFound("encoding"))?;
+    let exchanges = service.storage.encoding_exchanges(id).await?;
+    let exchanges = exchanges
+        .into_iter()
+        .map(|(at, exchange)| EncodingExchange {
+            at,
+            name: exchange.name,
+            status: exchange.status.map(|status| format!("{status:04X}")),
+        });
+    let exchanges = exchanges.collect();
+    Ok(Json(WholeEncoding {
+        encoding,
+        exchanges,
+    }))
+}

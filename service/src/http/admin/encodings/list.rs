@@ -1,0 +1,57 @@
+//! `GET /admin/v1/encodings`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::view::EncodingView;
+use crate::http::admin::page::{List, Page, PageParams, counted};
+use crate::http::error::{ApiError, Common, Invalid};
+use crate::id::{EncodingId, EncodingRunId};
+use crate::inlay::Uid;
+use crate::service::Service;
+use crate::storage::EncodingFilter;
+
+/// Which encodings are listed.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EncodingQuery {
+    /// Only those of this chip.
+    uid: Option<Uid>,
+    /// Only those of this run.
+    run_id: Option<EncodingRunId>,
+    /// Whether to count what is on all pages.
+    #[serde(default)]
+    #[param(required = false)]
+    count: bool,
+}
+
+/// List encodings
+///
+/// The newest first.
+#[utoipa::path(
+    get, path = "/encodings", tag = "encodings", params(EncodingQuery, PageParams),
+    responses((status = OK, body = Page<EncodingView>), Invalid, Common)
+)]
+pub(crate) async fn list(
+    State(service): State<Arc<Service>>,
+    list: List<EncodingId, EncodingQuery>,
+) -> Result<Json<Page<EncodingView>>, ApiError> {
+    let filter = EncodingFilter {
+        uid: list.filter.uid,
+        run_id: list.filter.run_id,
+    };
+    let storage = &service.storage;
+    let found = storage.encodings(filter, list.after, list.and_one_more());
+    let items = found
+        .await?
+        .into_iter()
+        .filter_map(|stored| EncodingView::of(&stored));
+    let items = items.collect();
+    let count = counted(list.filter.count, storage.count_encodings(filter)).await?;
+    Ok(Json(list.page(items, EncodingView::id).with_count(count)))
+}

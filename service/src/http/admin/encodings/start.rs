@@ -1,0 +1,130 @@
+//! `POST /admin/v1/encodings`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Deserializer};
+use utoipa::ToSchema;
+
+use crate::encode::{self, FormOptions, LaidDown, RANDOM_ID};
+use crate::encoding::Target;
+use crate::encoding::turn::Turn;
+use crate::field_error::FieldError;
+use crate::http::admin::Requester;
+use crate::http::admin::body::Body;
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
+use crate::id::{EncodingRunId, TagId, UrlTemplateId};
+use crate::inlay::{MacFrom, Mirror, Uid};
+use crate::scope::Scope;
+use crate::service::Service;
+
+/// A chip on a reader, and what it is to become.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the API's shape: each is a decision of its own"
+)]
+pub(crate) struct NewEncoding {
+    /// The UID that the reader shows: 7 bytes, or 4 of a chip with random UIDs.
+    #[serde(deserialize_with = "shown_uid")]
+    #[schema(value_type = String, pattern = "^([0-9A-Fa-f]{14}|08[0-9A-Fa-f]{6})$")]
+    uid: Uid,
+    /// The tag that it is to be an inlay of.
+    tag_id: Option<TagId>,
+    /// The run whose next tag it is to be an inlay of. The run says how it is written.
+    run_id: Option<EncodingRunId>,
+    /// If true, it is to be as it left the factory. A chip that is an inlay of a tag needs the scope `keys` for that.
+    #[serde(default)]
+    wipe: bool,
+    /// How it writes its URL; by default the canonical form of a tag URL.
+    url_template_id: Option<UrlTemplateId>,
+    /// How it shows UID and counter in the canonical form; by default encrypted.
+    mirror: Option<Mirror>,
+    /// Where the MAC's input begins in the canonical form; by default it is empty.
+    mac_from: Option<MacFrom>,
+    /// If true, its keys are random ones instead of derived from the encoding root. A backup that is
+    /// older than the chip cannot open it then.
+    #[serde(default)]
+    own_keys: bool,
+    /// Encode a finished chip again, with other keys; or one that has lost the keys
+    /// it was known to have. Needs the scope `keys`.
+    #[serde(default)]
+    replace: bool,
+    /// Encode it though the tag has an inlay already.
+    #[serde(default)]
+    additional: bool,
+}
+
+/// The UID of a reader. A random one has 4 bytes, and zeros behind it here.
+fn shown_uid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Uid, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let random = text.len() == 8 && text.starts_with(&format!("{RANDOM_ID:02}"));
+    let padded = if random {
+        format!("{text}000000")
+    } else {
+        text
+    };
+    padded.parse().map_err(serde::de::Error::custom)
+}
+
+/// Encode a chip
+///
+/// Tells what to send to the chip that lies on a reader; the answers go to
+/// `/encodings/{id}/answers`, which tells what to send next, until a turn has no commands. Whoever
+/// relays needs to understand none of them, and learns no key. A chip that was torn away is laid
+/// down again and posted again: its encoding goes on (200). With a chip that needs nothing but
+/// a look, that look is all. `rejected` says in `reason` why a chip is not encoded.
+///
+/// A session with a chip that still has the factory key can be read by whoever sees its
+/// commands: never log them.
+#[utoipa::path(
+    post, path = "/encodings", tag = "encodings", request_body = NewEncoding,
+    responses(
+        (status = CREATED, body = Turn, description = "A new encoding, and its first turn"),
+        (status = OK, body = Turn, description = "The chip has an open encoding, which goes on"),
+        Conflicting, BadBody, Written, Common
+    )
+)]
+pub(crate) async fn start(
+    State(service): State<Arc<Service>>,
+    requester: Requester,
+    Body(body): Body<NewEncoding>,
+) -> Result<(StatusCode, Json<Turn>), ApiError> {
+    // Who may only encode replaces no key of a finished chip.
+    if body.replace || (body.wipe && encode::is_finished(&service, body.uid).await?) {
+        requester.needs(Scope::Keys)?;
+    }
+    let options = FormOptions {
+        url_template_id: body.url_template_id,
+        mirror: body.mirror,
+        mac_from: body.mac_from,
+        own_keys: body.own_keys,
+        replace: body.replace,
+        additional: body.additional,
+    };
+    let (target, options) = match (body.tag_id, body.run_id, body.wipe) {
+        (Some(tag), None, false) => (Target::Tag(tag), options),
+        (None, Some(run), false) => encode::next_of_run(&service, run, body.uid, options).await?,
+        (None, None, true) => (Target::Factory, options),
+        _ => {
+            let why = "Send one of tag_id, run_id and wipe.";
+            return Err(ApiError::Invalid(FieldError::of("tag_id", why)));
+        }
+    };
+    let laid = LaidDown {
+        uid: body.uid,
+        target,
+        run_id: body.run_id,
+        options,
+    };
+    let started = encode::start(&service, &laid).await?;
+    let status = if started.new {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
+    Ok((status, Json(started.turn)))
+}

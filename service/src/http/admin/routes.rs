@@ -1,0 +1,324 @@
+//! How a route of the admin API is declared: with the scope that it needs. There is no other
+//! way to add one.
+//!
+//! ```text
+//! Routes::new()
+//!     .read(bounded(routes!(tags::list)))
+//!     .keys(routes!(master_keys::create))
+//! ```
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequestParts, Request};
+use axum::http::Method;
+use axum::http::request::Parts;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use utoipa::IntoResponses as _;
+use utoipa::openapi::extensions::ExtensionsBuilder;
+use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::security::SecurityRequirement;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+
+use crate::admin_token::StoredToken;
+use crate::audit::Salt;
+use crate::caller::{self, Caller};
+use crate::entropy;
+use crate::http::admins::Grant;
+use crate::http::error::{ApiError, NotFound};
+use crate::http::state::AppState;
+use crate::scope::{Rights, Scope};
+use crate::service::Service;
+
+/// Tells in the document whether an operation answers tokens that are limited to experiences.
+const LIMITED: &str = "x-limited-tokens";
+
+/// Who makes a request, put into it by `http.rs`.
+#[derive(Clone)]
+pub(in crate::http) struct Requester {
+    pub(in crate::http) service: Arc<Service>,
+    pub(in crate::http) grant: Grant,
+    pub(in crate::http) address: IpAddr,
+}
+
+impl<S: Sync> FromRequestParts<S> for Requester {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        parts
+            .extensions
+            .get()
+            .cloned()
+            .ok_or(ApiError::Unauthorized)
+    }
+}
+
+impl Requester {
+    /// What the request may do.
+    pub(super) fn rights(&self) -> Rights {
+        self.grant.rights()
+    }
+
+    /// Its stored token; `None` for the installation's own.
+    pub(super) fn token(&self) -> Option<&StoredToken> {
+        self.grant.stored()
+    }
+
+    /// Refuses a request whose token lacks `scope`: for what only some requests to a route do.
+    pub(super) fn needs(&self, scope: Scope) -> Result<(), ApiError> {
+        if self.rights().allow(scope) {
+            Ok(())
+        } else {
+            Err(ApiError::Scope(scope))
+        }
+    }
+}
+
+/// Routes on one path, and whether they answer tokens that are limited to experiences.
+pub(super) struct Declared {
+    routes: UtoipaMethodRouter<AppState>,
+    bounded: bool,
+}
+
+impl From<UtoipaMethodRouter<AppState>> for Declared {
+    fn from(routes: UtoipaMethodRouter<AppState>) -> Self {
+        Self {
+            routes,
+            bounded: false,
+        }
+    }
+}
+
+/// Routes that answer a limited token, too: all that they show and change is within the
+/// caller's reach. For others, nothing is there.
+pub(super) fn bounded(routes: UtoipaMethodRouter<AppState>) -> Declared {
+    Declared {
+        routes,
+        bounded: true,
+    }
+}
+
+/// The routes of the admin API.
+pub(super) struct Routes(OpenApiRouter<AppState>);
+
+macro_rules! scopes {
+    ($($(#[$doc:meta])* $name:ident: $scope:expr),+ $(,)?) => {$(
+        $(#[$doc])*
+        #[allow(dead_code, reason = "each scope has its word, if a route needs it or not")]
+        pub(super) fn $name(self, routes: impl Into<Declared>) -> Self {
+            self.declare($scope, routes.into())
+        }
+    )+};
+}
+
+impl Routes {
+    pub(super) fn new() -> Self {
+        Self(OpenApiRouter::new())
+    }
+
+    scopes! {
+        /// Routes that need [`Scope::Read`].
+        read: Some(Scope::Read),
+        /// Routes that need [`Scope::Tags`].
+        tags: Some(Scope::Tags),
+        /// Routes that need [`Scope::Experiences`].
+        experiences: Some(Scope::Experiences),
+        /// Routes that need [`Scope::Publish`].
+        publish: Some(Scope::Publish),
+        /// Routes that need [`Scope::Encode`].
+        encode: Some(Scope::Encode),
+        /// Routes that need [`Scope::Keys`].
+        keys: Some(Scope::Keys),
+        /// Routes that need [`Scope::Webhooks`].
+        webhooks: Some(Scope::Webhooks),
+        /// Routes that need [`Scope::Export`].
+        export: Some(Scope::Export),
+        /// Routes that need [`Scope::Admin`].
+        admin: Some(Scope::Admin),
+        /// Routes that any token opens.
+        any_token: None,
+    }
+
+    fn declare(self, scope: Option<Scope>, declared: Declared) -> Self {
+        let Declared {
+            routes: (schemas, mut paths, methods),
+            bounded,
+        } = declared;
+        let mut actions = HashMap::new();
+        for (path, item) in &mut paths.paths {
+            for (method, operation) in operations(item) {
+                actions.insert(method.clone(), action(path, &method, operation).into());
+                let scopes = scope.map(Scope::as_str);
+                operation.security = Some(vec![SecurityRequirement::new("token", scopes)]);
+                let limited = ExtensionsBuilder::new().add(LIMITED, bounded).build();
+                operation.extensions.get_or_insert_default().merge(limited);
+                let answers = &mut operation.responses.responses;
+                if !bounded {
+                    for (status, answer) in NotFound::responses() {
+                        answers.entry(status).or_insert(answer);
+                    }
+                }
+            }
+        }
+        let rule = Arc::new(Rule {
+            scope,
+            bounded,
+            actions,
+        });
+        let admit = move |request: Request, next: Next| admit(Arc::clone(&rule), request, next);
+        let methods = methods.route_layer(middleware::from_fn(admit));
+        Self(self.0.routes((schemas, paths, methods)))
+    }
+
+    pub(super) fn into_router(self) -> OpenApiRouter<AppState> {
+        self.0
+    }
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operation)> {
+    [
+        (Method::GET, &mut item.get),
+        (Method::POST, &mut item.post),
+        (Method::PUT, &mut item.put),
+        (Method::PATCH, &mut item.patch),
+        (Method::DELETE, &mut item.delete),
+    ]
+    .into_iter()
+    .filter_map(|(method, operation)| operation.as_mut().map(|operation| (method, operation)))
+}
+
+/// What an operation does, for the audit log: `tags.update`, `experiences.publish`.
+fn action(path: &str, method: &Method, operation: &Operation) -> String {
+    let mut words: Vec<_> = path
+        .split('/')
+        .filter(|part| !part.is_empty() && !part.starts_with('{'))
+        .collect();
+    match *method {
+        Method::PATCH => words.push("update"),
+        Method::PUT => words.push("set"),
+        Method::DELETE => words.push("delete"),
+        // What an import creates is named by the row's object.
+        _ if words.last() == Some(&"import") => {}
+        _ if operation.responses.responses.contains_key("201") => words.push("create"),
+        _ => {}
+    }
+    words.join(".")
+}
+
+/// What the routes of one declaration need.
+struct Rule {
+    scope: Option<Scope>,
+    bounded: bool,
+    actions: HashMap<Method, Arc<str>>,
+}
+
+/// Lets a request pass whose token has the scope, on behalf of its caller.
+async fn admit(rule: Arc<Rule>, request: Request, next: Next) -> Response {
+    let Some(Requester {
+        service,
+        grant,
+        address,
+    }) = request.extensions().get().cloned()
+    else {
+        return ApiError::Unauthorized.into_response();
+    };
+    let rights = grant.rights();
+    if let Some(scope) = rule.scope
+        && !rights.allow(scope)
+    {
+        return ApiError::Scope(scope).into_response();
+    }
+    let reach = rights.reach();
+    if reach.limit().is_some() && !rule.bounded {
+        return ApiError::NotFound("resource").into_response();
+    }
+    let action = rule.actions.get(request.method()).cloned();
+    let action = action.unwrap_or_default();
+    // What only reads has no row in the audit log.
+    let salt = match *request.method() {
+        Method::GET => Salt::default(),
+        _ => entropy::bytes(&*service.entropy),
+    };
+    let caller = Arc::new(Caller::new(
+        grant.actor(),
+        address,
+        (action, object(request.uri().path())),
+        reach,
+        salt,
+    ));
+    let answer = caller::on_behalf_of(Arc::clone(&caller), next.run(request)).await;
+    if answer.body().size_hint().exact().is_some() {
+        return answer;
+    }
+    answer.map(|body| Body::new(OnBehalf { caller, body }))
+}
+
+/// What a request addresses, within the admin API.
+fn object(path: &str) -> String {
+    let within = path.strip_prefix("/admin/v1").unwrap_or(path);
+    within.trim_matches('/').to_owned()
+}
+
+/// A body that is made while it is sent, on behalf of its caller.
+struct OnBehalf {
+    caller: Arc<Caller>,
+    body: Body,
+}
+
+impl HttpBody for OnBehalf {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let caller = Arc::clone(&self.caller);
+        caller::going_on_for(caller, || Pin::new(&mut self.body).poll_frame(context))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use utoipa::openapi::ResponseBuilder;
+    use utoipa::openapi::path::OperationBuilder;
+
+    use super::*;
+
+    #[test]
+    fn an_action_is_named_by_its_path_and_method() {
+        let answering = |status: &str| {
+            let answer = ResponseBuilder::new().build();
+            OperationBuilder::new().response(status, answer).build()
+        };
+        for (method, path, status, name) in [
+            (Method::POST, "/tags", "201", "tags.create"),
+            (Method::PATCH, "/tags/{id}", "200", "tags.update"),
+            (Method::POST, "/tags/bulk", "200", "tags.bulk"),
+            (Method::PUT, "/tags/{id}/data/{key}", "200", "tags.data.set"),
+            (Method::DELETE, "/demo", "200", "demo.delete"),
+        ] {
+            assert_eq!(action(path, &method, &answering(status)), name);
+        }
+    }
+
+    #[test]
+    fn an_object_is_a_path_within_the_api() {
+        assert_eq!(object("/admin/v1/tags/41"), "tags/41");
+        assert_eq!(object("/tags/41/"), "tags/41");
+    }
+}

@@ -1,0 +1,35 @@
+//! `GET /admin/v1/webhooks/{id}/attempts`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+
+use crate::http::admin::page::{List, Page, PageParams};
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, Common, Invalid, NotFound};
+use crate::id::WebhookId;
+use crate::service::Service;
+use crate::webhook::Attempt;
+
+/// List a webhook's attempts
+///
+/// The newest first. They are kept with their event: the last 1,000 events of a webhook, and all
+/// that still wait.
+#[utoipa::path(
+    get, path = "/webhooks/{id}/attempts", tag = "webhooks",
+    params(("id" = WebhookId, Path), PageParams),
+    responses((status = OK, body = Page<Attempt>), NotFound, Invalid, Common)
+)]
+pub(crate) async fn attempts(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<WebhookId>,
+    list: List<i64>,
+) -> Result<Json<Page<Attempt>>, ApiError> {
+    let found = service
+        .storage
+        .webhook_attempts(id, list.after, list.and_one_more())
+        .await?;
+    let found = found.ok_or(ApiError::NotFound("webhook"))?;
+    Ok(Json(list.page(found, |attempt| attempt.id)))
+}

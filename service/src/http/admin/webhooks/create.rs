@@ -1,0 +1,51 @@
+//! `POST /admin/v1/webhooks`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::admin::body::Body;
+use crate::http::admin::edited::Edited;
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
+use crate::service::Service;
+use crate::webhook::{Secret, Webhook, WebhookFields};
+
+/// A webhook that was just created.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CreatedWebhook {
+    #[serde(flatten)]
+    webhook: Webhook,
+    /// What signs its requests. It is never shown again.
+    #[schema(pattern = "^whsec_[A-Za-z0-9+/]+=*$")]
+    secret: String,
+}
+
+/// Create a webhook
+///
+/// What happens from now on is sent to the URL, as the `webhooks` of this document describe it:
+/// each event at least once, signed as Standard Webhooks 1.0 has it. A request that fails is
+/// repeated for three days, with the same `webhook-id` and the same body; redirects are failures.
+/// Only this answer shows the secret: store it.
+#[utoipa::path(
+    post, path = "/webhooks", tag = "webhooks", request_body = WebhookFields,
+    responses((status = CREATED, body = CreatedWebhook), Conflicting, BadBody, Written, Common)
+)]
+pub(crate) async fn create(
+    State(service): State<Arc<Service>>,
+    Body(fields): Body<WebhookFields>,
+) -> Result<(StatusCode, Edited<CreatedWebhook>), ApiError> {
+    let fields = fields
+        .check(service.settings().private_webhooks)
+        .map_err(ApiError::Invalid)?;
+    let secret = Secret::generate(&*service.entropy);
+    let wrapped = secret.wrap(&service.keyring, &*service.entropy)?;
+    let webhook = service.storage.insert_webhook(fields, wrapped).await?;
+    let created = Edited::shown_as(webhook, |webhook| CreatedWebhook {
+        webhook,
+        secret: secret.expose(),
+    });
+    Ok((StatusCode::CREATED, created))
+}

@@ -1,0 +1,30 @@
+//! `GET /admin/v1/webhooks`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+
+use crate::http::admin::page::{List, Page, PageParams};
+use crate::http::error::{ApiError, Common, Invalid};
+use crate::id::WebhookId;
+use crate::service::Service;
+use crate::webhook::Webhook;
+
+/// List webhooks
+///
+/// The oldest first.
+#[utoipa::path(
+    get, path = "/webhooks", tag = "webhooks", params(PageParams),
+    responses((status = OK, body = Page<Webhook>), Invalid, Common)
+)]
+pub(crate) async fn list(
+    State(service): State<Arc<Service>>,
+    list: List<WebhookId>,
+) -> Result<Json<Page<Webhook>>, ApiError> {
+    let found = service
+        .storage
+        .webhooks(list.after, list.and_one_more())
+        .await?;
+    Ok(Json(list.page(found, |webhook| webhook.id)))
+}

@@ -1,0 +1,78 @@
+//! `POST /admin/v1/webhooks/{id}/secrets`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::field_error::FieldError;
+use crate::http::admin::body::Body;
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
+use crate::id::WebhookId;
+use crate::service::Service;
+use crate::webhook::Secret;
+
+/// How long the secret before signs, too, if nothing else is asked for, in seconds: a day.
+const KEPT: u32 = 24 * 60 * 60;
+/// The longest that can be asked for, in seconds: a week.
+const KEPT_MAX: u32 = 7 * KEPT;
+
+/// How secrets are rotated.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Rotation {
+    /// For how many seconds the present secret signs, too; a day by default.
+    #[schema(maximum = 604_800)]
+    keep_seconds: Option<u32>,
+}
+
+/// A new secret.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RotatedSecret {
+    /// What signs requests from now on. It is never shown again.
+    #[schema(pattern = "^whsec_[A-Za-z0-9+/]+=*$")]
+    secret: String,
+    /// Until when the secret before it signs, too.
+    previous_secret_until: Timestamp,
+}
+
+/// Rotate a webhook's secret
+///
+/// Requests carry two signatures until the secret before has gone, so that no request is refused
+/// meanwhile. Only this answer shows the new secret: store it.
+#[utoipa::path(
+    post, path = "/webhooks/{id}/secrets", tag = "webhooks", params(("id" = WebhookId, Path)),
+    request_body = Option<Rotation>,
+    responses((status = CREATED, body = RotatedSecret), NotFound, Conflicting, BadBody, Written, Common)
+)]
+pub(crate) async fn rotate(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<WebhookId>,
+    body: Option<Body<Rotation>>,
+) -> Result<(StatusCode, Json<RotatedSecret>), ApiError> {
+    let rotation = body.map(|Body(rotation)| rotation).unwrap_or_default();
+    let keep = rotation.keep_seconds.unwrap_or(KEPT);
+    if keep > KEPT_MAX {
+        let why = "A secret is kept for at most a week (604,800 seconds).";
+        return Err(ApiError::Invalid(FieldError::of("keep_seconds", why)));
+    }
+    let secret = Secret::generate(&*service.entropy);
+    let wrapped = secret.wrap(&service.keyring, &*service.entropy)?;
+    let now = service.storage.now().await?;
+    let previous_secret_until = now.plus_millis(i64::from(keep) * 1000);
+    let rotated = service
+        .storage
+        .rotate_webhook_secret(id, wrapped, previous_secret_until)
+        .await?;
+    rotated.ok_or(ApiError::NotFound("webhook"))?;
+    let rotated = RotatedSecret {
+        secret: secret.expose(),
+        previous_secret_until,
+    };
+    Ok((StatusCode::CREATED, Json(rotated)))
+}

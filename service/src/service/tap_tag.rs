@@ -1,0 +1,329 @@
+//! A tag as taps need it, in as little memory as a million of them can have: texts in one
+//! piece, the one inlay that most tags have in place, and what few have apart.
+
+use crate::id::{ExperienceId, InlayId, TagId, UrlTemplateId};
+use crate::inlay::verify::Candidate;
+use crate::keyring::{Keyring, KeyringError};
+use crate::storage::{BoundInlay, TagTap};
+use crate::tag::{Location, Status, TagFields, WidgetSettings};
+
+use super::template_cache::OpenedInlay;
+
+/// A tag with its inlays' keys at hand.
+#[derive(Debug)]
+pub(crate) struct TapTag {
+    id: TagId,
+    experience: Option<ExperienceId>,
+    /// Slug, name, title, description and language, one behind the other.
+    texts: Box<str>,
+    /// Where the first four of them end.
+    ends: [u32; 4],
+    inlays: Inlays,
+    rare: Option<Box<Rare>>,
+    /// The last part of its URL, whether it is in use, and so on, as its owner decided.
+    pub(crate) switches: Switches,
+    simulated: bool,
+    rolls: bool,
+    has_static_inlay: bool,
+}
+
+/// What an owner can switch on and off.
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are independent switches"
+)]
+pub(crate) struct Switches {
+    pub(crate) status: Status,
+    pub(crate) verifier_enabled: bool,
+    pub(crate) updates_require_verified: bool,
+    pub(crate) track_location: bool,
+    pub(crate) has_qr_code: bool,
+}
+
+/// The inlays that make codes of the canonical form.
+#[derive(Debug)]
+enum Inlays {
+    None,
+    One(TapInlay),
+    Many(Box<[TapInlay]>),
+    /// Their keys cannot be had.
+    Locked(Box<KeyringError>),
+}
+
+/// An inlay that makes codes of the canonical form, with its keys.
+#[derive(Clone, Debug)]
+pub(crate) struct TapInlay {
+    /// The inlay.
+    pub(crate) id: InlayId,
+    /// Counts the replacements of its keys.
+    pub(crate) key_version: u32,
+    candidate: Candidate,
+}
+
+/// What few tags have.
+#[derive(Debug, Default)]
+struct Rare {
+    location: Option<Location>,
+    widget_settings: WidgetSettings,
+    templates: Vec<(InlayId, UrlTemplateId)>,
+    of_templates: Option<Result<Vec<OpenedInlay>, KeyringError>>,
+}
+
+impl AsRef<Candidate> for TapInlay {
+    fn as_ref(&self) -> &Candidate {
+        &self.candidate
+    }
+}
+
+impl TapInlay {
+    fn of(inlay: &BoundInlay, keyring: &Keyring) -> Result<Self, KeyringError> {
+        Ok(Self {
+            id: inlay.id,
+            key_version: inlay.key_version,
+            candidate: Candidate::of(inlay, keyring)?,
+        })
+    }
+}
+
+impl TapTag {
+    /// A tag as it was just read. `proves_taps` says of a template whether its codes do.
+    pub(super) fn new(
+        tap: TagTap,
+        keyring: &Keyring,
+        proves_taps: impl Fn(UrlTemplateId) -> bool,
+    ) -> Self {
+        let TagTap { tag, inlays } = tap;
+        let opened: Result<Vec<_>, _> = inlays
+            .rolling
+            .iter()
+            .map(|inlay| TapInlay::of(inlay, keyring))
+            .collect();
+        let of_templates = &inlays.of_templates;
+        Self {
+            id: tag.id,
+            experience: tag.fields.experience_id,
+            rolls: !inlays.rolling.is_empty()
+                || of_templates
+                    .iter()
+                    .any(|inlay| proves_taps(inlay.url_template_id)),
+            has_static_inlay: inlays.has_static
+                || of_templates.iter().any(|inlay| !inlay.technology.rolls()),
+            inlays: opened.map_or_else(|why| Inlays::Locked(Box::new(why)), Inlays::of),
+            simulated: tag.simulated,
+            switches: Switches {
+                status: tag.fields.status,
+                verifier_enabled: tag.fields.verifier_enabled,
+                updates_require_verified: tag.fields.updates_require_verified,
+                track_location: tag.fields.track_location,
+                has_qr_code: tag.fields.has_qr_code,
+            },
+            ends: ends(&tag.fields),
+            texts: texts(&tag.fields).concat().into(),
+            rare: Rare::of(
+                tag.fields.location,
+                tag.fields.widget_settings,
+                of_templates.iter().map(|inlay| {
+                    (
+                        inlay.id,
+                        inlay.url_template_id,
+                        OpenedInlay::of(inlay, keyring),
+                    )
+                }),
+            ),
+        }
+    }
+
+    /// Its id.
+    pub(crate) fn id(&self) -> TagId {
+        self.id
+    }
+
+    /// The experience a tap leads to.
+    pub(super) fn experience_id(&self) -> Option<ExperienceId> {
+        self.experience
+    }
+
+    /// The last part of its URL as it is now; it may have been found by a former one.
+    pub(crate) fn slug(&self) -> &str {
+        self.text(0)
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        self.text(1)
+    }
+
+    /// Its name for visitors, if it has one.
+    pub(crate) fn title(&self) -> &str {
+        self.text(2)
+    }
+
+    /// A sentence for visitors.
+    pub(crate) fn description(&self) -> &str {
+        self.text(3)
+    }
+
+    /// Locale of its texts, as in `en_US`.
+    pub(crate) fn language_code(&self) -> &str {
+        self.text(4)
+    }
+
+    fn text(&self, index: usize) -> &str {
+        let start = index
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before] as usize);
+        let end = self
+            .ends
+            .get(index)
+            .map_or(self.texts.len(), |end| *end as usize);
+        &self.texts[start..end]
+    }
+
+    /// Its name for visitors: the title, or the name if there is none.
+    pub(crate) fn shown_title(&self) -> &str {
+        match self.title() {
+            "" => self.name(),
+            title => title,
+        }
+    }
+
+    /// The language of its pages as HTML names it: `en-US`.
+    pub(crate) fn language(&self) -> String {
+        self.language_code().replace('_', "-")
+    }
+
+    /// Whether it lives in the simulated world.
+    pub(crate) fn simulated(&self) -> bool {
+        self.simulated
+    }
+
+    /// Where it is.
+    pub(crate) fn location(&self) -> Option<&Location> {
+        self.rare.as_ref()?.location.as_ref()
+    }
+
+    /// Settings of widgets by their name.
+    pub(crate) fn widget_settings(&self) -> &WidgetSettings {
+        static NONE: WidgetSettings = WidgetSettings::new();
+        let rare = self.rare.as_ref();
+        rare.map_or(&NONE, |rare| &rare.widget_settings)
+    }
+
+    /// Whether it has an inlay whose codes can ever prove a tap.
+    pub(crate) fn rolls(&self) -> bool {
+        self.rolls
+    }
+
+    /// Whether it has an inlay whose codes prove nothing, or that makes none.
+    pub(crate) fn has_static_inlay(&self) -> bool {
+        self.has_static_inlay
+    }
+
+    /// Its inlays that make codes of the canonical form, with their keys.
+    pub(crate) fn inlays(&self) -> Result<&[TapInlay], KeyringError> {
+        match &self.inlays {
+            Inlays::None => Ok(&[]),
+            Inlays::One(inlay) => Ok(std::slice::from_ref(inlay)),
+            Inlays::Many(inlays) => Ok(inlays),
+            Inlays::Locked(why) => Err((**why).clone()),
+        }
+    }
+
+    /// Its inlays that write their URLs by templates, with their keys.
+    pub(crate) fn of_templates(&self) -> Result<&[OpenedInlay], KeyringError> {
+        let rare = self.rare.as_ref();
+        match rare.and_then(|rare| rare.of_templates.as_ref()) {
+            None => Ok(&[]),
+            Some(opened) => opened.as_deref().map_err(Clone::clone),
+        }
+    }
+
+    /// The template of the address at which a tap was: that of the inlay that made its code, or
+    /// else of its first inlay; `None` for the canonical form.
+    pub(crate) fn url_template(&self, inlay: Option<InlayId>) -> Option<UrlTemplateId> {
+        let templates = &self.rare.as_ref()?.templates;
+        let made = templates.iter().find(|(id, _)| Some(*id) == inlay);
+        let only = || {
+            let canonical = !matches!(self.inlays, Inlays::None);
+            templates.first().filter(|_| !canonical)
+        };
+        made.or_else(only).map(|(_, template)| *template)
+    }
+
+    /// The memory that it takes, in bytes: what is asked of the allocator, and a word for each
+    /// piece.
+    pub(super) fn bytes(&self) -> usize {
+        const PIECE: usize = 16;
+        let inlays = match &self.inlays {
+            Inlays::Many(inlays) => PIECE + size_of_val::<[TapInlay]>(inlays),
+            Inlays::None | Inlays::One(_) => 0,
+            Inlays::Locked(_) => PIECE + size_of::<KeyringError>(),
+        };
+        let rare = self.rare.as_ref().map_or(0, |rare| rare.bytes());
+        size_of::<Self>() + PIECE + self.texts.len() + PIECE + inlays + rare
+    }
+}
+
+impl Inlays {
+    fn of(mut inlays: Vec<TapInlay>) -> Self {
+        match inlays.len() {
+            0 => Self::None,
+            1 => inlays.pop().map_or(Self::None, Self::One),
+            _ => Self::Many(inlays.into()),
+        }
+    }
+}
+
+impl Rare {
+    fn of(
+        location: Option<Location>,
+        widget_settings: WidgetSettings,
+        inlays: impl Iterator<Item = (InlayId, UrlTemplateId, Result<OpenedInlay, KeyringError>)>,
+    ) -> Option<Box<Self>> {
+        let (mut templates, mut opened) = (Vec::new(), Vec::new());
+        for (id, template, inlay) in inlays {
+            templates.push((id, template));
+            opened.push(inlay);
+        }
+        if location.is_none() && widget_settings.is_empty() && templates.is_empty() {
+            return None;
+        }
+        Some(Box::new(Self {
+            location,
+            widget_settings,
+            templates,
+            of_templates: (!opened.is_empty()).then(|| opened.into_iter().collect()),
+        }))
+    }
+
+    /// Roughly: parsed JSON takes a few times as much as its text.
+    fn bytes(&self) -> usize {
+        const PARSED: usize = 4;
+        let json = |json: Result<String, _>| json.map_or(0, |json: String| json.len() * PARSED);
+        let location = self.location.as_ref();
+        let location = location.map_or(0, |location| json(serde_json::to_string(location)));
+        let widgets = json(serde_json::to_string(&self.widget_settings));
+        let inlays = self.templates.len() * (size_of::<OpenedInlay>() + 16);
+        size_of::<Self>() + location + widgets + inlays
+    }
+}
+
+fn texts(fields: &TagFields) -> [&str; 5] {
+    [
+        fields.slug.as_str(),
+        &fields.name,
+        &fields.title,
+        &fields.description,
+        &fields.language_code,
+    ]
+}
+
+fn ends(fields: &TagFields) -> [u32; 4] {
+    let texts = texts(fields);
+    let mut end = 0;
+    std::array::from_fn(|index| {
+        end += u32::try_from(texts[index].len()).unwrap_or_default();
+        end
+    })
+}

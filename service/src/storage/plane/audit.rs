@@ -1,0 +1,300 @@
+//! The audit log: its one place of writing, and its SQL.
+
+pub(super) mod shown;
+
+use async_trait::async_trait;
+
+use super::{Database, Query, Transaction};
+use crate::audit::{self, Check, Ends, Fault, GENESIS, Note, Values};
+use crate::caller::{Actor, Caller};
+use crate::clock::Timestamp;
+use crate::id::TagId;
+use crate::storage::StorageError;
+use crate::storage::audit::{Audit, AuditFilter};
+use crate::storage::value::{Row, Value, unreadable, values};
+
+/// Rows read or removed at once.
+const AT_ONCE: usize = 1_000;
+
+#[async_trait]
+impl<D: Database> Audit for D {
+    async fn audit(
+        &self,
+        filter: AuditFilter,
+        before: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<audit::Row>, StorageError> {
+        let arguments = (filter, before, limit);
+        self.read("audit", arguments, |db, (filter, before, limit)| {
+            Box::pin(list(db, filter, *before, *limit))
+        })
+        .await
+    }
+
+    async fn record(&self, note: Note) -> Result<(), StorageError> {
+        self.change("record", note, |tx, note| {
+            Box::pin(async move {
+                tx.note(note.clone());
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    async fn check_audit(&self) -> Result<Option<Fault>, StorageError> {
+        self.read_snapshot("check_audit", (), |db, ()| Box::pin(check(db)))
+            .await
+    }
+
+    async fn erase_audit(&self, tag: TagId) -> Result<Option<()>, StorageError> {
+        self.change("erase_audit", tag, |tx, tag| Box::pin(erase(tx, *tag)))
+            .await
+    }
+
+    async fn prune_audit(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
+        self.change("prune_audit", keep_since, |tx, keep_since| {
+            Box::pin(prune(tx, *keep_since))
+        })
+        .await
+    }
+}
+
+/// Columns of a row, for [`read`].
+const COLUMNS: &str = "id, at, actor, name, address, action, object, digest, hash, salt, changes";
+
+/// All rows behind ?1, at most ?2 of them.
+pub(in crate::storage) const ROWS: &str =
+    "SELECT id, at, actor, name, address, action, object, digest, hash, salt, changes FROM audit
+     WHERE id > ?1 ORDER BY id LIMIT ?2";
+
+/// The ends of the chain.
+pub(in crate::storage) const ENDS: &str =
+    "SELECT anchor, anchor_hash, head, head_hash FROM audit_ends";
+
+/// A row of [`ROWS`].
+pub(in crate::storage) fn read(mut row: Row) -> Result<audit::Row, StorageError> {
+    Ok(audit::Row {
+        id: row.take()?,
+        at: row.take()?,
+        actor: row.take()?,
+        name: row.take()?,
+        address: row.take()?,
+        action: row.take()?,
+        object: row.take()?,
+        digest: hash(&mut row)?,
+        hash: hash(&mut row)?,
+        values: {
+            let (salt, json): (Option<Vec<u8>>, Option<String>) = (row.take()?, row.take()?);
+            // Of another length it is none that was written: it does not fit the digest.
+            let salt = salt.map(|salt| salt.try_into().unwrap_or_default());
+            match (salt, json) {
+                (None, None) => None,
+                (salt, json) => Some((salt.unwrap_or_default(), json.unwrap_or_default())),
+            }
+        },
+    })
+}
+
+/// Of another length it is none that was written: it fits no row.
+fn hash(row: &mut Row) -> Result<audit::Hash, StorageError> {
+    let bytes: Vec<u8> = row.take()?;
+    Ok(bytes.try_into().unwrap_or(GENESIS))
+}
+
+/// The row of [`ENDS`].
+pub(in crate::storage) fn read_ends(mut row: Row) -> Result<Ends, StorageError> {
+    Ok(Ends {
+        anchor: (row.take()?, hash(&mut row)?),
+        head: (row.take()?, hash(&mut row)?),
+    })
+}
+
+async fn ends(db: &mut dyn Query) -> Result<Ends, StorageError> {
+    let found = db.row(ENDS, &[]).await?;
+    found.map_or(Ok(Ends::NONE), read_ends)
+}
+
+async fn list(
+    db: &mut dyn Query,
+    filter: &AuditFilter,
+    before: Option<i64>,
+    limit: usize,
+) -> Result<Vec<audit::Row>, StorageError> {
+    let mut conditions = String::from("id < ?1");
+    let mut values = values![before.unwrap_or(i64::MAX)].to_vec();
+    let mut add = |condition: &str, value: Value<'static>| {
+        values.push(value);
+        let place = format!("?{}", values.len());
+        conditions.push_str(" AND ");
+        conditions.push_str(&condition.replace('@', &place));
+    };
+    if let Some(actor) = &filter.actor {
+        add("actor = @", actor.clone().into());
+    }
+    if let Some(action) = &filter.action {
+        let condition = "(action = @ OR substr(action, 1, length(@) + 1) = @ || '.')";
+        add(condition, action.clone().into());
+    }
+    if let Some(object) = &filter.object {
+        let condition = "(object = @ OR (object >= @ || '/' AND object < @ || '0'))";
+        add(condition, object.clone().into());
+    }
+    if let Some(since) = filter.since {
+        add("at >= @", since.into());
+    }
+    if let Some(until) = filter.until {
+        add("at < @", until.into());
+    }
+    values.push(Value::limit(limit));
+    let sql = format!(
+        "SELECT {COLUMNS} FROM audit WHERE {conditions} ORDER BY id DESC LIMIT ?{}",
+        values.len()
+    );
+    let found = db.query(&sql, &values).await?;
+    found.into_iter().map(read).collect()
+}
+
+async fn check(db: &mut dyn Query) -> Result<Option<Fault>, StorageError> {
+    let mut check = Check::begin(ends(db).await?);
+    loop {
+        let values = values![check.checked(), Value::limit(AT_ONCE)];
+        let rows = db.query(ROWS, &values).await?;
+        if rows.is_empty() {
+            return Ok(check.end().err());
+        }
+        for row in rows {
+            if let Err(fault) = check.row(&read(row)?) {
+                return Ok(Some(fault));
+            }
+        }
+    }
+}
+
+/// Writes the row of `caller`'s request. Nobody else writes configuration meanwhile, so nobody
+/// else writes to the log.
+pub(super) async fn record(
+    tx: &mut dyn Transaction,
+    caller: &Caller,
+    note: Option<Note>,
+) -> Result<(), StorageError> {
+    let Ends { anchor, head } = ends(tx).await?;
+    let note = note.unwrap_or_default();
+    let (kind, name) = actor(&caller.actor);
+    // What a request does on its way to its own object is no part of it.
+    let of_request = |object: &String| object.split('/').next() == caller.object.split('/').next();
+    let told = note.object.as_ref().is_none_or(of_request);
+    let (before, after) = if told {
+        (note.before, note.after)
+    } else {
+        (None, None)
+    };
+    let changes = Values {
+        before,
+        after: after.or_else(|| caller.asked()),
+    };
+    let changes = serde_json::to_string(&changes).map_err(|_| unreadable("audit"))?;
+    let mut row = audit::Row {
+        id: head.0 + 1,
+        at: tx.now(),
+        actor: kind,
+        name,
+        address: caller.address.to_canonical().to_string(),
+        action: caller.action.to_string(),
+        object: note
+            .object
+            .filter(of_request)
+            .unwrap_or_else(|| caller.object.clone()),
+        digest: audit::digest(&caller.salt, &changes),
+        hash: GENESIS,
+        values: None,
+    };
+    row.hash = row.hash_after(&head.1);
+    let values = values![
+        row.id,
+        row.at,
+        &row.actor,
+        row.name.as_deref(),
+        &row.address,
+        &row.action,
+        &row.object,
+        row.digest.as_slice(),
+        row.hash.as_slice(),
+        caller.salt.as_slice(),
+        &changes
+    ];
+    let sql = format!(
+        "INSERT INTO audit ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
+    );
+    tx.execute(&sql, &values).await?;
+    set_ends(
+        tx,
+        Ends {
+            anchor,
+            head: (row.id, row.hash),
+        },
+    )
+    .await
+}
+
+fn actor(actor: &Actor) -> (String, Option<String>) {
+    match actor {
+        Actor::Token(id, name) => (format!("token:{id}"), Some(name.clone())),
+        Actor::Desktop => ("desktop".to_owned(), None),
+        Actor::Encoder => ("encoder".to_owned(), None),
+        Actor::CommandLine => ("command_line".to_owned(), None),
+        Actor::Installation => ("installation".to_owned(), None),
+    }
+}
+
+async fn set_ends(tx: &mut dyn Transaction, ends: Ends) -> Result<(), StorageError> {
+    let values = values![
+        ends.anchor.0,
+        ends.anchor.1.as_slice(),
+        ends.head.0,
+        ends.head.1.as_slice()
+    ];
+    let sql = "INSERT INTO audit_ends (id, anchor, anchor_hash, head, head_hash)
+         VALUES (1, ?1, ?2, ?3, ?4)
+         ON CONFLICT (id) DO UPDATE SET anchor = excluded.anchor,
+             anchor_hash = excluded.anchor_hash, head = excluded.head, head_hash = excluded.head_hash";
+    tx.execute(sql, &values).await.map(drop)
+}
+
+async fn erase(tx: &mut dyn Transaction, tag: TagId) -> Result<Option<()>, StorageError> {
+    if !tx
+        .exists("SELECT 1 FROM tags WHERE id = ?1", &values![tag])
+        .await?
+    {
+        return Ok(None);
+    }
+    let object = format!("tags/{tag}");
+    // What is beneath it lies between the slash and the character after it.
+    let (from, to) = (format!("{object}/"), format!("{object}0"));
+    let sql = "UPDATE audit SET salt = NULL, changes = NULL
+         WHERE object = ?1 OR (object >= ?2 AND object < ?3)";
+    tx.execute(sql, &values![object, from, to]).await?;
+    tx.note(Note::default());
+    Ok(Some(()))
+}
+
+async fn prune(tx: &mut dyn Transaction, keep_since: Timestamp) -> Result<bool, StorageError> {
+    let Ends { anchor, head } = ends(tx).await?;
+    let (mut last, mut removed) = (anchor, 0);
+    let values = values![anchor.0, Value::limit(AT_ONCE)];
+    let oldest = "SELECT id, at, hash FROM audit WHERE id > ?1 ORDER BY id LIMIT ?2";
+    for mut row in tx.query(oldest, &values).await? {
+        let (id, at): (i64, Timestamp) = (row.take()?, row.take()?);
+        if at >= keep_since {
+            break;
+        }
+        last = (id, hash(&mut row)?);
+        removed += 1;
+    }
+    if removed == 0 {
+        return Ok(false);
+    }
+    tx.execute("DELETE FROM audit WHERE id <= ?1", &values![last.0])
+        .await?;
+    set_ends(tx, Ends { anchor: last, head }).await?;
+    Ok(removed == AT_ONCE)
+}

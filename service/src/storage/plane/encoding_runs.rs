@@ -1,0 +1,289 @@
+//! Encoding runs.
+
+use async_trait::async_trait;
+
+use super::{Database, Query, Transaction, tags};
+use crate::clock::Timestamp;
+use crate::encoding::run::{RUN_MAX, Run, RunFields, RunPlan, RunRow};
+use crate::encoding::{Outcome, of_word};
+use crate::id::{EncodingRunId, TagId};
+use crate::inlay::Uid;
+use crate::storage::value::{Row, Value, unreadable, values};
+use crate::storage::{Conflict, EncodingRuns, InUse, RunEdit, RunTag, StorageError};
+
+#[async_trait]
+impl<D: Database> EncodingRuns for D {
+    async fn insert_encoding_run(
+        &self,
+        fields: RunFields,
+        plan: RunPlan,
+        tags: Vec<TagId>,
+    ) -> Result<Run, StorageError> {
+        let arguments = (fields, plan, tags);
+        self.change(
+            "insert_encoding_run",
+            arguments,
+            |tx, (fields, plan, tags)| Box::pin(insert(tx, fields, plan, tags)),
+        )
+        .await
+    }
+
+    async fn encoding_run(&self, id: EncodingRunId) -> Result<Option<Run>, StorageError> {
+        self.read("encoding_run", id, |db, id| Box::pin(run(db, *id)))
+            .await
+    }
+
+    async fn encoding_runs(
+        &self,
+        after: Option<EncodingRunId>,
+        limit: usize,
+    ) -> Result<Vec<Run>, StorageError> {
+        self.read("encoding_runs", (after, limit), |db, (after, limit)| {
+            Box::pin(list(db, *after, *limit))
+        })
+        .await
+    }
+
+    async fn count_encoding_runs(&self) -> Result<u64, StorageError> {
+        self.read("count_encoding_runs", (), |db, ()| {
+            db.count("SELECT count(*) FROM encoding_runs", &[])
+        })
+        .await
+    }
+
+    async fn edit_encoding_run(
+        &self,
+        id: EncodingRunId,
+        edit: RunEdit,
+    ) -> Result<Option<Run>, StorageError> {
+        self.change("edit_encoding_run", (id, edit), |tx, (id, edit)| {
+            Box::pin(self::edit(tx, *id, edit))
+        })
+        .await
+    }
+
+    async fn reserve_run_tag(
+        &self,
+        id: EncodingRunId,
+        uid: Uid,
+        make: RunTag,
+    ) -> Result<Option<(Run, TagId)>, StorageError> {
+        self.change("reserve_run_tag", (id, uid, make), |tx, (id, uid, make)| {
+            Box::pin(reserve(tx, *id, *uid, make))
+        })
+        .await
+    }
+
+    async fn encoding_run_rows(
+        &self,
+        id: EncodingRunId,
+    ) -> Result<Option<Vec<RunRow>>, StorageError> {
+        self.read_snapshot("encoding_run_rows", id, |db, id| Box::pin(rows(db, *id)))
+            .await
+    }
+}
+
+const SELECT: &str = "SELECT r.id, r.name, r.settings, r.planned, r.created_at, r.closed_at, \
+        (SELECT count(*) FROM encoding_run_tags t WHERE t.run_id = r.id), \
+        (SELECT count(DISTINCT e.uid) FROM encodings e WHERE e.run_id = r.id AND e.state = 'verified' \
+            AND NOT EXISTS (SELECT 1 FROM encodings n WHERE n.uid = e.uid AND n.id > e.id AND n.state = 'reset')) \
+    FROM encoding_runs r";
+
+fn read(mut row: Row) -> Result<Run, StorageError> {
+    let (id, name) = (row.take()?, row.take()?);
+    let plan = row.json("encoding run")?;
+    let (planned, created_at) = (row.take()?, row.take()?);
+    let closed_at: Option<Timestamp> = row.take()?;
+    Ok(Run {
+        id,
+        fields: RunFields {
+            name,
+            planned,
+            closed: closed_at.is_some(),
+        },
+        plan,
+        tag_count: row.take()?,
+        verified_count: row.take()?,
+        created_at,
+        closed_at,
+    })
+}
+
+async fn run(db: &mut dyn Query, id: EncodingRunId) -> Result<Option<Run>, StorageError> {
+    let sql = format!("{SELECT} WHERE r.id = ?1");
+    db.row(&sql, &values![id]).await?.map(read).transpose()
+}
+
+async fn list(
+    db: &mut dyn Query,
+    after: Option<EncodingRunId>,
+    limit: usize,
+) -> Result<Vec<Run>, StorageError> {
+    let sql = format!("{SELECT} WHERE r.id < ?1 ORDER BY r.id DESC LIMIT ?2");
+    let values = values![after.map_or(i64::MAX, |id| id.0), Value::limit(limit)];
+    let found = db.query(&sql, &values).await?;
+    found.into_iter().map(read).collect()
+}
+
+async fn insert(
+    tx: &mut dyn Transaction,
+    fields: &RunFields,
+    plan: &RunPlan,
+    tags: &[TagId],
+) -> Result<Run, StorageError> {
+    let settings = serde_json::to_string(plan).map_err(|_| unreadable("encoding run"))?;
+    let now = tx.now();
+    let mut inserted = tx
+        .one(
+            "INSERT INTO encoding_runs (name, settings, planned, created_at, closed_at)
+             VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id",
+            &values![
+                &fields.name,
+                settings,
+                fields.planned,
+                now,
+                fields.closed.then_some(now)
+            ],
+        )
+        .await?;
+    let id: EncodingRunId = inserted.take()?;
+    let mut position = 0_u32;
+    for &tag in tags {
+        let sql = "SELECT (SELECT count(*) FROM inlays WHERE tag_id = t.id), \
+                (SELECT count(*) FROM encoding_run_tags WHERE run_id = ?2 AND tag_id = t.id) \
+            FROM tags t WHERE t.id = ?1";
+        let mut found = tx.row(sql, &values![tag, id]).await?.ok_or_else(|| {
+            let (noun, id) = ("tag", tag.0);
+            StorageError::from(Conflict::Missing { noun, id })
+        })?;
+        let (inlays, twice): (u64, u64) = (found.take()?, found.take()?);
+        if inlays + twice == 0 {
+            position += 1;
+            add_tag(tx, id, position, tag, None).await?;
+        }
+    }
+    run(tx, id).await?.ok_or_else(|| unreadable("encoding run"))
+}
+
+async fn add_tag(
+    tx: &mut dyn Transaction,
+    run: EncodingRunId,
+    position: u32,
+    tag: TagId,
+    uid: Option<Uid>,
+) -> Result<(), StorageError> {
+    tx.execute(
+        "INSERT INTO encoding_run_tags (run_id, position, tag_id, uid) VALUES (?1, ?2, ?3, ?4)",
+        &values![run, position, tag, uid],
+    )
+    .await?;
+    Ok(())
+}
+
+async fn edit(
+    tx: &mut dyn Transaction,
+    id: EncodingRunId,
+    edit: &RunEdit,
+) -> Result<Option<Run>, StorageError> {
+    let Some(before) = run(tx, id).await? else {
+        return Ok(None);
+    };
+    let fields = edit(before.fields)?;
+    let closed_at = before.closed_at.unwrap_or(tx.now());
+    tx.execute(
+        "UPDATE encoding_runs SET name = ?2, planned = ?3, closed_at = ?4 WHERE id = ?1",
+        &values![
+            id,
+            &fields.name,
+            fields.planned,
+            fields.closed.then_some(closed_at)
+        ],
+    )
+    .await?;
+    run(tx, id).await
+}
+
+/// A position that no chip has, or whose chip will not become its inlay: its newest encoding is
+/// over without one. A chip that has no encoding yet was laid down a moment ago.
+const FREE: &str = "SELECT t.position, t.tag_id FROM encoding_run_tags t \
+    WHERE t.run_id = ?1 AND (t.uid IS NULL OR EXISTS ( \
+        SELECT 1 FROM encodings e WHERE e.uid = t.uid AND e.state IN ('rejected', 'abandoned', 'reset') \
+            AND NOT EXISTS (SELECT 1 FROM encodings n WHERE n.uid = e.uid AND n.id > e.id))) \
+    ORDER BY t.position LIMIT 1";
+
+async fn reserve(
+    tx: &mut dyn Transaction,
+    id: EncodingRunId,
+    uid: Uid,
+    make: &RunTag,
+) -> Result<Option<(Run, TagId)>, StorageError> {
+    let Some(run) = run(tx, id).await? else {
+        return Ok(None);
+    };
+    if run.fields.closed {
+        return Err(InUse::RunClosed.into());
+    }
+    let sql = "SELECT tag_id FROM encoding_run_tags WHERE run_id = ?1 AND uid = ?2";
+    if let Some(mut kept) = tx.row(sql, &values![id, uid]).await? {
+        let tag = kept.take()?;
+        return Ok(Some((run, tag)));
+    }
+    if let Some(mut free) = tx.row(FREE, &values![id]).await? {
+        let position: u32 = free.take()?;
+        let tag = free.take()?;
+        let sql = "UPDATE encoding_run_tags SET uid = ?3 WHERE run_id = ?1 AND position = ?2";
+        tx.execute(sql, &values![id, position, uid]).await?;
+        return Ok(Some((run, tag)));
+    }
+    let position = u32::try_from(run.tag_count).unwrap_or(u32::MAX);
+    let planned = run.fields.planned.unwrap_or(RUN_MAX);
+    if run.plan.pattern.is_none() || position >= planned {
+        return Err(InUse::RunFull.into());
+    }
+    let fields = make(&run.plan, position + 1)?;
+    let tag = tags::insert(tx, &fields, false).await?;
+    add_tag(tx, id, position + 1, tag, Some(uid)).await?;
+    Ok(Some((run, tag)))
+}
+
+async fn rows(db: &mut dyn Query, id: EncodingRunId) -> Result<Option<Vec<RunRow>>, StorageError> {
+    if run(db, id).await?.is_none() {
+        return Ok(None);
+    }
+    // The newest encoding of each chip in the run; one that was wiped since is as it was made.
+    let sql = "SELECT t.position, e.tag_id, g.slug, e.id, e.uid, \
+            CASE WHEN EXISTS (SELECT 1 FROM encodings n WHERE n.uid = e.uid AND n.id > e.id AND n.state = 'reset') \
+                THEN 'reset' ELSE e.state END, \
+            e.reason, e.generation, e.outcome, e.updated_at \
+        FROM encodings e \
+        LEFT JOIN encoding_run_tags t ON t.run_id = e.run_id AND t.uid = e.uid \
+        LEFT JOIN tags g ON g.id = e.tag_id \
+        WHERE e.run_id = ?1 \
+            AND NOT EXISTS (SELECT 1 FROM encodings n WHERE n.uid = e.uid AND n.run_id = e.run_id AND n.id > e.id) \
+        ORDER BY e.id";
+    let found = db.query(sql, &values![id]).await?;
+    let rows = found.into_iter().map(row);
+    rows.collect::<Result<_, _>>().map(Some)
+}
+
+fn row(mut row: Row) -> Result<RunRow, StorageError> {
+    let (position, tag_id, slug) = (row.take()?, row.take()?, row.take()?);
+    let (encoding_id, uid) = (row.take()?, row.take()?);
+    let state = row.text("state", of_word)?;
+    let reason = row.optional_text("reason", of_word)?;
+    let generation: Option<u32> = row.take()?;
+    let outcome =
+        row.optional_text("outcome", |json| serde_json::from_str::<Outcome>(json).ok())?;
+    Ok(RunRow {
+        position,
+        tag_id,
+        slug,
+        encoding_id,
+        uid,
+        state,
+        reason,
+        generation: generation.and_then(|number| number.try_into().ok()),
+        counter: outcome.map(|outcome| outcome.counter),
+        at: row.take()?,
+    })
+}

@@ -1,0 +1,130 @@
+//! Encodings: the journal of chips, the turns, the roots of their keys.
+
+mod chips;
+mod roots;
+mod turns;
+
+use async_trait::async_trait;
+
+use super::{Database, Query, inlays};
+use crate::clock::Timestamp;
+use crate::encoding::Exchange;
+use crate::id::EncodingId;
+use crate::inlay::Uid;
+use crate::inventory::SealedKey;
+use crate::storage::value::{Value, values};
+use crate::storage::{
+    ChipState, EncodingFilter, EncodingTurn, Encodings, SealedRoot, StorageError, StoredEncoding,
+};
+
+#[async_trait]
+impl<D: Database> Encodings for D {
+    async fn encoding(&self, id: EncodingId) -> Result<Option<StoredEncoding>, StorageError> {
+        self.read("encoding", id, |db, id| Box::pin(turns::encoding(db, *id)))
+            .await
+    }
+
+    async fn encodings(
+        &self,
+        filter: EncodingFilter,
+        after: Option<EncodingId>,
+        limit: usize,
+    ) -> Result<Vec<StoredEncoding>, StorageError> {
+        let arguments = (filter, after, limit);
+        self.read("encodings", arguments, |db, (filter, after, limit)| {
+            Box::pin(list(db, *filter, *after, *limit))
+        })
+        .await
+    }
+
+    async fn count_encodings(&self, filter: EncodingFilter) -> Result<u64, StorageError> {
+        self.read("count_encodings", filter, |db, filter| {
+            Box::pin(count(db, *filter))
+        })
+        .await
+    }
+
+    async fn chip_state(&self, uid: Uid) -> Result<ChipState, StorageError> {
+        self.read_snapshot("chip_state", uid, |db, uid| Box::pin(chip_state(db, *uid)))
+            .await
+    }
+
+    async fn store_turn(&self, turn: EncodingTurn) -> Result<Option<StoredEncoding>, StorageError> {
+        self.change("store_turn", turn, |tx, turn| {
+            Box::pin(turns::store(tx, turn))
+        })
+        .await
+    }
+
+    async fn encoding_exchanges(
+        &self,
+        id: EncodingId,
+    ) -> Result<Vec<(Timestamp, Exchange)>, StorageError> {
+        self.read("encoding_exchanges", id, |db, id| {
+            Box::pin(turns::exchanges(db, *id))
+        })
+        .await
+    }
+
+    async fn encoding_roots(&self) -> Result<Vec<SealedRoot>, StorageError> {
+        self.read("encoding_roots", (), |db, ()| Box::pin(roots::all(db)))
+            .await
+    }
+
+    async fn insert_encoding_root(
+        &self,
+        root: SealedKey,
+        retire: bool,
+    ) -> Result<(), StorageError> {
+        let arguments = (root, retire);
+        self.change("insert_encoding_root", arguments, |tx, (root, retire)| {
+            Box::pin(roots::insert(tx, root, *retire))
+        })
+        .await
+    }
+
+    async fn note_roots_backed_up(&self, at: Timestamp) -> Result<(), StorageError> {
+        self.change("note_roots_backed_up", at, |tx, at| {
+            Box::pin(roots::backed_up(tx, *at))
+        })
+        .await
+    }
+}
+
+/// What a filter asks, by the columns of [`turns::COLUMNS`]. Each parameter is compared first:
+/// PostgreSQL takes its type from there.
+const FILTER: &str = "(uid = ?1 OR ?1 IS NULL) AND (run_id = ?2 OR ?2 IS NULL)";
+
+async fn list(
+    db: &mut dyn Query,
+    filter: EncodingFilter,
+    after: Option<EncodingId>,
+    limit: usize,
+) -> Result<Vec<StoredEncoding>, StorageError> {
+    let sql = format!(
+        "SELECT {} FROM encodings WHERE {FILTER} AND id < ?3 ORDER BY id DESC LIMIT ?4",
+        turns::COLUMNS
+    );
+    let after = after.map_or(i64::MAX, |id| id.0);
+    let values = values![filter.uid, filter.run_id, after, Value::limit(limit)];
+    let found = db.query(&sql, &values).await?;
+    found.into_iter().map(turns::read).collect()
+}
+
+async fn count(db: &mut dyn Query, filter: EncodingFilter) -> Result<u64, StorageError> {
+    let sql = format!("SELECT count(*) FROM encodings WHERE {FILTER}");
+    db.count(&sql, &values![filter.uid, filter.run_id]).await
+}
+
+async fn chip_state(db: &mut dyn Query, uid: Uid) -> Result<ChipState, StorageError> {
+    let latest = turns::latest(db, uid).await?;
+    let finished = turns::finished(db, uid).await?;
+    let journal = chips::journal(db, uid).await?;
+    let inlay = inlays::with_uid(db, uid).await?;
+    Ok(ChipState {
+        journal,
+        latest,
+        finished,
+        inlay,
+    })
+}

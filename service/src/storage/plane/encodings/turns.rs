@@ -1,0 +1,209 @@
+//! Encodings and their turns.
+
+use serde_json::json;
+
+use super::chips;
+use crate::clock::Timestamp;
+use crate::encoding::{Exchange, Target, of_word, word};
+use crate::id::{EncodingId, TagId};
+use crate::inlay::Uid;
+use crate::storage::plane::webhooks::outbox;
+use crate::storage::plane::{Query, Transaction, inlays, insert_rows};
+use crate::storage::value::{Row, unreadable, values};
+use crate::storage::{EncodingTurn, Ending, StorageError, StoredEncoding};
+use crate::webhook::{About, EventKind, object};
+
+pub(super) const COLUMNS: &str = "id, uid, run_id, tag_id, form, generation, state, reason, seq, \
+    progress, outcome, created_at, updated_at";
+
+pub(super) fn read(mut row: Row) -> Result<StoredEncoding, StorageError> {
+    let id = row.take()?;
+    let (uid, run_id) = (row.take()?, row.take()?);
+    let tag: Option<TagId> = row.take()?;
+    let form = row.optional_text("form", |json| serde_json::from_str(json).ok())?;
+    let generation: Option<u32> = row.take()?;
+    let state = row.text("state", of_word)?;
+    let reason = row.optional_text("reason", of_word)?;
+    let (seq, progress) = (row.take()?, row.take()?);
+    let outcome = row.optional_text("outcome", |json| serde_json::from_str(json).ok())?;
+    Ok(StoredEncoding {
+        id: Some(id),
+        uid,
+        target: tag.map_or(Target::Factory, Target::Tag),
+        run_id,
+        form,
+        generation: generation.and_then(|number| number.try_into().ok()),
+        state,
+        reason,
+        seq,
+        progress,
+        outcome,
+        created_at: row.take()?,
+        updated_at: row.take()?,
+    })
+}
+
+pub(super) async fn encoding(
+    db: &mut dyn Query,
+    id: EncodingId,
+) -> Result<Option<StoredEncoding>, StorageError> {
+    let sql = format!("SELECT {COLUMNS} FROM encodings WHERE id = ?1");
+    db.row(&sql, &values![id]).await?.map(read).transpose()
+}
+
+/// The newest encoding of a chip.
+pub(super) async fn latest(
+    db: &mut dyn Query,
+    uid: Uid,
+) -> Result<Option<StoredEncoding>, StorageError> {
+    let sql = format!("SELECT {COLUMNS} FROM encodings WHERE uid = ?1 ORDER BY id DESC LIMIT 1");
+    db.row(&sql, &values![uid]).await?.map(read).transpose()
+}
+
+/// The newest encoding of a chip that came to its end.
+pub(super) async fn finished(
+    db: &mut dyn Query,
+    uid: Uid,
+) -> Result<Option<StoredEncoding>, StorageError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM encodings WHERE uid = ?1 AND state IN ('verified', 'reset')
+         ORDER BY id DESC LIMIT 1"
+    );
+    db.row(&sql, &values![uid]).await?.map(read).transpose()
+}
+
+pub(super) async fn store(
+    tx: &mut dyn Transaction,
+    turn: &EncodingTurn,
+) -> Result<Option<StoredEncoding>, StorageError> {
+    let uid = turn.encoding.uid;
+    let latest = latest(tx, uid).await?;
+    let present = latest.and_then(|latest| Some((latest.id?, latest.seq)));
+    if present != turn.expected {
+        return Ok(None);
+    }
+    let mut encoding = turn.encoding.clone();
+    match &turn.ending {
+        Ending::None => {}
+        Ending::Bound(inlay) => {
+            let inlay = inlays::bind_encoded(tx, inlay).await?;
+            if let Some(outcome) = &mut encoding.outcome {
+                outcome.inlay_id = Some(inlay);
+            }
+        }
+        Ending::Reset => inlays::forget(tx, uid).await?,
+    }
+    chips::store(tx, &turn.journal).await?;
+    let id = write(tx, &encoding).await?;
+    if matches!(turn.ending, Ending::Bound(_)) {
+        tell(tx, id, &encoding).await?;
+    }
+    add_exchanges(tx, id, &turn.exchanges).await?;
+    encoding.id = Some(id);
+    encoding.updated_at = tx.now();
+    Ok(Some(encoding))
+}
+
+/// Tells that an inlay was encoded, in the commit that binds it.
+async fn tell(
+    tx: &mut dyn Transaction,
+    id: EncodingId,
+    encoding: &StoredEncoding,
+) -> Result<(), StorageError> {
+    let (Target::Tag(tag), Some(outcome)) = (encoding.target, &encoding.outcome) else {
+        return Ok(());
+    };
+    let sql = "SELECT experience_id FROM tags WHERE id = ?1";
+    let about = About {
+        tag_id: Some(tag),
+        experience_id: tx.one(sql, &values![tag]).await?.take()?,
+        simulated: false,
+    };
+    let data = object(&json!({
+        "encoding_id": id,
+        "run_id": encoding.run_id,
+        "tag_id": tag,
+        "inlay_id": outcome.inlay_id,
+        "uid": encoding.uid,
+        "counter": outcome.counter,
+    }));
+    outbox::tell(tx, EventKind::InlayEncoded, about, data).await
+}
+
+async fn write(
+    tx: &mut dyn Transaction,
+    encoding: &StoredEncoding,
+) -> Result<EncodingId, StorageError> {
+    let json = |value: Result<String, _>| value.map_err(|_: serde_json::Error| unreadable("form"));
+    let form = encoding.form.as_ref().map(serde_json::to_string);
+    let outcome = encoding.outcome.as_ref().map(serde_json::to_string);
+    let (form, outcome) = (form.map(json).transpose()?, outcome.map(json).transpose()?);
+    let tag = match encoding.target {
+        Target::Tag(tag) => Some(tag),
+        Target::Factory => None,
+    };
+    let now = tx.now();
+    let common = values![
+        encoding.uid,
+        encoding.run_id,
+        tag,
+        form,
+        encoding.generation.map(u32::from),
+        word(encoding.state),
+        encoding.reason.map(word),
+        encoding.seq,
+        encoding.progress.as_ref(),
+        outcome,
+        now,
+    ];
+    let Some(id) = encoding.id else {
+        let sql = "INSERT INTO encodings (uid, run_id, tag_id, form, generation, state, reason, seq, progress,
+                 outcome, created_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11) RETURNING id";
+        return tx.one(sql, &common).await?.take();
+    };
+    let mut all = common.to_vec();
+    all.push(id.into());
+    tx.execute(
+        "UPDATE encodings SET uid = ?1, run_id = ?2, tag_id = ?3, form = ?4, generation = ?5, state = ?6,
+             reason = ?7, seq = ?8, progress = ?9, outcome = ?10, updated_at = ?11 WHERE id = ?12",
+        &all,
+    )
+    .await?;
+    Ok(id)
+}
+
+async fn add_exchanges(
+    tx: &mut dyn Transaction,
+    id: EncodingId,
+    exchanges: &[Exchange],
+) -> Result<(), StorageError> {
+    let sql = "SELECT coalesce(max(number), 0) FROM encoding_exchanges WHERE encoding_id = ?1";
+    let last: u32 = tx.one(sql, &values![id]).await?.take()?;
+    let now = tx.now();
+    let rows = exchanges.iter().zip(last + 1..).map(|(exchange, number)| {
+        let status = exchange.status.map(u32::from);
+        values![id, number, now, &exchange.name, status].to_vec()
+    });
+    let columns = ["encoding_id", "number", "at", "name", "status"];
+    insert_rows(tx, "encoding_exchanges", &columns, rows.collect(), "")
+        .await
+        .map(drop)
+}
+
+pub(super) async fn exchanges(
+    db: &mut dyn Query,
+    id: EncodingId,
+) -> Result<Vec<(Timestamp, Exchange)>, StorageError> {
+    let sql =
+        "SELECT at, name, status FROM encoding_exchanges WHERE encoding_id = ?1 ORDER BY number";
+    let found = db.query(sql, &values![id]).await?;
+    let exchanges = found.into_iter().map(|mut row| {
+        let at = row.take()?;
+        let name = row.take()?;
+        let status: Option<u32> = row.take()?;
+        let status = status.and_then(|status| status.try_into().ok());
+        Ok((at, Exchange { name, status }))
+    });
+    exchanges.collect()
+}

@@ -1,0 +1,146 @@
+//! What an owner does to an endpoint.
+
+use super::{find, has_state, json};
+use crate::audit::Note;
+use crate::clock::Timestamp;
+use crate::id::WebhookId;
+use crate::revision::Precondition;
+use crate::storage::plane::Transaction;
+use crate::storage::plane::audit::shown;
+use crate::storage::plane::dialect::Dialect;
+use crate::storage::value::values;
+use crate::storage::webhooks::WebhookEdit;
+use crate::storage::{Conflict, StorageError};
+use crate::webhook::{ENDPOINTS_MAX, EventKind, Webhook, WebhookFields};
+
+pub(super) async fn insert(
+    tx: &mut dyn Transaction,
+    fields: &WebhookFields,
+    secret: &[u8],
+) -> Result<Webhook, StorageError> {
+    if tx.count("SELECT count(*) FROM webhooks", &[]).await? >= ENDPOINTS_MAX {
+        return Err(Conflict::TooManyWebhooks.into());
+    }
+    let sql = "INSERT INTO webhooks (fields, secret, created_at) VALUES (?1, ?2, ?3) RETURNING id";
+    let values = values![json(fields)?, secret, tx.now()];
+    let id = tx.one(sql, &values).await?.take()?;
+    begin(tx, id).await?;
+    switch(tx, id, fields).await?;
+    tx.note(Note::created(
+        format!("webhooks/{id}"),
+        &shown::webhook(fields),
+    ));
+    stored(tx, id).await
+}
+
+async fn stored(tx: &mut dyn Transaction, id: WebhookId) -> Result<Webhook, StorageError> {
+    let stored = find(tx, id).await?;
+    stored.ok_or_else(|| crate::storage::value::unreadable("webhook"))
+}
+
+/// Begins the endpoint's state: what happens from now on is its.
+async fn begin(tx: &mut dyn Transaction, id: WebhookId) -> Result<(), StorageError> {
+    let places = match tx.dialect() {
+        Dialect::Sqlite => {
+            "(SELECT coalesce(max(seq), 0) FROM interactions), 0, (SELECT coalesce(max(id), 0) FROM outbox), 0"
+        }
+        // Rows of transactions that are on their way at this moment are told, too. No row of an
+        // earlier one has an id that is given later.
+        Dialect::Postgres => {
+            "told_before() - 1, (SELECT last_value FROM interaction_ids), told_before() - 1, 0"
+        }
+    };
+    let sql = format!(
+        "INSERT INTO webhook_states (webhook_id, enabled, tap_seq, tap_id, outbox_seq, outbox_id, again_seq,
+             resends, waiting, kept, failures, next_at, held_back)
+         SELECT ?1, FALSE, {places}, -1, 0, (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = ?1 AND waits),
+             (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = ?1 AND NOT waits), 0, 0, FALSE"
+    );
+    tx.execute(&sql, &values![id]).await.map(drop)
+}
+
+/// Switches an endpoint on or off, as `fields` say.
+async fn switch(
+    tx: &mut dyn Transaction,
+    id: WebhookId,
+    fields: &WebhookFields,
+) -> Result<(), StorageError> {
+    let sql = "UPDATE webhook_states SET enabled = ?2, disabled = NULL, failures = 0, failing_since = NULL
+         WHERE webhook_id = ?1 AND enabled <> ?2";
+    tx.execute(sql, &values![id, fields.enabled]).await?;
+    let none: &[EventKind] = &[];
+    wants(tx, id, if fields.enabled { &fields.events } else { none }).await?;
+    tx.changes(None);
+    Ok(())
+}
+
+/// Notes which events the endpoint gets.
+pub(super) async fn wants(
+    tx: &mut dyn Transaction,
+    id: WebhookId,
+    events: &[EventKind],
+) -> Result<(), StorageError> {
+    let sql = "DELETE FROM webhook_types WHERE webhook_id = ?1";
+    tx.execute(sql, &values![id]).await?;
+    for kind in events {
+        let sql = "INSERT INTO webhook_types (type, webhook_id) VALUES (?1, ?2)";
+        tx.execute(sql, &values![kind.as_str(), id]).await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn edit(
+    tx: &mut dyn Transaction,
+    id: WebhookId,
+    edit: &WebhookEdit,
+    expected: &Precondition,
+) -> Result<Option<Webhook>, StorageError> {
+    let Some(before) = find(tx, id).await? else {
+        return Ok(None);
+    };
+    expected.check(Some(&before))?;
+    let after = edit(before.fields.clone())?;
+    tx.note(Note::changed(
+        &shown::webhook(&before.fields),
+        &shown::webhook(&after),
+    ));
+    let sql = "UPDATE webhooks SET fields = ?2 WHERE id = ?1";
+    tx.execute(sql, &values![id, json(&after)?]).await?;
+    if after.enabled && !has_state(tx, id).await? {
+        begin(tx, id).await?;
+    }
+    switch(tx, id, &after).await?;
+    stored(tx, id).await.map(Some)
+}
+
+pub(super) async fn delete(
+    tx: &mut dyn Transaction,
+    id: WebhookId,
+) -> Result<Option<()>, StorageError> {
+    let removed = tx
+        .execute("DELETE FROM webhooks WHERE id = ?1", &values![id])
+        .await?;
+    for table in [
+        "webhook_states",
+        "webhook_types",
+        "webhook_deliveries",
+        "webhook_attempts",
+    ] {
+        let sql = format!("DELETE FROM {table} WHERE webhook_id = ?1");
+        tx.execute(&sql, &values![id]).await?;
+    }
+    tx.changes(None);
+    Ok((removed > 0).then_some(()))
+}
+
+pub(super) async fn rotate(
+    tx: &mut dyn Transaction,
+    id: WebhookId,
+    secret: &[u8],
+    previous_until: Timestamp,
+) -> Result<Option<Webhook>, StorageError> {
+    let sql = "UPDATE webhooks SET previous_secret = secret, previous_until = ?3, secret = ?2 WHERE id = ?1";
+    tx.execute(sql, &values![id, secret, previous_until])
+        .await?;
+    find(tx, id).await
+}

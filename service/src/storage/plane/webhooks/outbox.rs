@@ -1,0 +1,110 @@
+//! Events beside taps: rows in the commit of what they tell.
+
+use serde_json::{Map, Value as Json};
+
+use super::json;
+use crate::id::TagId;
+use crate::storage::StorageError;
+use crate::storage::plane::dialect::Dialect;
+use crate::storage::plane::{Query, Transaction};
+use crate::storage::value::{Value, values};
+use crate::storage::webhooks::Place;
+use crate::webhook::{About, EventKind, OutboxEvent, TagUpdated, object};
+
+/// Whether any endpoint that is on gets events of a type.
+pub(in crate::storage) const WANTED: &str = "SELECT 1 FROM webhook_types WHERE type = ?1 LIMIT 1";
+/// Stores an event.
+pub(in crate::storage) const INSERT: &str = "INSERT INTO outbox
+        (at, type, tag_id, experience_id, simulated, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+
+/// Tells of something in its transaction, if anybody gets such events.
+pub(in crate::storage::plane) async fn tell(
+    tx: &mut dyn Transaction,
+    kind: EventKind,
+    about: About,
+    data: Map<String, Json>,
+) -> Result<(), StorageError> {
+    if !tx.exists(WANTED, &values![kind.as_str()]).await? {
+        return Ok(());
+    }
+    let values = values![
+        tx.now(),
+        kind.as_str(),
+        about.tag_id,
+        about.experience_id,
+        about.simulated,
+        json(&data)?,
+    ];
+    tx.execute(INSERT, &values).await.map(drop)
+}
+
+/// Tells that the owner changed a tag.
+pub(in crate::storage::plane) async fn tell_tag_updated(
+    tx: &mut dyn Transaction,
+    tag: TagId,
+) -> Result<(), StorageError> {
+    let kind = EventKind::TagUpdated;
+    if !tx.exists(WANTED, &values![kind.as_str()]).await? {
+        return Ok(());
+    }
+    let sql = "SELECT slug, name, experience_id, simulated FROM tags WHERE id = ?1";
+    let Some(mut row) = tx.row(sql, &values![tag]).await? else {
+        return Ok(());
+    };
+    let name = crate::interaction::TagName {
+        tag_id: tag,
+        slug: row.take()?,
+        tag_name: row.take()?,
+    };
+    let about = About {
+        tag_id: Some(tag),
+        experience_id: row.take()?,
+        simulated: row.take()?,
+    };
+    let data = object(&TagUpdated {
+        tag: name,
+        interaction_id: None,
+        changes: Vec::new(),
+        simulated: about.simulated,
+    });
+    tell(tx, kind, about, data).await
+}
+
+pub(super) async fn after(
+    db: &mut dyn Query,
+    after: Place,
+    limit: usize,
+) -> Result<Vec<OutboxEvent>, StorageError> {
+    // The writer of SQLite commits one row after the other.
+    let sql = match db.dialect() {
+        Dialect::Sqlite => {
+            "SELECT id, 0, id, at, type, tag_id, experience_id, simulated, data FROM outbox
+             WHERE id > ?1 AND id > ?2 ORDER BY id LIMIT ?3"
+        }
+        Dialect::Postgres => {
+            "SELECT seq, id, id, at, type, tag_id, experience_id, simulated, data FROM outbox
+             WHERE (seq, id) > (?1, ?2) AND seq < told_before() ORDER BY seq, id LIMIT ?3"
+        }
+    };
+    let found = db
+        .query(sql, &values![after.seq, after.id, Value::limit(limit)])
+        .await?;
+    let events = found.into_iter().map(|mut row| {
+        Ok(OutboxEvent {
+            place: Place {
+                seq: row.take()?,
+                id: row.take()?,
+            },
+            id: row.take()?,
+            at: row.take()?,
+            kind: row.text("event type", EventKind::parse)?,
+            about: About {
+                tag_id: row.take()?,
+                experience_id: row.take()?,
+                simulated: row.take()?,
+            },
+            data: row.json("event")?,
+        })
+    });
+    events.collect()
+}

@@ -1,0 +1,192 @@
+//! What the writer does when commits, commands or its own thread fail.
+
+use std::sync::atomic::Ordering;
+
+use futures_util::FutureExt as _;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::registry::Registry;
+
+use super::*;
+use crate::clock::SystemClock;
+use crate::storage::sqlite::fold::EVERY;
+
+/// A writer, and what makes its commits fail.
+fn writer() -> (Writer, Arc<AtomicBool>) {
+    let connection = Connection::open_in_memory().unwrap();
+    let schema = "CREATE TABLE secrets (value); INSERT INTO secrets VALUES (1);
+         CREATE TABLE notes (text)";
+    connection.execute_batch(schema).unwrap();
+    let broken = Arc::new(AtomicBool::new(false));
+    let hook = Arc::clone(&broken);
+    connection
+        .commit_hook(Some(move || hook.load(Ordering::Relaxed)))
+        .unwrap();
+    let (events, _) = broadcast::channel(1);
+    let clock = Arc::new(SystemClock::start());
+    let folded = Folded::default();
+    (
+        Writer::start(connection, clock, events, folded, EVERY),
+        broken,
+    )
+}
+
+async fn note(writer: &Writer) -> Result<(), StorageError> {
+    let insert = "INSERT INTO notes VALUES ('')";
+    let noted = writer.run(move |write| Ok(write.connection.execute(insert, [])?));
+    noted.await.map(drop)
+}
+
+async fn notes(writer: &Writer) -> i64 {
+    let count = "SELECT count(*) FROM notes";
+    let counted =
+        writer.run(move |write| Ok(write.connection.query_row(count, [], |row| row.get(0))?));
+    counted.await.unwrap()
+}
+
+#[tokio::test]
+async fn whether_it_can_write_is_tried_once_a_commit_has_failed() {
+    let (writer, broken) = writer();
+    let probe = || writer.run(|write| write.probe());
+    probe().await.unwrap();
+    broken.store(true, Ordering::Relaxed);
+    note(&writer).await.unwrap_err();
+    probe().await.unwrap_err();
+    broken.store(false, Ordering::Relaxed);
+    probe().await.unwrap();
+    note(&writer).await.unwrap();
+    assert_eq!(notes(&writer).await, 1);
+}
+
+#[tokio::test]
+async fn what_a_command_wrote_before_it_panicked_is_taken_back() {
+    let (writer, _) = writer();
+    let panicked = writer.run(|write| -> Result<(), _> {
+        write
+            .connection
+            .execute("INSERT INTO notes VALUES ('')", [])?;
+        panic!("a test's own panic")
+    });
+    let panicked = panicked.await;
+    assert!(
+        matches!(panicked, Err(StorageError::Panicked)),
+        "{panicked:?}"
+    );
+    assert_eq!(notes(&writer).await, 0);
+    note(&writer).await.unwrap();
+    assert_eq!(writer.metrics().panics(), 1);
+}
+
+/// Panics if the writer throws it away: outside of every command.
+struct Unwelcome;
+
+impl Drop for Unwelcome {
+    fn drop(&mut self) {
+        assert!(
+            std::thread::current().name() != Some("sqlite-writer"),
+            "a test's own panic"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_writer_that_has_ended_says_so_and_each_write_that_it_fails_is_counted() {
+    let (writer, _) = writer();
+    note(&writer).await.unwrap();
+    // The caller is gone before the writer can hand it the result.
+    let (go, waits) = std::sync::mpsc::channel::<()>();
+    let (starts, began) = std::sync::mpsc::channel();
+    let waits = Mutex::new(waits);
+    let mut abandoned = Box::pin(writer.run(move |_| {
+        let _ = starts.send(());
+        let _ = waits.lock().unwrap().recv();
+        Ok(Unwelcome)
+    }));
+    assert!((&mut abandoned).now_or_never().is_none());
+    // It is at work, and alone: what comes now is of the next group. That the turn is taken
+    // would not show it, for a former group may still be folded.
+    while began.try_recv().is_err() {
+        tokio::task::yield_now().await;
+    }
+    drop(abandoned);
+    drop(go);
+    let failed = note(&writer).await.unwrap_err().to_string();
+    assert!(failed.contains("its writer has ended"), "{failed}");
+    let probed = writer.run(|write| write.probe()).await.unwrap_err();
+    assert!(probed.to_string().contains("restart"), "{probed}");
+    let mut registry = Registry::default();
+    writer.metrics().register(&mut registry);
+    let mut text = String::new();
+    encode(&mut text, &registry).unwrap();
+    let failures = "write_failures_total{reason=\"unavailable\"} 2";
+    assert!(text.contains(failures), "{text}");
+}
+
+/// The name of the thread on which a command ran.
+async fn thread_of_a_command(writer: &Writer) -> String {
+    let name = |_: &mut Write<'_>| Ok(std::thread::current().name().unwrap_or_default().to_owned());
+    writer.run_here(name).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_write_that_finds_nobody_at_work_needs_no_other_thread() {
+    let (writer, _) = writer();
+    let writer = Arc::new(writer);
+    let own = |writer: &Arc<Writer>| {
+        let writer = Arc::clone(writer);
+        tokio::spawn(async move { thread_of_a_command(&writer).await })
+    };
+    assert_ne!(own(&writer).await.unwrap(), "sqlite-writer");
+
+    // Somebody is at work: it is queued, and goes with the next group.
+    let (go, waits) = std::sync::mpsc::channel::<()>();
+    let (waits, other) = (Mutex::new(waits), Arc::clone(&writer));
+    let at_work = tokio::spawn(async move {
+        let busy = move |_: &mut Write<'_>| {
+            let _ = lock(&waits).recv();
+            Ok(())
+        };
+        other.run(busy).await
+    });
+    while writer.turn.try_lock().is_ok() {
+        tokio::task::yield_now().await;
+    }
+    let queued = own(&writer);
+    while writer.nobody_waits() {
+        tokio::task::yield_now().await;
+    }
+    drop(go);
+    at_work.await.unwrap().unwrap();
+    assert_eq!(queued.await.unwrap(), "sqlite-writer");
+
+    writer.stop().await;
+    let closed = writer.run_here(|_| Ok(())).await.unwrap_err();
+    assert!(closed.to_string().contains("it is closed"), "{closed}");
+}
+
+#[tokio::test]
+async fn on_the_only_thread_of_a_runtime_nobody_waits_for_the_disk() {
+    let (writer, _) = writer();
+    assert_eq!(thread_of_a_command(&writer).await, "sqlite-writer");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_write_on_its_callers_thread_is_stored_or_its_failure_is_counted() {
+    let (writer, broken) = writer();
+    let here = || {
+        writer.run_here(|write| {
+            let insert = "INSERT INTO notes VALUES ('')";
+            Ok(write.connection.execute(insert, [])?)
+        })
+    };
+    here().await.unwrap();
+    broken.store(true, Ordering::Relaxed);
+    here().await.unwrap_err();
+    broken.store(false, Ordering::Relaxed);
+    let panicked = writer
+        .run_here(|_| -> Result<(), _> { panic!("a test's own panic") })
+        .await;
+    assert!(matches!(panicked, Err(StorageError::Panicked)));
+    here().await.unwrap();
+    assert_eq!(notes(&writer).await, 2);
+    assert_eq!(writer.metrics().panics(), 1);
+}

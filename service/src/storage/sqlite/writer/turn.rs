@@ -1,0 +1,264 @@
+//! Writing itself: whoever holds the turn commits, and folds between groups.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::error::TryRecvError;
+use tokio::sync::{broadcast, mpsc};
+
+use super::super::epochs::Epochs;
+use super::super::fold::{Changes, Folded, Folding, Slice};
+use super::{Command, Effects, Write, lock};
+use crate::clock::{Clock, Stopwatch};
+use crate::panics;
+use crate::storage::{StorageError, StorageMetrics, Told};
+
+/// Most commands in one commit.
+const GROUP: usize = 256;
+/// Entries that are newer than their rows, beyond which they are folded at once: about
+/// 100 MB, and what a start after a crash may have to read.
+const DIRTY_MAX: usize = 1_000_000;
+/// At least so long after a pass over dirty entries, or after one that failed.
+const FOLD_PAUSE: Duration = Duration::from_secs(1);
+
+/// What it takes to write.
+pub(super) struct Turn {
+    pub(super) connection: Connection,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) events: broadcast::Sender<Told>,
+    pub(super) epochs: Arc<Epochs>,
+    pub(super) metrics: StorageMetrics,
+    /// Whether the last commit failed, and not for want of room.
+    pub(super) failing: AtomicBool,
+    pub(super) folded: Folded,
+    pub(super) fold_every: Duration,
+    /// Since the last pass, or the last that failed.
+    pub(super) folded_last: Stopwatch,
+    /// Whether the last pass failed: it is told once.
+    pub(super) fold_failing: bool,
+    /// Where most callers are.
+    pub(super) runtime: Option<Handle>,
+}
+
+/// The writer's thread: takes groups of commands until no more will come.
+pub(super) fn drain(turn: &Mutex<Option<Turn>>, mut commands: mpsc::Receiver<Box<dyn Command>>) {
+    let mut group = Vec::with_capacity(GROUP);
+    let mut folds = false;
+    while wait(&mut commands, &mut group, folds) {
+        let mut turn = lock(turn);
+        let Some(turn) = turn.as_mut() else { break };
+        turn.take(&mut group);
+        turn.fold();
+        folds = turn.goes_on();
+    }
+}
+
+/// Waits for commands, except while a pass is under way: then there may be none. `false`
+/// once no more will come.
+fn wait(
+    commands: &mut mpsc::Receiver<Box<dyn Command>>,
+    group: &mut Vec<Box<dyn Command>>,
+    folds: bool,
+) -> bool {
+    if !folds {
+        return commands.blocking_recv_many(group, GROUP) > 0;
+    }
+    while group.len() < GROUP {
+        match commands.try_recv() {
+            Ok(command) => group.push(command),
+            Err(TryRecvError::Empty) => break,
+            Err(TryRecvError::Disconnected) => return !group.is_empty(),
+        }
+    }
+    true
+}
+
+impl Turn {
+    /// Commits a group and answers its callers.
+    fn take(&mut self, group: &mut Vec<Box<dyn Command>>) {
+        match self.commit(group) {
+            Ok(()) => self.answer(group),
+            Err(error) if group.len() == 1 => self.fail(group, &error),
+            Err(_) => {
+                for command in group.drain(..) {
+                    let mut alone = vec![command];
+                    match self.commit(&mut alone) {
+                        Ok(()) => alone.drain(..).for_each(|command| command.reply(Ok(()))),
+                        Err(error) => self.fail(&mut alone, &error),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells the callers of a committed group. Of many, a task of theirs does it: a thread of the
+    /// runtime wakes its tasks for a fraction of what it takes from outside, and the next group
+    /// need not wait for it.
+    fn answer(&self, group: &mut Vec<Box<dyn Command>>) {
+        let tell = |group: Vec<Box<dyn Command>>| {
+            for command in group {
+                command.reply(Ok(()));
+            }
+        };
+        let committed = std::mem::replace(group, Vec::with_capacity(GROUP));
+        match &self.runtime {
+            Some(runtime) if committed.len() > 1 => {
+                runtime.spawn(async move { tell(committed) });
+            }
+            _ => tell(committed),
+        }
+    }
+
+    /// Commits the command of a caller on whose thread this is.
+    pub(super) fn alone<T>(
+        &self,
+        op: &impl Fn(&mut Write<'_>) -> Result<T, StorageError>,
+    ) -> Result<T, StorageError> {
+        let done = self.commit_all(1, op);
+        done.inspect_err(|error| self.metrics.failed(error))
+    }
+
+    /// Whether a pass is under way that goes on by itself.
+    fn goes_on(&self) -> bool {
+        self.fold_every != Duration::MAX && self.folded.folds()
+    }
+
+    /// Whether a pass is to begin.
+    pub(super) fn is_to_fold(&self) -> bool {
+        let dirty = self.folded.dirty();
+        let pause = if dirty > DIRTY_MAX {
+            self.fold_every.min(FOLD_PAUSE)
+        } else {
+            self.fold_every
+        };
+        dirty > 0 && self.folded_last.elapsed() >= pause
+    }
+
+    /// Folds a slice, if it is time to.
+    fn fold(&mut self) {
+        if self.fold_every == Duration::MAX {
+            return;
+        }
+        let folds = self.folded.folds();
+        let many = self.folded.dirty() > DIRTY_MAX;
+        if !folds && !self.is_to_fold() {
+            return;
+        }
+        let slice = if many { Slice::LONG } else { Slice::SHORT };
+        let folded = self.transact(|write| {
+            if !folds {
+                write.fold.begin_pass();
+            }
+            write.fold.fold(slice)
+        });
+        match folded {
+            Ok((true, _)) => {}
+            Ok((false, _)) => {
+                self.folded_last = Stopwatch::start();
+                if std::mem::take(&mut self.fold_failing) {
+                    tracing::info!("counts of taps are written again");
+                }
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut self.fold_failing, true) {
+                    tracing::warn!("taps are safe, and their counts are written later: {error}");
+                }
+                self.metrics.failed(&error);
+                self.folded.abandon_pass();
+                self.folded_last = Stopwatch::start();
+            }
+        }
+    }
+
+    /// Tells the caller of a command that failed alone.
+    fn fail(&self, alone: &mut Vec<Box<dyn Command>>, error: &StorageError) {
+        self.metrics.failed(error);
+        alone
+            .drain(..)
+            .for_each(|command| command.reply(Err(error.clone())));
+    }
+
+    /// Runs `group` in one transaction: all of it is on disk, or none.
+    fn commit(&self, group: &mut [Box<dyn Command>]) -> Result<(), StorageError> {
+        if group.is_empty() {
+            return Ok(());
+        }
+        self.commit_all(group.len(), |write| {
+            group.iter_mut().try_for_each(|command| command.run(write))
+        })
+    }
+
+    fn commit_all<T>(
+        &self,
+        writes: usize,
+        op: impl FnOnce(&mut Write<'_>) -> Result<T, StorageError>,
+    ) -> Result<T, StorageError> {
+        let stopwatch = Stopwatch::start();
+        let changes = self.connection.total_changes();
+        let (done, effects) = self.transact(op)?;
+        // A probe writes nothing and waits for no disk: it would make the disk look fast.
+        if self.connection.total_changes() != changes {
+            self.metrics.committed(writes, stopwatch);
+        }
+        self.epochs.publish(&effects.configuration);
+        if self.events.receiver_count() > 0 {
+            for event in effects.events {
+                let _ = self.events.send(event.into());
+            }
+        }
+        Ok(done)
+    }
+
+    /// Runs `op` in a transaction. What follows from it is seen by readers after its commit,
+    /// and before anybody is told.
+    fn transact<T>(
+        &self,
+        op: impl FnOnce(&mut Write<'_>) -> Result<T, StorageError>,
+    ) -> Result<(T, Effects), StorageError> {
+        let transaction = || self.transaction(op);
+        let (done, effects, changes) = panics::catch(transaction).inspect_err(|_| {
+            // SQLite rolls some failures back by itself; then there is nothing left to do.
+            if !self.connection.is_autocommit() {
+                let _ = self.connection.execute_batch("ROLLBACK");
+            }
+        })?;
+        self.folded.publish(changes);
+        Ok((done, effects))
+    }
+
+    fn transaction<T>(
+        &self,
+        op: impl FnOnce(&mut Write<'_>) -> Result<T, StorageError>,
+    ) -> Result<(T, Effects, Changes), StorageError> {
+        let connection = &self.connection;
+        self.step("BEGIN IMMEDIATE")?;
+        let mut write = Write {
+            connection,
+            now: self.clock.now(),
+            fold: Folding::new(connection, &self.folded),
+            failing: self.failing.load(Ordering::Relaxed),
+            effects: Effects::default(),
+        };
+        let done = op(&mut write)?;
+        self.step("COMMIT")?;
+        self.failing.store(false, Ordering::Relaxed);
+        Ok((done, write.effects, write.fold.into_changes()))
+    }
+
+    /// A statement that fails for no fault of a command's.
+    fn step(&self, sql: &str) -> Result<(), StorageError> {
+        let done = self.connection.prepare_cached(sql);
+        let done = done.and_then(|mut statement| statement.execute([]));
+        done.map(drop)
+            .map_err(StorageError::from)
+            .inspect_err(|error| {
+                if matches!(error, StorageError::Failed(_)) {
+                    self.failing.store(true, Ordering::Relaxed);
+                }
+            })
+    }
+}

@@ -1,0 +1,324 @@
+//! An endpoint as its owner configures it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+use url::{Host, Url};
+use utoipa::ToSchema;
+
+use super::address::is_public;
+use super::event::EventKind;
+use crate::clock::Timestamp;
+use crate::field_error::FieldError;
+use crate::id::{ExperienceId, WebhookId};
+use crate::revision::{Revised, Revision};
+
+/// Most endpoints of an installation: all of them are in memory while they are on.
+pub const ENDPOINTS_MAX: u64 = 10_000;
+/// Longest URL of an endpoint, in bytes.
+const URL_MAX: usize = 2_048;
+/// Most attributes of a filter.
+const ATTRIBUTES_MAX: usize = 10;
+
+/// What an owner decides about an endpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = WebhookFields)]
+pub struct WebhookFields {
+    /// Where events are sent: `https`, or `http`.
+    #[schema(pattern = "^https?://", max_length = 2048)]
+    pub url: String,
+    /// The types of events that it gets.
+    #[schema(min_items = 1)]
+    pub events: Vec<EventKind>,
+    /// Which of these events it gets; what is absent selects all.
+    #[serde(default, deserialize_with = "crate::object::one")]
+    #[schema(required = false)]
+    pub filter: EventFilter,
+    /// Whether events are sent.
+    #[serde(default = "on")]
+    #[schema(required = false, default = true)]
+    pub enabled: bool,
+    /// What else events contain.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub include: Vec<Include>,
+}
+
+const fn on() -> bool {
+    true
+}
+
+/// Which events an endpoint gets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EventFilter {
+    /// Only those of taps that led to this experience.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experience_id: Option<ExperienceId>,
+    /// Only those of tags with these attributes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schema(required = false)]
+    pub attribute: BTreeMap<String, String>,
+    /// Real ones (`live`), simulated ones, or all.
+    #[serde(default)]
+    #[schema(inline, required = false)]
+    pub world: EventWorld,
+}
+
+/// Which world events are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EventWorld {
+    /// What is real.
+    #[default]
+    Live,
+    /// What is simulated.
+    Simulated,
+    /// Both.
+    All,
+}
+
+impl EventWorld {
+    /// Whether an event that is simulated, or is not, is of it.
+    pub const fn has(self, simulated: bool) -> bool {
+        match self {
+            Self::Live => !simulated,
+            Self::Simulated => simulated,
+            Self::All => true,
+        }
+    }
+}
+
+/// What an event contains only if it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Include {
+    /// The UID of the inlay.
+    Uid,
+    /// The tag's variables, the values of changes, and the fields of submissions.
+    Variables,
+    /// The decrypted file data of the code.
+    FileData,
+}
+
+impl WebhookFields {
+    /// Whether an endpoint can be like this. An address that is not public is refused unless
+    /// `private` ones are allowed; a name is looked at when it is resolved.
+    pub fn check(mut self, private: bool) -> Result<Self, FieldError> {
+        let url = |why: &'static str| FieldError::of("url", why);
+        if self.url.len() > URL_MAX {
+            return Err(url("A webhook's URL has at most 2,048 bytes."));
+        }
+        let parsed = Url::parse(&self.url)
+            .map_err(|_| url("A webhook's URL is an https or http URL with a host."))?;
+        if !matches!(parsed.scheme(), "http" | "https") {
+            return Err(url("A webhook's URL begins with https:// or http://."));
+        }
+        if !parsed.username().is_empty() || parsed.password().is_some() {
+            return Err(url(
+                "A webhook's URL has no user name and no password. Requests are signed; check the signature.",
+            ));
+        }
+        if parsed.fragment().is_some() {
+            return Err(url("A webhook's URL has no fragment (#)."));
+        }
+        if let Some(address) = literal_address(&parsed)
+            && !private
+            && !is_public(address)
+        {
+            return Err(url(
+                "This address is not on the public internet. To allow it, the operator sets TAPDESK_PRIVATE_WEBHOOKS.",
+            ));
+        }
+        self.url = parsed.into();
+        self.events.dedup_by_key(|kind| *kind);
+        self.events.sort_unstable();
+        self.events.dedup();
+        if self.events.is_empty() {
+            return Err(FieldError::of(
+                "events",
+                "Choose at least one type of event.",
+            ));
+        }
+        if self.events.contains(&EventKind::Test) {
+            return Err(FieldError::of(
+                "events",
+                "A test event is sent by its own operation, to any endpoint.",
+            ));
+        }
+        if self.filter.attribute.len() > ATTRIBUTES_MAX {
+            return Err(FieldError::of(
+                "filter.attribute",
+                "A filter has at most 10 attributes.",
+            ));
+        }
+        self.include.dedup();
+        Ok(self)
+    }
+
+    /// Whether it gets events of this kind and world.
+    pub(crate) fn wants(&self, kind: EventKind, simulated: bool) -> bool {
+        self.events.binary_search(&kind).is_ok()
+            && (kind.is_alert() || self.filter.world.has(simulated))
+    }
+
+    /// Whether its events contain this.
+    pub(crate) fn includes(&self, what: Include) -> bool {
+        self.include.contains(&what)
+    }
+}
+
+/// The address that stands for the host itself. Such a host is never resolved. URLs in decimal,
+/// octal or hexadecimal digits are addresses by now, as browsers read them.
+pub(crate) fn literal_address(url: &Url) -> Option<IpAddr> {
+    match url.host()? {
+        Host::Ipv4(address) => Some(address.into()),
+        Host::Ipv6(address) => Some(address.into()),
+        Host::Domain(_) => None,
+    }
+}
+
+/// Why an endpoint was switched off, though not by its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = WebhookDisabled)]
+pub enum Disabled {
+    /// It failed for five days.
+    Failing,
+    /// It answered 410: it is gone for good.
+    Gone,
+    /// The database was restored or moved: the original may still send.
+    Restored,
+}
+
+impl Disabled {
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Failing => "failing",
+            Self::Gone => "gone",
+            Self::Restored => "restored",
+        }
+    }
+
+    /// The reason of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Failing, Self::Gone, Self::Restored]
+            .into_iter()
+            .find(|why| why.as_str() == name)
+    }
+}
+
+/// An endpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Webhook)]
+pub struct Webhook {
+    /// Its identifier.
+    pub id: WebhookId,
+    /// What its owner decided.
+    #[serde(flatten)]
+    pub fields: WebhookFields,
+    /// Why it was switched off, if its owner did not do it.
+    pub disabled: Option<Disabled>,
+    /// Deliveries that wait for their next attempt.
+    pub waiting: u64,
+    /// Since when every attempt failed.
+    pub failing_since: Option<Timestamp>,
+    /// Until when the secret before the present one signs, too.
+    pub previous_secret_until: Option<Timestamp>,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+impl Revised for Webhook {
+    fn revision(&self) -> Revision {
+        Revision::of(&self.fields)
+    }
+}
+
+impl EventFilter {
+    /// Whether a tag's attributes are those that are asked for.
+    pub(crate) fn has_attributes(&self, of_tag: Option<&BTreeMap<String, String>>) -> bool {
+        self.attribute
+            .iter()
+            .all(|(key, value)| of_tag.is_some_and(|of_tag| of_tag.get(key) == Some(value)))
+    }
+}
+
+/// How an event's part of a URL is shown in a log: without its query, which may hold a secret.
+pub(crate) fn origin(url: &str) -> Cow<'_, str> {
+    Url::parse(url).map_or(Cow::Borrowed("?"), |url| {
+        Cow::Owned(url.origin().ascii_serialization())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(url: &str, private: bool) -> Result<String, String> {
+        let fields = WebhookFields {
+            url: url.to_owned(),
+            events: vec![EventKind::TapVerified],
+            filter: EventFilter::default(),
+            enabled: true,
+            include: Vec::new(),
+        };
+        let checked = fields.check(private);
+        checked
+            .map(|fields| fields.url)
+            .map_err(|error| error.message)
+    }
+
+    #[test]
+    fn a_url_that_leads_into_the_network_by_its_digits_is_refused() {
+        for url in [
+            "http://127.0.0.1/",
+            "http://127.1/",
+            "http://2130706433/",
+            "http://0x7f000001/",
+            "http://0177.0.0.1/",
+            "http://0/",
+            "http://[::1]/",
+            "http://[::ffff:127.0.0.1]/",
+            "http://[::ffff:7f00:1]/",
+            "http://[fd00:ec2::254]/",
+            "http://169.254.169.254/latest/meta-data/",
+            "http://１２７.０.０.１/",
+            "https://10.0.0.1:8443/hook",
+            "http://[64:ff9b::10.0.0.1]/",
+            "http://100.100.100.200/",
+        ] {
+            assert!(check(url, false).is_err(), "{url}");
+            assert!(check(url, true).is_ok(), "{url}");
+        }
+        for url in [
+            "",
+            "hook",
+            "ftp://example.com/",
+            "file:///etc/passwd",
+            "https://",
+            "https://user@example.com/",
+            "https://user:word@example.com/",
+            "https://:word@example.com/",
+            "https://example.com/#x",
+            "gopher://example.com/",
+            "javascript:alert(1)",
+        ] {
+            assert!(check(url, true).is_err(), "{url}");
+        }
+        let long = format!("https://example.com/{}", "a".repeat(URL_MAX));
+        assert!(check(&long, true).is_err());
+        assert_eq!(
+            check("HTTPS://Example.com", false).unwrap(),
+            "https://example.com/"
+        );
+        assert!(
+            check("https://localhost/", false).is_ok(),
+            "it is looked at when it is resolved"
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! Secrets of endpoints, and what they sign (Standard Webhooks 1.0, `v1`).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+use crate::clock::Timestamp;
+use crate::entropy::{self, Entropy};
+use crate::keyring::{Keyring, KeyringError};
+
+/// What an endpoint shares with the service. It is shown once.
+pub struct Secret(Zeroizing<Vec<u8>>);
+
+/// The bytes of a new secret; the specification asks for 24 to 64.
+const LENGTH: usize = 32;
+
+impl Secret {
+    /// A new one.
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        Self(Zeroizing::new(entropy::bytes::<LENGTH>(entropy).to_vec()))
+    }
+
+    /// As its owner gets it.
+    pub fn expose(&self) -> String {
+        format!("whsec_{}", STANDARD.encode(&*self.0))
+    }
+
+    /// As it is stored.
+    pub(crate) fn wrap(
+        &self,
+        keyring: &Keyring,
+        entropy: &dyn Entropy,
+    ) -> Result<Vec<u8>, KeyringError> {
+        keyring.wrap_secret(&self.0, entropy)
+    }
+
+    /// From its stored form.
+    pub(crate) fn unwrap(wrapped: &[u8], keyring: &Keyring) -> Result<Self, KeyringError> {
+        keyring.unwrap_secret(wrapped).map(Self)
+    }
+
+    /// The headers of a delivery that it alone signs.
+    pub fn headers(&self, id: &str, now: Timestamp, body: &[u8]) -> [(&'static str, String); 3] {
+        let signed = Signed::new(id, now, body, std::slice::from_ref(self));
+        [
+            ("webhook-id", signed.id),
+            ("webhook-timestamp", signed.timestamp),
+            ("webhook-signature", signed.signature),
+        ]
+    }
+
+    fn sign(&self, id: &str, seconds: i64, body: &[u8]) -> String {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes any key length");
+        mac.update(format!("{id}.{seconds}.").as_bytes());
+        mac.update(body);
+        format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()))
+    }
+}
+
+/// The headers that a delivery is known by.
+pub(crate) struct Signed {
+    /// `webhook-id`.
+    pub(crate) id: String,
+    /// `webhook-timestamp`: when the attempt is, in seconds since the Unix epoch.
+    pub(crate) timestamp: String,
+    /// `webhook-signature`: one for each secret.
+    pub(crate) signature: String,
+}
+
+impl Signed {
+    pub(crate) fn new(id: &str, now: Timestamp, body: &[u8], secrets: &[Secret]) -> Self {
+        let seconds = now.unix_seconds();
+        let signatures = secrets.iter().map(|secret| secret.sign(id, seconds, body));
+        Self {
+            id: id.to_owned(),
+            timestamp: seconds.to_string(),
+            signature: signatures.collect::<Vec<_>>().join(" "),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of the Standard Webhooks libraries' own tests.
+    #[test]
+    fn a_signature_is_that_of_the_specification() {
+        let secret = STANDARD.decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        let secret = Secret(Zeroizing::new(secret));
+        let now = Timestamp::from_millis(1_614_265_330_999);
+        let body = br#"{"test": 2432232314}"#;
+        let signed = Signed::new("msg_p5jXN8AQM9LWM0D4loKWxJek", now, body, &[secret]);
+        assert_eq!(signed.timestamp, "1614265330");
+        assert_eq!(
+            signed.signature,
+            "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+        );
+    }
+}

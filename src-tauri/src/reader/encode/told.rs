@@ -1,0 +1,78 @@
+//! What the page hears of an encoding: the shapes are those of `ui/src/lib/desktop.ts`.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::turn::{Command, Step, Turn};
+
+/// Where an encoding stands.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Told {
+    /// The reader's name.
+    pub reader: String,
+    /// The insertion.
+    pub insertion: u64,
+    /// The encoding's id at the service.
+    pub id: Option<i64>,
+    /// Its state, by the service's word.
+    pub state: String,
+    /// Why it is not encoded, by the service's word.
+    pub reason: Option<String>,
+    /// What came of it.
+    pub result: Option<Value>,
+    /// How far it is.
+    pub step: Step,
+    /// The step that is under way.
+    pub doing: Option<String>,
+    /// The steps that were made.
+    pub log: Vec<Line>,
+}
+
+/// A step that was made: its name, its status and its time. Its data are not noted, whatever they
+/// are: a session that the factory key opened can be read by whoever sees them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// What it was.
+    pub name: String,
+    /// The status word; `None` for a new activation, and if no answer came.
+    pub status: Option<String>,
+    /// How long it took, in microseconds.
+    pub micros: u64,
+}
+
+impl Told {
+    pub(super) fn new(reader: String, insertion: u64) -> Self {
+        Self {
+            reader,
+            insertion,
+            id: None,
+            state: "planned".to_owned(),
+            reason: None,
+            result: None,
+            step: Step::default(),
+            doing: None,
+            log: Vec::new(),
+        }
+    }
+
+    pub(super) fn at(&mut self, turn: &Turn) {
+        self.id = Some(turn.id);
+        self.state.clone_from(&turn.state);
+        self.reason.clone_from(&turn.reason);
+        self.result.clone_from(&turn.result);
+        self.step = turn.step;
+        self.doing = None;
+    }
+
+    pub(super) fn begins(&mut self, name: &str) {
+        self.doing = Some(name.to_owned());
+    }
+
+    pub(super) fn noted(&mut self, command: &Command, answer: Option<&[u8]>, micros: u64) {
+        self.log.push(Line {
+            name: command.name.clone(),
+            status: answer.and_then(|answer| command.status(answer)),
+            micros,
+        });
+    }
+}

@@ -1,0 +1,239 @@
+//! Tokens that are limited to experiences: what is outside does not exist for them.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_tests::fixtures::TestTag;
+use tapdesk_tests::{Answer, Answering as _, Client, TestService};
+
+use super::{Operation, call, operations, service, status, token};
+
+/// An experience, a tag that leads there, and a tap of it.
+struct Place {
+    experience: i64,
+    tag: TestTag,
+    interaction: i64,
+}
+
+async fn place(service: &TestService) -> Place {
+    let tag = json!({"data": {"note": "old"}, "attributes": {"sku": "A"}});
+    let tag = service.redirecting_tag(tag).await;
+    let stored = service.admin_get(&tag.admin_path()).await;
+    service.tap(&tag.path()).await;
+    Place {
+        experience: stored["experience_id"].as_i64().unwrap(),
+        interaction: service.last_interaction().await,
+        tag,
+    }
+}
+
+async fn limited(service: &TestService, experience: i64) -> Client {
+    let scopes = json!(["read", "tags", "experiences", "publish", "export"]);
+    let limited = json!({"name": "Shop", "scopes": scopes, "experience_ids": [experience]});
+    token(service, limited).await
+}
+
+/// A request to an operation about what is in `place`.
+async fn request(client: &Client, operation: &Operation, place: &Place) -> Answer {
+    let of = if operation.path.starts_with("/admin/v1/experiences/{id}") {
+        place.experience
+    } else if operation.path.starts_with("/admin/v1/interactions/{id}") {
+        place.interaction
+    } else {
+        place.tag.id
+    };
+    let key = match operation.path.split('/').nth(5) {
+        Some("variables") => "registered",
+        Some("data") => "note",
+        _ => "sku",
+    };
+    let image = "1";
+    let path = operation.path.replacen("{id}", &of.to_string(), 1);
+    let path = path.replace("{key}", key).replace("{image_id}", image);
+    let path = path.replace("{slug}", "former-slug");
+    let request = client
+        .request(operation.method.clone(), &path)
+        .bearer_auth(client.admin_token());
+    let body = match operation.id.as_str() {
+        "post_experiences_id_rollback" => json!({"version": 1}),
+        "post_experiences_id_preview" => {
+            json!({"tag_id": place.tag.id, "verification": "verified"})
+        }
+        "put_tags_id_variables_key" | "put_tags_id_data_key" | "put_tags_id_attributes_key" => {
+            json!({"value": "new"})
+        }
+        "post_experiences_id_images" => {
+            let png = request.header("content-type", "image/png").body(png());
+            return png.answer().await;
+        }
+        _ if operation.method == Method::PATCH => json!({"name": "Renamed"}),
+        _ => return request.answer().await,
+    };
+    request.json(&body).answer().await
+}
+
+fn png() -> Vec<u8> {
+    let mut png = std::io::Cursor::new(Vec::new());
+    let image = image::RgbaImage::from_pixel(2, 2, image::Rgba([200, 0, 0, 255]));
+    image.write_to(&mut png, image::ImageFormat::Png).unwrap();
+    png.into_inner()
+}
+
+#[tokio::test]
+async fn what_is_outside_does_not_exist() {
+    let service = service().await;
+    let own = place(&service).await;
+    let client = limited(&service, own.experience).await;
+    let wide = json!({"name": "All", "experience_ids": [own.experience]});
+    let wide = token(&service, wide).await;
+    for operation in operations() {
+        let Operation { method, path, .. } = &operation;
+        if !operation.bounded {
+            if operation.scope.is_some() {
+                let status = status(call(&wide, &operation, own.tag.id)).await;
+                assert_eq!(status, 404, "{method} {path}");
+            }
+            continue;
+        }
+        if !path.contains("{id}") {
+            continue;
+        }
+        let other = place(&service).await;
+        prepare(&service, &operation, &other).await;
+        let refused = request(&client, &operation, &other).await;
+        assert_eq!(refused.status, 404, "{method} {path}");
+        // It is there for others.
+        let allowed = request(&service, &operation, &other).await;
+        let absent = ["{slug}", "{image_id}"]
+            .iter()
+            .any(|part| path.contains(part));
+        assert!(
+            allowed.status < 300 || absent,
+            "{method} {path}: {}",
+            allowed.body
+        );
+    }
+}
+
+/// What an operation needs before it can be done.
+async fn prepare(service: &TestService, operation: &Operation, place: &Place) {
+    if operation.id == "delete_experiences_id" {
+        let path = place.tag.admin_path();
+        service
+            .admin_patch(&path, json!({"experience_id": null}))
+            .await;
+    }
+}
+
+#[tokio::test]
+async fn lists_counts_and_exports_are_of_what_is_inside() {
+    let service = service().await;
+    let (own, other) = (place(&service).await, place(&service).await);
+    service.tag(json!({"name": "Leads nowhere"})).await;
+    let client = limited(&service, own.experience).await;
+    for (path, id) in [
+        ("/tags?count=true", own.tag.id),
+        ("/tags?q=bottle&count=true", own.tag.id),
+        ("/tags?sort=name&count=true", own.tag.id),
+        ("/experiences?count=true", own.experience),
+    ] {
+        let page = client.admin_get(path).await;
+        let ids: Vec<_> = page["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["id"].clone())
+            .collect();
+        assert_eq!(ids, [id], "{path}");
+        assert_eq!(page["count"], 1, "{path}");
+    }
+    let taps = client.admin_get("/interactions").await;
+    assert_eq!(taps["items"].as_array().unwrap().len(), 1);
+    assert_eq!(taps["items"][0]["id"], own.interaction);
+    let none = format!("/interactions?tag_id={}", other.tag.id);
+    assert_eq!(client.admin_get(&none).await["items"], json!([]));
+    let export = client.admin(Method::GET, "/tags/export", Value::Null).await;
+    assert_eq!(export.header("tapdesk-total"), Some("1"));
+    assert!(export.body.contains(&own.tag.slug));
+    assert!(!export.body.contains(&other.tag.slug));
+}
+
+#[tokio::test]
+async fn events_are_of_what_is_inside() {
+    let service = service().await;
+    let (own, other) = (place(&service).await, place(&service).await);
+    let client = limited(&service, own.experience).await;
+    let mut stream = client
+        .admin_request(Method::GET, "/events")
+        .send()
+        .await
+        .unwrap();
+    service.tap(&other.tag.path()).await;
+    service.tap(&own.tag.path()).await;
+    let first = stream.chunk().await.unwrap().expect("an event");
+    let first = String::from_utf8_lossy(&first).into_owned();
+    assert!(
+        first.contains(&format!("\"tag_id\":{},", own.tag.id)),
+        "{first}"
+    );
+    assert!(
+        !first.contains(&format!("\"tag_id\":{},", other.tag.id)),
+        "{first}"
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_brought_inside_and_nothing_is_put_outside() {
+    let service = service().await;
+    let (own, other) = (place(&service).await, place(&service).await);
+    let client = limited(&service, own.experience).await;
+    let outside = json!({"experience_id": other.experience});
+    client
+        .admin(Method::PATCH, &own.tag.admin_path(), outside)
+        .await
+        .expect(409);
+    let nowhere = json!({"experience_id": null});
+    client
+        .admin(Method::PATCH, &own.tag.admin_path(), nowhere)
+        .await
+        .expect(422);
+    let new = |experience: Value| json!({"name": "New", "experience_id": experience});
+    client
+        .admin(Method::POST, "/tags", new(other.experience.into()))
+        .await
+        .expect(409);
+    client
+        .admin(Method::POST, "/tags", new(Value::Null))
+        .await
+        .expect(422);
+    client
+        .admin_create("/tags", new(own.experience.into()))
+        .await;
+    // A preview shows nothing of a tag outside.
+    let preview = format!("/experiences/{}/preview", own.experience);
+    let tap = json!({"tag_id": other.tag.id, "verification": "verified"});
+    client.admin(Method::POST, &preview, tap).await.expect(409);
+    // A bulk change finds none of the others, however it names them.
+    for select in [json!({"ids": [[1, 1_000]]}), json!({"filter": {}})] {
+        let change = json!({"action": "status", "status": "archived", "select": select});
+        let done = client
+            .admin(Method::POST, "/tags/bulk", change)
+            .await
+            .expect(200);
+        assert_eq!(done["selected"], 2, "{done}");
+    }
+    let other_tag = service.admin_get(&other.tag.admin_path()).await;
+    assert_eq!(other_tag["status"], "active");
+    for to in [json!(other.experience), Value::Null] {
+        let change = json!({"action": "assign", "experience_id": to, "select": {"filter": {}}});
+        let refused = client.admin(Method::POST, "/tags/bulk", change).await;
+        assert!([409, 422].contains(&refused.status), "{}", refused.body);
+    }
+    client
+        .admin(
+            Method::POST,
+            "/experiences",
+            json!({"name": "E", "kind": "redirect", "target_url": "https://owner.example/"}),
+        )
+        .await
+        .expect(404);
+}

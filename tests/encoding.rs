@@ -1,0 +1,7 @@
+//! Chips become inlays of tags, whatever is torn, killed, lost or swapped on the way.
+
+mod bench;
+mod http;
+mod recovery;
+mod runs;
+mod torn;

@@ -1,0 +1,246 @@
+//! The decisions in memory, with a chip in software: what is committed is what a step left here.
+
+use tapdesk_service::clock::Timestamp;
+use tapdesk_service::encoding::machine::{Means, begin, go_on};
+use tapdesk_service::encoding::turn::{Answers, Bytes, Command, Fault};
+use tapdesk_service::encoding::{
+    Candidate, Encoding, Form, Journal, Plan, Progress, Root, Roots, SlotState, State, Target,
+};
+use tapdesk_service::entropy::SeededEntropy;
+use tapdesk_service::id::{EncodingId, EncodingRootId, TagId};
+use tapdesk_service::inlay::key::AesKey;
+use tapdesk_service::inlay::template::Template;
+use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
+use tapdesk_tests::virtual_card::VirtualCard;
+use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
+
+/// What goes wrong with a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// The chip is torn away before it gets the command.
+    TornBefore,
+    /// The chip executes the command, and is torn away before it answers.
+    TornAfter,
+    /// The service is killed before it stores what follows from the answers of this command's turn.
+    Killed,
+    /// The answer over HTTP that has the turn after this command's is lost.
+    Lost,
+    /// Another chip lies there from this command on.
+    Swapped,
+}
+
+/// A service that is nothing but its stored rows, and a desk.
+pub(super) struct Bench {
+    pub(super) roots: Roots,
+    pub(super) journal: Journal,
+    pub(super) encoding: Encoding,
+    pub(super) plan: Option<Plan>,
+    pub(super) entropy: SeededEntropy,
+    pub(super) own_keys: bool,
+    pub(super) replace: bool,
+}
+
+/// The form of a tag's chip.
+pub(super) fn form(mirror: Mirror) -> Form {
+    let base = "https://tags.example.com/t";
+    let template = Template::canonical(base, mirror, MacFrom::None).unwrap();
+    Form {
+        template: template.settings().clone(),
+        url_template_id: None,
+        mirror: Some(mirror),
+        mac_from: MacFrom::None,
+        slug: "bottle-41".to_owned(),
+        own_keys: false,
+        replace: false,
+        finished: None,
+    }
+}
+
+impl Bench {
+    /// To encode a chip, with this randomness.
+    pub(super) fn new(uid: Uid, seed: u64) -> Self {
+        let root = Root {
+            id: EncodingRootId(1),
+            key: AesKey::from_bytes([0xA7; 16]),
+            retired: false,
+        };
+        let plan = Plan::new(&form(Mirror::Encrypted)).unwrap();
+        Self {
+            roots: Roots(vec![root]),
+            journal: Journal::new(uid),
+            encoding: encoding(uid, Target::Tag(TagId(41))),
+            plan: Some(plan),
+            entropy: SeededEntropy::new(seed),
+            own_keys: false,
+            replace: false,
+        }
+    }
+
+    /// Another encoding of the same chip.
+    pub(super) fn anew(&mut self, target: Target) {
+        self.plan = match target {
+            Target::Factory => None,
+            Target::Tag(_) => Some(Plan::new(&form(Mirror::Encrypted)).unwrap()),
+        };
+        self.encoding = encoding(self.encoding.uid, target);
+    }
+
+    fn step(&mut self, answers: Option<&Answers>) {
+        let means = Means {
+            plan: self.plan.as_ref(),
+            roots: &self.roots,
+            entropy: &self.entropy,
+            own_keys: self.own_keys,
+            replace: self.replace,
+            finished: None,
+        };
+        match answers {
+            None => begin(&mut self.encoding, &mut self.journal, means),
+            Some(answers) => {
+                go_on(&mut self.encoding, &mut self.journal, means, answers);
+            }
+        }
+        // As it is stored and read again.
+        let bytes = self.encoding.progress.take().unwrap().to_bytes();
+        self.encoding.progress = Some(Progress::from_bytes(&bytes).unwrap());
+    }
+
+    /// Lays the chip down until a turn has no commands. `trouble` says what goes wrong with the command of a
+    /// number in this insertion. Answers how many commands were sent.
+    pub(super) fn lay(
+        &mut self,
+        chip: &mut VirtualNtag424,
+        mut trouble: impl FnMut(usize) -> Option<Trouble>,
+    ) -> usize {
+        let mut other = VirtualNtag424::new(Uid::from_bytes([4, 9, 9, 9, 9, 9, 9]));
+        chip.power_on();
+        self.step(None);
+        let mut sent = 0;
+        let mut swapped = false;
+        for _ in 0..200 {
+            let turn = self.encoding.turn();
+            if turn.commands.is_empty() {
+                return sent;
+            }
+            let mut answers = Answers {
+                seq: turn.seq,
+                answers: Vec::new(),
+                fault: None,
+            };
+            let mut lost = None;
+            for command in &turn.commands {
+                let what = trouble(sent);
+                sent += 1;
+                match what {
+                    Some(Trouble::TornBefore) => answers.fault = Some(Fault::Removed),
+                    Some(Trouble::TornAfter) => {
+                        send(chip, command);
+                        answers.fault = Some(Fault::Removed);
+                    }
+                    Some(Trouble::Killed | Trouble::Lost) => lost = what,
+                    Some(Trouble::Swapped) => {
+                        swapped = true;
+                        other.power_on();
+                    }
+                    None => {}
+                }
+                if answers.fault.is_some() {
+                    break;
+                }
+                let answer = if swapped {
+                    send(&mut other, command)
+                } else {
+                    send(chip, command)
+                };
+                let expected = is_expected(command, &answer);
+                answers.answers.push(Bytes(answer));
+                if !expected {
+                    break;
+                }
+            }
+            match lost {
+                // Nothing of it was stored: the chip is laid down again.
+                Some(Trouble::Killed) => return sent,
+                Some(_) => {
+                    self.step(Some(&answers));
+                    return sent;
+                }
+                None => self.step(Some(&answers)),
+            }
+        }
+        panic!("no end after 200 turns: {:?}", self.encoding);
+    }
+
+    /// For every slot of the chip the journal has the key that is there.
+    pub(super) fn knows(&self, chip: &VirtualNtag424) -> bool {
+        (0..5).all(|slot| self.name(chip, slot).is_some())
+    }
+
+    /// The name of the key that a slot of the chip has.
+    pub(super) fn name(&self, chip: &VirtualNtag424, slot: u8) -> Option<Candidate> {
+        let sent = self
+            .journal
+            .generations
+            .iter()
+            .filter(|one| one.slots[usize::from(slot)] != SlotState::Planned);
+        let names = sent.map(|one| Candidate::Recorded(one.number));
+        [Candidate::Factory].into_iter().chain(names).find(|name| {
+            self.journal.key(slot, *name, &self.roots).as_ref() == Some(chip.key(slot))
+        })
+    }
+
+    /// The encoding ended well: its state, all five keys and their versions.
+    pub(super) fn is_whole(&self, chip: &VirtualNtag424) -> bool {
+        let Some(number) = self.encoding.generation else {
+            return false;
+        };
+        self.encoding.state == State::Verified
+            && (0..5).all(|slot| {
+                self.name(chip, slot) == Some(Candidate::Recorded(number))
+                    && chip.key_version(slot) == number
+                    && self.journal.state(number, slot) == Some(SlotState::Confirmed)
+            })
+    }
+}
+
+fn encoding(uid: Uid, target: Target) -> Encoding {
+    Encoding {
+        id: EncodingId(1),
+        uid,
+        target,
+        run_id: None,
+        form: None,
+        generation: None,
+        state: State::Planned,
+        reason: None,
+        seq: 0,
+        created_at: Timestamp::from_millis(0),
+        updated_at: Timestamp::from_millis(0),
+        outcome: None,
+        progress: None,
+    }
+}
+
+/// A command and its answer.
+pub(super) fn send(chip: &mut VirtualNtag424, command: &Command) -> Vec<u8> {
+    let Some(apdu) = &command.apdu else {
+        chip.power_on();
+        return chip.atr();
+    };
+    let pair = |i| u8::from_str_radix(&apdu[i..i + 2], 16).unwrap();
+    let apdu: Vec<u8> = (0..apdu.len()).step_by(2).map(pair).collect();
+    chip.apdu(&apdu)
+}
+
+fn is_expected(command: &Command, answer: &[u8]) -> bool {
+    let status = answer
+        .last_chunk::<2>()
+        .map(|[a, b]| format!("{a:02X}{b:02X}"));
+    command.reset || status.is_some_and(|status| command.expect.contains(&status))
+}
+
+/// A chip with a UID that follows from a number.
+pub(super) fn uid(number: u32) -> Uid {
+    let [a, b, c, d] = number.to_be_bytes();
+    Uid::from_bytes([0x04, 0xD0, a, b, c, d, 0x80])
+}

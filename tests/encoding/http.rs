@@ -1,0 +1,376 @@
+//! Over HTTP, by a relay that understands nothing.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_service::inlay::Uid;
+use tapdesk_tests::virtual_card::VirtualCard;
+use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
+use tapdesk_tests::{Client, Received, Receiver, TestService, files_containing};
+
+use super::bench::uid;
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    tapdesk_tests::fixtures::hex(bytes).to_lowercase()
+}
+
+fn bytes(text: &str) -> Vec<u8> {
+    let pair = |i| u8::from_str_radix(&text[i..i + 2], 16).unwrap();
+    (0..text.len()).step_by(2).map(pair).collect()
+}
+
+/// What a relay answers to a turn, up to the first answer that is not expected.
+fn relay(card: &mut dyn VirtualCard, turn: &Value) -> Value {
+    let (mut answers, mut fault) = (Vec::new(), Value::Null);
+    for command in turn["commands"].as_array().unwrap() {
+        if command["reset"] == true {
+            card.power_on();
+            answers.push(hex(&card.atr()));
+            continue;
+        }
+        let Some(answer) = card.transmit(&bytes(command["apdu"].as_str().unwrap())) else {
+            fault = "removed".into();
+            break;
+        };
+        let answer = hex(&answer).to_uppercase();
+        let status = answer[answer.len() - 4..].to_owned();
+        answers.push(answer);
+        if !command["expect"]
+            .as_array()
+            .unwrap()
+            .contains(&status.into())
+        {
+            break;
+        }
+    }
+    json!({"seq": turn["seq"], "answers": answers, "fault": fault})
+}
+
+/// Lays a chip down, and relays until a turn has no commands.
+pub(super) async fn lay(client: &Client, card: &mut dyn VirtualCard, wish: &Value) -> Value {
+    card.power_on();
+    let begun = client.admin(Method::POST, "/encodings", wish.clone()).await;
+    assert!(begun.status == 201 || begun.status == 200, "{}", begun.body);
+    let mut turn = begun.json();
+    while !turn["commands"].as_array().unwrap().is_empty() {
+        let answers = relay(card, &turn);
+        let path = format!("/encodings/{}/answers", turn["id"]);
+        turn = client.admin(Method::POST, &path, answers).await.expect(200);
+    }
+    turn
+}
+
+fn wish(uid: Uid, tag: i64) -> Value {
+    json!({"uid": uid.to_string(), "tag_id": tag})
+}
+
+#[tokio::test]
+async fn a_blank_chip_becomes_an_inlay_whose_taps_verify() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let mut chip = VirtualNtag424::new(uid(1));
+    let turn = lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    assert_eq!(turn["result"]["counter"], 1);
+    assert_eq!(turn["result"]["slug"], tag.slug);
+    let inlays = service
+        .admin_get(&format!("/inlays?tag_id={}", tag.id))
+        .await;
+    assert_eq!(inlays["items"][0]["uid"], uid(1).to_string());
+    assert_eq!(inlays["items"][0]["last_counter"], 1);
+    assert_eq!(inlays["items"][0]["factory_keys"], false);
+    // Its proof is spent; its next read is not.
+    let url = turn["result"]["url"].as_str().unwrap();
+    let path = &url[url.find("/t/").unwrap()..];
+    let spent = json!({"url": url});
+    let verdict = service.admin(Method::POST, "/verification", spent).await;
+    assert_eq!(verdict.expect(200)["tag_verified"], false, "{path}");
+    let again = lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
+    assert_eq!(again["state"], "verified");
+    assert_eq!(again["result"]["counter"], 2);
+    assert_eq!(chip.tally().refusals, 0);
+}
+
+#[tokio::test]
+async fn the_same_answers_get_the_same_turn_and_others_none() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let mut chip = VirtualNtag424::new(uid(1));
+    chip.power_on();
+    let begun = service
+        .admin_create("/encodings", wish(uid(1), tag.id))
+        .await;
+    let path = format!("/encodings/{}/answers", begun["id"]);
+    let mut turn = begun;
+    let mut former: Option<Value> = None;
+    while !turn["commands"].as_array().unwrap().is_empty() {
+        let answers = relay(&mut chip, &turn);
+        let next = service.admin(Method::POST, &path, answers.clone()).await;
+        let next = next.expect(200);
+        let same = service.admin(Method::POST, &path, answers.clone()).await;
+        assert_eq!(same.expect(200), next);
+        let mut other = answers.clone();
+        other["answers"][0] = "6F00".into();
+        let other = service.admin(Method::POST, &path, other).await;
+        assert_eq!(other.expect(409)["code"], "turn_stale");
+        if let Some(former) = former {
+            let stale = service.admin(Method::POST, &path, former).await;
+            assert_eq!(stale.expect(409)["code"], "turn_stale");
+        }
+        (former, turn) = (Some(answers), next);
+    }
+    assert_eq!(turn["state"], "verified");
+}
+
+#[tokio::test]
+async fn a_chip_is_encoded_for_one_thing_at_a_time() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let other = service.tag(json!({"name": "Other"})).await;
+    let begun = service
+        .admin_create("/encodings", wish(uid(1), tag.id))
+        .await;
+    let taken = service
+        .admin(Method::POST, "/encodings", wish(uid(1), other.id))
+        .await;
+    assert_eq!(taken.expect(409)["code"], "encoding_open");
+    let same = service
+        .admin(Method::POST, "/encodings", wish(uid(1), tag.id))
+        .await;
+    let same = same.expect(200);
+    assert_eq!(same["id"], begun["id"]);
+    assert_eq!(same["seq"], 2);
+    // Who held it is gone for two minutes.
+    service.advance(120_000);
+    let mut chip = VirtualNtag424::new(uid(1));
+    let turn = lay(&service, &mut chip, &wish(uid(1), other.id)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let former = service
+        .admin_get(&format!("/encodings/{}", begun["id"]))
+        .await;
+    assert_eq!(former["state"], "abandoned");
+    // A finished chip is not for another tag, nor an imitation of it for its own.
+    let turn = lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
+    assert_eq!(
+        (&turn["state"], &turn["reason"]),
+        (&json!("rejected"), &json!("already_encoded"))
+    );
+    let mut imitation = VirtualNtag424::new(uid(1));
+    let turn = lay(&service, &mut imitation, &wish(uid(1), other.id)).await;
+    assert_eq!(
+        (&turn["state"], &turn["reason"]),
+        (&json!("rejected"), &json!("not_genuine"))
+    );
+    assert_eq!(imitation.tally().writes, 0);
+    let mut second = VirtualNtag424::new(uid(2));
+    let turn = lay(&service, &mut second, &wish(uid(2), other.id)).await;
+    assert_eq!(
+        (&turn["state"], &turn["reason"]),
+        (&json!("rejected"), &json!("tag_has_inlay"))
+    );
+    assert_eq!(second.tally().writes, 0);
+}
+
+#[tokio::test]
+async fn a_session_is_void_after_a_minute() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let mut chip = VirtualNtag424::new(uid(1));
+    chip.power_on();
+    let begun = service
+        .admin_create("/encodings", wish(uid(1), tag.id))
+        .await;
+    let answers = relay(&mut chip, &begun);
+    service.advance(60_001);
+    let path = format!("/encodings/{}/answers", begun["id"]);
+    let turn = service
+        .admin(Method::POST, &path, answers)
+        .await
+        .expect(200);
+    assert_eq!(turn["commands"][0]["name"], "Select application");
+    let turn = lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
+    assert_eq!(turn["state"], "verified");
+}
+
+#[tokio::test]
+async fn an_encoding_goes_on_after_every_restart_of_the_service() {
+    let mut service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let mut chip = VirtualNtag424::new(uid(1));
+    chip.power_on();
+    let begun = service
+        .admin_create("/encodings", wish(uid(1), tag.id))
+        .await;
+    let path = format!("/encodings/{}/answers", begun["id"]);
+    let mut turn = begun;
+    while !turn["commands"].as_array().unwrap().is_empty() {
+        let answers = relay(&mut chip, &turn);
+        service = service.restart(0).await;
+        turn = service
+            .admin(Method::POST, &path, answers)
+            .await
+            .expect(200);
+    }
+    assert_eq!(turn["state"], "verified", "{turn}");
+    assert_eq!(chip.tally().refusals, 0);
+}
+
+#[tokio::test]
+async fn a_wiped_chip_is_no_inlay_any_more() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let mut chip = VirtualNtag424::new(uid(1));
+    lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
+    let wipe = json!({"uid": uid(1).to_string(), "wipe": true});
+    let turn = lay(&service, &mut chip, &wipe).await;
+    assert_eq!(turn["state"], "reset", "{turn}");
+    assert!(chip.key(0).is_factory());
+    let inlays = service
+        .admin_get(&format!("/inlays?tag_id={}", tag.id))
+        .await;
+    assert_eq!(inlays["items"], json!([]));
+    let turn = lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+}
+
+#[tokio::test]
+async fn no_key_of_a_chip_and_no_command_is_anywhere_in_clear() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let mut chip = VirtualNtag424::new(uid(1));
+    chip.power_on();
+    let begun = service
+        .admin_create("/encodings", wish(uid(1), tag.id))
+        .await;
+    let path = format!("/encodings/{}/answers", begun["id"]);
+    let mut turn = begun;
+    let mut secrets: Vec<Vec<u8>> = Vec::new();
+    while !turn["commands"].as_array().unwrap().is_empty() {
+        for command in turn["commands"].as_array().unwrap() {
+            let apdu = command["apdu"].as_str().unwrap_or_default();
+            if ["90C4", "90AF0000209", "905F"]
+                .iter()
+                .any(|head| apdu.starts_with(head))
+            {
+                secrets.push(bytes(&apdu[10..]));
+                secrets.push(apdu.as_bytes()[10..].to_vec());
+            }
+        }
+        let answers = relay(&mut chip, &turn);
+        turn = service
+            .admin(Method::POST, &path, answers)
+            .await
+            .expect(200);
+        if let Some(session) = chip.session()
+            && let Some((enc, mac)) = session.keys()
+        {
+            secrets.extend([enc.expose().to_vec(), mac.expose().to_vec()]);
+        }
+    }
+    assert_eq!(turn["state"], "verified");
+    for slot in 0..5 {
+        let key = chip.key(slot).expose();
+        secrets.push(key.to_vec());
+        secrets.push(hex(key).to_uppercase().into_bytes());
+        secrets.push(hex(key).to_lowercase().into_bytes());
+    }
+    assert!(secrets.len() > 20);
+    let shown = [
+        service
+            .admin_get(&format!("/encodings/{}", turn["id"]))
+            .await,
+        service.admin_get("/encodings").await,
+        service.admin_get("/encoding-root").await,
+        service.admin_get("/inlays").await,
+    ];
+    let shown = json!(shown).to_string().to_uppercase().into_bytes();
+    for secret in &secrets {
+        assert_eq!(
+            files_containing(service.folder(), secret),
+            [] as [&std::path::Path; 0]
+        );
+        assert!(
+            !shown
+                .windows(secret.len())
+                .any(|window| window == secret.as_slice())
+        );
+    }
+}
+
+#[tokio::test]
+async fn whether_the_root_is_in_a_backup_is_told() {
+    let service = TestService::start().await;
+    let root = service.admin_get("/encoding-root").await;
+    assert_eq!(root["created_at"], Value::Null);
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let mut chip = VirtualNtag424::new(uid(1));
+    lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
+    let root = service.admin_get("/encoding-root").await;
+    assert_eq!(
+        (root["created_at"].is_string(), &root["backed_up_at"]),
+        (true, &Value::Null)
+    );
+}
+
+#[tokio::test]
+async fn a_random_uid_is_told_as_such() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let random = json!({"uid": "08A1B2C3", "tag_id": tag.id});
+    let turn = service.admin_create("/encodings", random).await;
+    assert_eq!(
+        (&turn["state"], &turn["reason"]),
+        (&json!("rejected"), &json!("random_id"))
+    );
+    let both = json!({"uid": uid(1).to_string(), "tag_id": tag.id, "wipe": true});
+    let refused = service.admin(Method::POST, "/encodings", both).await;
+    assert_eq!(refused.expect(422)["code"], "invalid");
+}
+
+#[tokio::test]
+async fn who_may_only_encode_replaces_no_key_of_a_finished_chip() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let token = json!({"name": "Desk", "scopes": ["encode"]});
+    let created = service.admin_create("/tokens", token).await;
+    let desk = Client::new(service.base(), created["token"].as_str().unwrap());
+    let mut chip = VirtualNtag424::new(uid(1));
+    let wipe = json!({"uid": uid(1).to_string(), "wipe": true});
+    // A chip that is no inlay may be wiped.
+    let turn = lay(&desk, &mut chip, &wipe).await;
+    assert_eq!(turn["state"], "reset", "{turn}");
+    let turn = lay(&desk, &mut chip, &wish(uid(1), tag.id)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let mut replace = wish(uid(1), tag.id);
+    replace["replace"] = true.into();
+    for refused in [wipe, replace.clone()] {
+        let answer = desk.admin(Method::POST, "/encodings", refused).await;
+        assert_eq!(answer.expect(403)["code"], "scope");
+    }
+    let before = chip.key(0).clone();
+    let turn = lay(&service, &mut chip, &replace).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    assert_eq!(turn["result"]["counter"], 1);
+    assert_ne!(chip.key(0), &before);
+}
+
+#[tokio::test]
+async fn an_encoded_inlay_and_a_root_without_a_backup_are_told_to_webhooks() {
+    let service = TestService::start_with(|options| options.settings.private_webhooks = true).await;
+    let _house = service.keep_house();
+    let receiver = Receiver::start().await;
+    let events = ["inlay.encoded", "alert.root_not_backed_up"];
+    let webhook = json!({"url": receiver.url(), "events": events});
+    service.admin_create("/webhooks", webhook).await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let mut chip = VirtualNtag424::new(uid(1));
+    let turn = lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let told = receiver.wait_for(2).await;
+    let told: Vec<Value> = told.iter().map(Received::json).collect();
+    let of = |kind: &str| told.iter().find(|told| told["type"] == kind);
+    assert!(of("alert.root_not_backed_up").is_some(), "{told:?}");
+    let encoded = of("inlay.encoded").expect("it was encoded");
+    assert_eq!(encoded["data"]["tag_id"], tag.id);
+    assert_eq!(encoded["data"]["encoding_id"], turn["id"]);
+    assert_eq!(encoded["data"]["counter"], 1);
+}

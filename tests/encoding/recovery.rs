@@ -1,0 +1,225 @@
+//! Which chip is this, and what can be done with it.
+
+use tapdesk_service::encoding::{Candidate, Journal, Reason, Root, State, Target};
+use tapdesk_service::id::{EncodingRootId, TagId};
+use tapdesk_service::inlay::key::AesKey;
+use tapdesk_tests::virtual_card::ntag424::{FileSettings, VirtualNtag424};
+
+use super::bench::{Bench, uid};
+
+fn chip() -> VirtualNtag424 {
+    VirtualNtag424::new(uid(1))
+}
+
+/// Lays a chip down that is not to be written: why not.
+fn rejected(bench: &mut Bench, chip: &mut VirtualNtag424) -> Option<Reason> {
+    let before = chip.tally();
+    bench.lay(chip, |_| None);
+    let after = chip.tally();
+    assert!(after.refusals - before.refusals <= 2, "{after:?}");
+    assert_eq!(after.writes, before.writes, "nothing is written");
+    assert_eq!(bench.encoding.state, State::Rejected);
+    bench.encoding.reason
+}
+
+fn other_keys(byte: u8) -> [AesKey; 5] {
+    std::array::from_fn(|slot| AesKey::from_bytes([byte + u8::try_from(slot).unwrap(); 16]))
+}
+
+#[test]
+fn a_blank_chip_is_encoded_in_few_turns_without_a_refusal() {
+    let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
+    bench.lay(&mut chip, |_| None);
+    assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
+    assert_eq!(chip.tally().refusals, 0);
+    assert_eq!(chip.counter(), 1);
+    assert!(bench.encoding.seq <= 9, "{}", bench.encoding.seq);
+    let keys: Vec<_> = (0..5).map(|slot| chip.key(slot).clone()).collect();
+    for (index, key) in keys.iter().enumerate() {
+        assert!(!key.is_factory() && !keys[..index].contains(key));
+    }
+}
+
+#[test]
+fn own_keys_are_random_and_in_the_journal() {
+    let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
+    bench.own_keys = true;
+    bench.lay(&mut chip, |_| None);
+    assert!(bench.is_whole(&chip));
+    assert_ne!(chip.key(1), &bench.roots.0[0].key(uid(1), 1, 1));
+}
+
+#[test]
+fn a_foreign_chip_is_refused_after_two_questions_and_nothing_is_written() {
+    for version in [0, 1, 77] {
+        let mut bench = Bench::new(uid(1), 1);
+        let mut chip = chip().with_keys(other_keys(3), version);
+        let reason = rejected(&mut bench, &mut chip);
+        assert_eq!(reason, Some(Reason::ForeignKey), "{version}");
+    }
+}
+
+#[test]
+fn a_chip_with_one_foreign_key_is_refused_before_the_first_write() {
+    for slot in 1..5 {
+        let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
+        chip.set_key(slot, AesKey::from_bytes([9; 16]), 5);
+        let reason = rejected(&mut bench, &mut chip);
+        assert_eq!(reason, Some(Reason::ForeignSlot), "{slot}");
+    }
+}
+
+#[test]
+fn zeros_with_a_version_of_another_tool_are_factory_keys() {
+    let mut bench = Bench::new(uid(1), 1);
+    let mut chip = chip().with_keys(std::array::from_fn(|_| AesKey::FACTORY), 1);
+    bench.lay(&mut chip, |_| None);
+    assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
+    assert!(chip.tally().refusals <= 2);
+    assert_eq!(bench.encoding.generation, Some(2), "1 is another tool's");
+}
+
+#[test]
+fn what_a_chip_cannot_be_is_told_before_a_key_is_asked_for() {
+    for (mut chip, reason) in [
+        (VirtualNtag424::new(uid(2)), Reason::UidMismatch),
+        (chip().with_random_uid(), Reason::RandomId),
+        (chip().with_lrp(), Reason::Lrp),
+        (
+            chip().with_version([[4, 1, 1, 1, 0, 0x13, 4], [4, 1, 1, 1, 0, 0x13, 4]], [0; 7]),
+            Reason::NotEncodable,
+        ),
+    ] {
+        let mut bench = Bench::new(uid(1), 1);
+        assert_eq!(rejected(&mut bench, &mut chip), Some(reason));
+    }
+    let mut chip = chip();
+    // Nobody changes these settings again.
+    chip.set_ndef_settings(FileSettings::plain(0xE, 0xE, 0xE, 0xF));
+    let mut bench = Bench::new(uid(1), 1);
+    assert_eq!(rejected(&mut bench, &mut chip), Some(Reason::ReadOnly));
+}
+
+#[test]
+fn a_chip_whose_journal_is_lost_opens_by_its_version_and_gets_other_keys() {
+    let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
+    bench.lay(&mut chip, |_| None);
+    // A database of before the chip was restored: its root only opens chips.
+    bench.journal = Journal::new(uid(1));
+    bench.roots.0[0].retired = true;
+    bench.roots.0.insert(
+        0,
+        Root {
+            id: EncodingRootId(2),
+            key: AesKey::from_bytes([0xB8; 16]),
+            retired: false,
+        },
+    );
+    bench.anew(Target::Tag(TagId(41)));
+    bench.lay(&mut chip, |_| None);
+    assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
+    assert_eq!(bench.encoding.generation, Some(2));
+    assert!(chip.tally().refusals <= 2);
+    assert_eq!(chip.key(0), &bench.roots.0[0].key(uid(1), 0, 2));
+}
+
+#[test]
+fn a_half_encoded_chip_whose_journal_is_lost_is_finished() {
+    let whole = Bench::new(uid(1), 1).lay(&mut chip(), |_| None);
+    for at in 0..whole {
+        let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
+        bench.lay(&mut chip, |number| {
+            (number == at).then_some(super::bench::Trouble::TornAfter)
+        });
+        bench.journal = Journal::new(uid(1));
+        bench.anew(Target::Tag(TagId(41)));
+        bench.lay(&mut chip, |_| None);
+        assert!(bench.is_whole(&chip), "{at}: {:?}", bench.encoding.turn());
+        assert!(chip.tally().refusals <= 2, "{at}");
+    }
+}
+
+#[test]
+fn an_imitation_of_a_known_chip_that_seems_blank_learns_nothing() {
+    let (mut bench, mut known) = (Bench::new(uid(1), 1), chip());
+    bench.lay(&mut known, |_| None);
+    bench.anew(Target::Tag(TagId(42)));
+    let mut imitation = chip();
+    let reason = rejected(&mut bench, &mut imitation);
+    assert_eq!(reason, Some(Reason::NotGenuine));
+    // A person who may says otherwise.
+    bench.anew(Target::Tag(TagId(42)));
+    bench.replace = true;
+    bench.lay(&mut imitation, |_| None);
+    assert!(bench.is_whole(&imitation));
+    assert_eq!(
+        bench.encoding.generation,
+        Some(2),
+        "no generation is sent twice"
+    );
+}
+
+#[test]
+fn keys_that_another_chip_may_have_heard_are_never_sent_again() {
+    // An imitation takes keys 1 to 4, or all five, and is gone. Then the chip itself comes.
+    let whole = Bench::new(uid(1), 1).lay(&mut chip(), |_| None);
+    for at in 0..whole {
+        let (mut bench, mut imitation, mut itself) = (Bench::new(uid(1), 1), chip(), chip());
+        bench.lay(&mut imitation, |number| {
+            (number == at).then_some(super::bench::Trouble::TornAfter)
+        });
+        let heard: Vec<_> = (0..5).map(|slot| imitation.key(slot).clone()).collect();
+        bench.lay(&mut itself, |_| None);
+        if bench.encoding.state == State::Rejected {
+            assert_eq!(bench.encoding.reason, Some(Reason::NotGenuine));
+            continue;
+        }
+        assert!(bench.is_whole(&itself), "{at}: {:?}", bench.encoding.turn());
+        for (slot, key) in (0..5).zip(&heard) {
+            assert!(
+                key.is_factory() || itself.key(slot) != key,
+                "{at}, slot {slot}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_chip_that_delays_is_asked_until_it_answers() {
+    use tapdesk_tests::virtual_card::ntag424::Failures;
+    let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
+    let (total, in_a_row) = (60, 60);
+    chip.set_failures(0, Failures { total, in_a_row });
+    bench.lay(&mut chip, |_| None);
+    assert!(bench.is_whole(&chip), "{:?}", bench.encoding.turn());
+}
+
+#[test]
+fn a_locked_chip_is_named() {
+    use tapdesk_tests::virtual_card::ntag424::Failures;
+    let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
+    let (total, in_a_row) = (1_000, 0);
+    chip.set_failures(0, Failures { total, in_a_row });
+    assert_eq!(rejected(&mut bench, &mut chip), Some(Reason::Locked));
+}
+
+#[test]
+fn a_wiped_chip_is_blank_and_can_be_encoded_again() {
+    let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
+    bench.lay(&mut chip, |_| None);
+    bench.anew(Target::Factory);
+    bench.lay(&mut chip, |_| None);
+    assert_eq!(bench.encoding.state, State::Reset);
+    for slot in 0..5 {
+        assert_eq!(bench.name(&chip, slot), Some(Candidate::Factory));
+        assert_eq!(chip.key_version(slot), 0);
+    }
+    let blank = VirtualNtag424::new(uid(1));
+    for file in 1..=3 {
+        assert_eq!(chip.file(file), blank.file(file), "{file}");
+    }
+    bench.anew(Target::Tag(TagId(41)));
+    bench.lay(&mut chip, |_| None);
+    assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
+    assert_eq!(bench.encoding.generation, Some(2));
+}

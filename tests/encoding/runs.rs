@@ -1,0 +1,161 @@
+//! Runs: many chips, each the inlay of the next tag.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_service::inlay::key::AesKey;
+use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
+use tapdesk_tests::{Client, TestService};
+
+use super::bench::uid;
+use super::http::{hex, lay};
+
+async fn run(service: &TestService, body: Value) -> i64 {
+    let run = service.admin_create("/encoding-runs", body).await;
+    run["id"].as_i64().unwrap()
+}
+
+/// Lays a chip down for a run; the state, or the reason of its rejection.
+async fn next(client: &Client, run: i64, chip: &mut VirtualNtag424) -> String {
+    let wish = json!({"uid": chip.uid().to_string(), "run_id": run});
+    let turn = lay(client, chip, &wish).await;
+    let word = turn["reason"].as_str().or(turn["state"].as_str());
+    word.unwrap().to_owned()
+}
+
+async fn rows(service: &TestService, run: i64) -> Vec<(Value, String, Value)> {
+    let whole = service.admin_get(&format!("/encoding-runs/{run}")).await;
+    let rows = whole["rows"].as_array().unwrap().iter();
+    rows.map(|row| {
+        let state = row["state"].as_str().unwrap().to_owned();
+        (row["uid"].clone(), state, row["position"].clone())
+    })
+    .collect()
+}
+
+fn foreign(number: u32) -> VirtualNtag424 {
+    let keys = std::array::from_fn(|_| AesKey::from_bytes([9; 16]));
+    VirtualNtag424::new(uid(number)).with_keys(keys, 1)
+}
+
+#[tokio::test]
+async fn a_run_creates_its_tags_as_it_goes_and_passes_on_those_of_rejected_chips() {
+    let service = TestService::start().await;
+    let plan = json!({"pattern": "Bottle {n:04}"});
+    let id = run(
+        &service,
+        json!({"name": "Roll", "planned": 3, "plan": plan}),
+    )
+    .await;
+    let mut first = VirtualNtag424::new(uid(1));
+    assert_eq!(next(&service, id, &mut first).await, "verified");
+    // Laid down and taken away at once: its tag is kept.
+    let wish = json!({"uid": uid(2).to_string(), "run_id": id});
+    let begun = service.admin_create("/encodings", wish).await;
+    assert_eq!(begun["state"], "planned");
+    assert_eq!(next(&service, id, &mut foreign(3)).await, "foreign_key");
+    let mut fourth = VirtualNtag424::new(uid(4));
+    assert_eq!(next(&service, id, &mut fourth).await, "verified");
+    // All three tags are given or kept.
+    let fifth = json!({"uid": uid(5).to_string(), "run_id": id});
+    let full = service.admin(Method::POST, "/encodings", fifth).await;
+    assert_eq!(full.expect(409)["code"], "run_full");
+    let mut second = VirtualNtag424::new(uid(2));
+    assert_eq!(next(&service, id, &mut second).await, "verified");
+    let uid = |number| json!(super::bench::uid(number).to_string());
+    assert_eq!(
+        rows(&service, id).await,
+        [
+            (uid(1), "verified".to_owned(), json!(1)),
+            (uid(2), "verified".to_owned(), json!(2)),
+            (uid(3), "rejected".to_owned(), Value::Null),
+            (uid(4), "verified".to_owned(), json!(3)),
+        ]
+    );
+    let tags = service.admin_get("/tags?q=Bottle&limit=10").await;
+    let mut names: Vec<_> = tags["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tag| tag["name"].as_str().unwrap())
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, ["Bottle 0001", "Bottle 0002", "Bottle 0003"]);
+    let whole = service.admin_get(&format!("/encoding-runs/{id}")).await;
+    assert_eq!(
+        (&whole["verified_count"], &whole["tag_count"]),
+        (&json!(3), &json!(3))
+    );
+
+    // Wiped, it makes room for another one.
+    let wipe = json!({"uid": fourth.uid().to_string(), "wipe": true});
+    assert_eq!(lay(&service, &mut fourth, &wipe).await["state"], "reset");
+    let mut sixth = VirtualNtag424::new(super::bench::uid(6));
+    assert_eq!(next(&service, id, &mut sixth).await, "verified");
+    let rows = rows(&service, id).await;
+    assert_eq!(rows[3], (uid(4), "reset".to_owned(), Value::Null));
+    assert_eq!(rows[4], (uid(6), "verified".to_owned(), json!(3)));
+
+    let csv = service
+        .admin(
+            Method::GET,
+            &format!("/encoding-runs/{id}/export"),
+            Value::Null,
+        )
+        .await;
+    let csv = csv.body;
+    assert_eq!(csv.lines().count(), 6, "{csv}");
+    assert!(
+        csv.starts_with(
+            "position,tag_id,slug,url,uid,technology,generation,at,counter,state,reason"
+        )
+    );
+    for number in 0..5 {
+        let key = hex(sixth.key(number).expose());
+        assert!(!csv.to_lowercase().contains(&key));
+    }
+}
+
+#[tokio::test]
+async fn a_run_for_chosen_tags_takes_them_in_their_order_and_leaves_out_those_with_an_inlay() {
+    let service = TestService::start().await;
+    let mut tags = Vec::new();
+    for name in ["A", "B", "C"] {
+        tags.push(service.tag(json!({"name": name})).await.id);
+    }
+    let mut chip = VirtualNtag424::new(uid(1));
+    let wish = json!({"uid": uid(1).to_string(), "tag_id": tags[1]});
+    assert_eq!(lay(&service, &mut chip, &wish).await["state"], "verified");
+    let order = [tags[2], tags[1], tags[0], tags[2]];
+    let id = run(&service, json!({"name": "Three", "tag_ids": order})).await;
+    for (number, tag) in [(2, tags[2]), (3, tags[0])] {
+        let mut chip = VirtualNtag424::new(uid(number));
+        assert_eq!(next(&service, id, &mut chip).await, "verified");
+        let inlays = service.admin_get(&format!("/inlays?tag_id={tag}")).await;
+        assert_eq!(inlays["items"][0]["uid"], uid(number).to_string());
+    }
+    // A chip of another tag is no chip of the run.
+    let wish = json!({"uid": uid(1).to_string(), "run_id": id});
+    let full = service
+        .admin(Method::POST, "/encodings", wish.clone())
+        .await;
+    assert_eq!(full.expect(409)["code"], "run_full");
+    let closed = json!({"closed": true});
+    let path = format!("/encoding-runs/{id}");
+    service
+        .admin(Method::PATCH, &path, closed)
+        .await
+        .expect(200);
+    let refused = service.admin(Method::POST, "/encodings", wish).await;
+    assert_eq!(refused.expect(409)["code"], "run_closed");
+    for bad in [
+        json!({"name": "", "plan": {"pattern": "A {n}"}}),
+        json!({"name": "No tags"}),
+        json!({"name": "No number", "plan": {"pattern": "A"}}),
+    ] {
+        let refused = service.admin(Method::POST, "/encoding-runs", bad).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
+    }
+    let missing = json!({"name": "Missing", "tag_ids": [999_999]});
+    let missing = service.admin(Method::POST, "/encoding-runs", missing).await;
+    assert_eq!(missing.expect(409)["code"], "missing");
+}

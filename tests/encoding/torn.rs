@@ -1,0 +1,143 @@
+//! Every step with every trouble, and random trouble on thousands of chips.
+
+use tapdesk_service::encoding::{State, Target};
+use tapdesk_service::entropy::{SeededEntropy, bytes};
+use tapdesk_service::id::TagId;
+use tapdesk_tests::length;
+use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
+
+use super::bench::{Bench, Trouble, uid};
+
+const TROUBLES: [Trouble; 5] = [
+    Trouble::TornBefore,
+    Trouble::TornAfter,
+    Trouble::Killed,
+    Trouble::Lost,
+    Trouble::Swapped,
+];
+
+/// How an encoding begins.
+#[derive(Clone, Copy, Debug)]
+enum Story {
+    /// From a blank chip.
+    Blank,
+    /// From one of ours, with other keys.
+    Again,
+    /// Back to the factory's state.
+    Wipe,
+}
+
+impl Story {
+    fn begin(self, seed: u64) -> (Bench, VirtualNtag424) {
+        let uid = uid(u32::try_from(seed & 0xFFFF_FFFF).unwrap());
+        let mut bench = Bench::new(uid, seed);
+        let mut chip = VirtualNtag424::new(uid);
+        match self {
+            Self::Blank => return (bench, chip),
+            Self::Again => {
+                bench.lay(&mut chip, |_| None);
+                bench.anew(Target::Tag(TagId(42)));
+            }
+            Self::Wipe => {
+                bench.lay(&mut chip, |_| None);
+                bench.anew(Target::Factory);
+            }
+        }
+        (bench, chip)
+    }
+
+    fn ended_well(self, bench: &Bench, chip: &VirtualNtag424) -> bool {
+        match self {
+            Self::Blank | Self::Again => bench.is_whole(chip),
+            Self::Wipe => {
+                bench.encoding.state == State::Reset
+                    && (0..5).all(|slot| chip.key(slot).is_factory() && chip.key_version(slot) == 0)
+                    && !chip.ndef_settings().has_sdm()
+            }
+        }
+    }
+}
+
+#[test]
+fn every_step_with_every_trouble_is_finished_when_the_chip_is_laid_down_again() {
+    for story in [Story::Blank, Story::Again, Story::Wipe] {
+        let (mut bench, mut chip) = story.begin(1);
+        let commands = bench.lay(&mut chip, |_| None);
+        assert!(story.ended_well(&bench, &chip), "{:?}", bench.encoding);
+        assert!(commands > 30, "{commands}");
+        for trouble in TROUBLES {
+            for at in 0..commands {
+                let (mut bench, mut chip) = story.begin(2);
+                let before = chip.tally().refusals;
+                bench.lay(&mut chip, |number| (number == at).then_some(trouble));
+                assert!(bench.knows(&chip), "{story:?} {trouble:?} at {at}");
+                if !bench.encoding.state.is_open() && !story.ended_well(&bench, &chip) {
+                    // Another chip was refused; a new encoding of this one begins.
+                    assert_eq!(trouble, Trouble::Swapped);
+                    bench.anew(bench.encoding.target);
+                }
+                if bench.encoding.state.is_open() {
+                    bench.lay(&mut chip, |_| None);
+                }
+                let told = format!("{story:?} {trouble:?} at {at}: {:?}", bench.encoding.turn());
+                assert!(story.ended_well(&bench, &chip), "{told}");
+                assert!(chip.tally().refusals - before <= 2, "{told}");
+            }
+        }
+    }
+}
+
+/// Lays one chip down until it is done, with trouble at up to 30 % of its commands in the first ten insertions.
+/// Answers how often in a row proofs of key 0 had failed at the end.
+fn through_random_trouble(number: u64) -> u16 {
+    let entropy = SeededEntropy::new(number);
+    let story = match number % 4 {
+        0 | 1 => Story::Blank,
+        2 => Story::Again,
+        _ => Story::Wipe,
+    };
+    let (mut bench, mut chip) = story.begin(number);
+    let [rate] = bytes::<1>(&entropy);
+    let rate = rate % 77;
+    let mut worst = 0;
+    let mut insertions = 0;
+    while !story.ended_well(&bench, &chip) {
+        insertions += 1;
+        if !bench.encoding.state.is_open() {
+            bench.anew(bench.encoding.target);
+        }
+        let before = chip.tally().refusals;
+        bench.lay(&mut chip, |_| {
+            let [dice, which] = bytes::<2>(&entropy);
+            let trouble = TROUBLES[usize::from(which % 5)];
+            (insertions <= 10 && dice < rate).then_some(trouble)
+        });
+        let turn = bench.encoding.turn();
+        let told = || format!("chip {number}, {story:?}, insertion {insertions}: {turn:?}");
+        assert!(bench.knows(&chip), "{}", told());
+        assert!(chip.tally().refusals - before <= 2, "{}", told());
+        assert!(insertions <= 11, "{}", told());
+        worst = worst.max(chip.failures(0).in_a_row);
+    }
+    worst
+}
+
+#[test]
+fn no_chip_is_lost_to_random_trouble() {
+    let chips = length(1_500, 1_000_000);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let worst = std::thread::scope(|scope| {
+        let of_thread = |first: usize| {
+            let numbers = (first..chips).step_by(threads);
+            let worst = numbers.map(|number| through_random_trouble(number as u64));
+            worst.max().unwrap_or_default()
+        };
+        let all: Vec<_> = (0..threads)
+            .map(|first| scope.spawn(move || of_thread(first)))
+            .collect();
+        let worst = all.into_iter().map(|thread| thread.join().unwrap());
+        worst.max().unwrap_or_default()
+    });
+    // The chip begins to delay at 50.
+    assert!(worst < 50, "{worst}");
+}

@@ -1,0 +1,166 @@
+//! The examples that bring the hosts of URL templates to a service, with TLS: the files of
+//! `service/deploy/template-hosts`, on the loopback address.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use rcgen::{CertifiedKey, KeyPair};
+use serde_json::json;
+use tapdesk_service::inlay::Technology;
+use tapdesk_service::inlay::check::Read;
+use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys};
+use tapdesk_service::inlay::template::{Template, TemplateSettings};
+use tapdesk_tests::{ServiceProcess, eventually, free_port};
+
+use crate::faults::launch;
+
+const HOST: &str = "tags.example.com";
+const NGINX: &str = include_str!("../../service/deploy/template-hosts/nginx.conf");
+const HAPROXY: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../service/deploy/template-hosts/haproxy.cfg"
+);
+
+/// A running proxy. It ends with its value.
+struct Proxy(Child);
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Places that the owner changes are changed, and nothing else.
+fn nginx(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
+    let at = |name: &str| folder.join(name).display().to_string();
+    let mut config = NGINX.to_owned();
+    for (theirs, ours) in [
+        ("listen 443 ssl", format!("listen 127.0.0.1:{port} ssl")),
+        ("/etc/ssl/tags.example.com.pem", at("host.pem")),
+        ("/etc/ssl/tags.example.com.key", at("host.key")),
+        ("127.0.0.1:8787", service.authority().to_owned()),
+        // Where a test may write.
+        (
+            "http {",
+            "http { access_log off; client_body_temp_path body; proxy_temp_path proxy; \
+             fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;"
+                .to_owned(),
+        ),
+    ] {
+        assert_eq!(config.matches(theirs).count(), 1, "{theirs}");
+        config = config.replace(theirs, &ours);
+    }
+    let path = folder.join("nginx.conf");
+    std::fs::write(&path, config).unwrap();
+    let process = Command::new("/usr/sbin/nginx")
+        .arg("-p")
+        .arg(folder)
+        .arg("-c")
+        .arg(&path)
+        .args(["-e", "stderr", "-g"])
+        .arg("daemon off; master_process off; pid nginx.pid;")
+        .stdout(Stdio::null())
+        .spawn();
+    Proxy(process.expect("nginx is installed"))
+}
+
+fn haproxy(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
+    let both = folder.join("both.pem");
+    let of_file = |name| std::fs::read_to_string(folder.join(name)).unwrap();
+    std::fs::write(&both, of_file("host.pem") + &of_file("host.key")).unwrap();
+    let listen = format!("127.0.0.1:{port} ssl crt {}", both.display());
+    let process = Command::new("/usr/sbin/haproxy")
+        .args(["-db", "-f", HAPROXY])
+        .env("LISTEN", listen)
+        .env("SERVICE", service.authority())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    Proxy(process.expect("haproxy is installed"))
+}
+
+/// The head of an answer at the host, over TLS; empty if there is none.
+async fn get(folder: &Path, port: u16, path: &str) -> String {
+    let output = tokio::process::Command::new("curl")
+        .args([
+            "--silent",
+            "--http1.1",
+            "--max-time",
+            "10",
+            "--output",
+            "/dev/null",
+        ])
+        .args(["--dump-header", "-", "--noproxy", "*", "--cacert"])
+        .arg(folder.join("host.pem"))
+        .args(["--resolve", &format!("{HOST}:{port}:127.0.0.1")])
+        .arg(format!("https://{HOST}:{port}{path}"))
+        .output()
+        .await
+        .expect("curl is installed");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[tokio::test]
+async fn the_examples_bring_the_hosts_of_templates_to_a_service_with_tls() {
+    let service = launch()
+        .env("TAPDESK_TRUSTED_PROXIES", "127.0.0.1/32")
+        .start()
+        .await;
+    let text = format!("https://{HOST}/v?p={{picc}}&c={{mac}}");
+    let key = "11".repeat(16);
+    let template = json!({
+        "name": "Batch", "template": text, "technology": "ntag424dna", "meta_keys": [key],
+    });
+    let template = service.admin_create("/url-templates", template).await;
+    let tag = service.tag_to("https://owner.example/", json!(null)).await;
+    let inlay = json!({
+        "uid": "04112233445580", "technology": "ntag424dna", "tag_id": tag.id,
+        "url_template_id": template["id"], "meta_key": key, "file_key": "22".repeat(16),
+    });
+    service.inlay(inlay).await;
+    let chip = Template::new(TemplateSettings::new(text, Technology::Ntag424Dna)).unwrap();
+    let keys = InlayKeys::Aes(Keys {
+        meta: Some(AesKey::from_bytes([0x11; 16])),
+        file: AesKey::from_bytes([0x22; 16]),
+    });
+
+    let folder = tempfile::tempdir().unwrap();
+    let names = [HOST.to_owned()];
+    let certificate: CertifiedKey<KeyPair> = rcgen::generate_simple_self_signed(names).unwrap();
+    let CertifiedKey { cert, signing_key } = certificate;
+    std::fs::write(folder.path().join("host.pem"), cert.pem()).unwrap();
+    std::fs::write(folder.path().join("host.key"), signing_key.serialize_pem()).unwrap();
+    let start: [fn(&ServiceProcess, u16, &Path) -> Proxy; 2] = [nginx, haproxy];
+    for (counter, start) in (1..).zip(start) {
+        let port = free_port();
+        let _proxy = start(&service, port, folder.path());
+        let get = async |path: &str| get(folder.path(), port, path).await;
+        eventually("the proxy finds the service", async || {
+            let head = get("/nothing-here").await;
+            head.contains(" 404").then_some(())
+        })
+        .await;
+        let read = Read {
+            uid: "04112233445580".parse().unwrap(),
+            counter,
+            keys: &keys,
+            picc: None,
+            tamper: "",
+            file_data: &[],
+            random: [3; 24],
+        };
+        let url = chip.url(None, &chip.make_code(None, &read).unwrap());
+        let path = url.split_once(HOST).unwrap().1;
+        let head = get(path).await.to_lowercase();
+        assert!(head.lines().next().unwrap().contains(" 302"), "{head}");
+        let mut lines = head.lines();
+        let cookie = lines.find(|line| line.starts_with("set-cookie: "));
+        assert!(cookie.unwrap().ends_with("; secure"), "{head}");
+        let newest = service.admin_get("/interactions?limit=1").await;
+        assert_eq!(newest["items"][0]["tag_verified"], json!(true));
+        // The admin API does not answer at the host of a template.
+        let admin = get("/admin/v1/tags").await;
+        assert!(admin.lines().next().unwrap().contains(" 421"), "{admin}");
+    }
+}

@@ -1,0 +1,212 @@
+//! A server that takes webhooks, or does not. Each request is verified with the published library
+//! of Standard Webhooks.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, Uri};
+use axum::response::Response;
+use futures_util::stream;
+use serde_json::Value;
+use standardwebhooks::Webhook;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use crate::eventually;
+
+/// A request that came.
+#[derive(Clone, Debug)]
+pub struct Received {
+    /// Its path.
+    pub path: String,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Its body.
+    pub body: Bytes,
+}
+
+impl Received {
+    /// A header; empty if there is none.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
+    }
+
+    /// Its `webhook-id`.
+    pub fn id(&self) -> &str {
+        self.header("webhook-id")
+    }
+
+    /// Its body as JSON.
+    ///
+    /// # Panics
+    /// When it is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).expect("the body is JSON")
+    }
+
+    /// Verifies its signature with the published library. The time is the service's, which tests
+    /// move, and the library's own is not moved: so it signs, and the signatures are compared.
+    ///
+    /// # Panics
+    /// When no signature is that of `secret`.
+    pub fn verify(&self, secret: &str) {
+        let webhook = Webhook::new(secret).expect("the secret has the form of the specification");
+        let time = self.header("webhook-timestamp").parse().expect("seconds");
+        let signed = webhook
+            .sign(self.id(), time, &self.body)
+            .expect("the body is text");
+        let mut signatures = self.header("webhook-signature").split(' ');
+        assert!(signatures.any(|one| one == signed), "{:?}", self.headers);
+    }
+}
+
+/// What a receiver answers.
+#[derive(Clone, Debug)]
+pub enum Reaction {
+    /// This status, with these headers and this body.
+    Answer(u16, Vec<(&'static str, String)>, String),
+    /// 200, and a body that does not end: so many bytes at once.
+    Endless(usize),
+    /// Nothing.
+    Silence,
+}
+
+impl Reaction {
+    /// A status alone.
+    pub const fn status(status: u16) -> Self {
+        Self::Answer(status, Vec::new(), String::new())
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    received: Mutex<Vec<Received>>,
+    reaction: Mutex<Option<Reaction>>,
+}
+
+/// A running receiver. Dropped, it is gone.
+pub struct Receiver {
+    seen: Arc<Seen>,
+    address: String,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Receiver {
+    /// One that answers 204.
+    ///
+    /// # Panics
+    /// When no port is free.
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0")
+            .await
+            .expect("a port of the loopback is free");
+        let address = listener.local_addr().expect("it is bound").to_string();
+        let seen = Arc::new(Seen::default());
+        let router = Router::new()
+            .fallback(receive)
+            .with_state(Arc::clone(&seen));
+        let task = tokio::spawn(async move {
+            let _ = axum::serve(listener, router).await;
+        });
+        Self {
+            seen,
+            address,
+            task,
+        }
+    }
+
+    /// Its URL.
+    pub fn url(&self) -> String {
+        format!("http://{}/hook", self.address)
+    }
+
+    /// Its port.
+    pub fn port(&self) -> &str {
+        self.address.rsplit(':').next().unwrap_or_default()
+    }
+
+    /// How it answers from now on.
+    pub fn react(&self, reaction: Reaction) {
+        *self
+            .seen
+            .reaction
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(reaction);
+    }
+
+    /// What came so far.
+    pub fn received(&self) -> Vec<Received> {
+        self.seen
+            .received
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The first `count` requests, once they have come.
+    pub async fn wait_for(&self, count: usize) -> Vec<Received> {
+        eventually("requests to the receiver", async || {
+            let received = self.received();
+            (received.len() >= count).then_some(received)
+        })
+        .await
+    }
+}
+
+async fn receive(
+    State(seen): State<Arc<Seen>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let received = Received {
+        path: uri.path().to_owned(),
+        headers,
+        body,
+    };
+    seen.received
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(received);
+    let reaction = seen
+        .reaction
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone();
+    match reaction.unwrap_or(Reaction::status(204)) {
+        Reaction::Answer(status, headers, body) => {
+            let mut answer = Response::builder().status(status);
+            for (name, value) in headers {
+                answer = answer.header(name, value);
+            }
+            answer.body(Body::from(body)).expect("it is an answer")
+        }
+        Reaction::Endless(bytes) => {
+            let chunk = Bytes::from(vec![b'x'; bytes]);
+            let body = stream::unfold((), move |()| {
+                let chunk = chunk.clone();
+                async move {
+                    // As slow as a byte at a time is meant to be.
+                    if chunk.len() == 1 {
+                        tokio::time::sleep(Duration::from_millis(200)).await;
+                    }
+                    Some((Ok::<_, std::io::Error>(chunk), ()))
+                }
+            });
+            Response::new(Body::from_stream(body))
+        }
+        Reaction::Silence => std::future::pending().await,
+    }
+}

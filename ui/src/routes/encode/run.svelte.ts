@@ -1,0 +1,157 @@
+// An encoding run, inlay after inlay, on as many readers as there are. The service keeps every row
+// and knows which tag a chip is for, so a new start goes on where the last one ended.
+
+import { get, getVersion, patchVersion, remove } from "../../lib/api/client";
+import type { EncodingRunRow, WholeEncodingRun } from "../../lib/api/types";
+import { Encoder } from "../../lib/encoder.svelte";
+import { encodingReasons, type Outcome } from "../../lib/encodings";
+import { count as digits } from "../../lib/format";
+import { readers, type Insertion } from "../../lib/readers.svelte";
+import { play, type Tone } from "../../lib/sound";
+
+export class Run {
+  run = $state.raw<WholeEncodingRun | null>(null);
+  /** The readers that were used, each with what happens on it. */
+  places = $state<Record<string, Encoder>>({});
+  paused = $state(false);
+  /** Whether the next insertion of this chip is wiped. */
+  undoing = $state<EncodingRunRow | null>(null);
+  /** Of this session: when each inlay was done, and the chips whose first attempt was the last. */
+  #done = $state<number[]>([]);
+  #tried = $state<Record<string, number>>({});
+  #etag: string | null = null;
+
+  constructor(readonly id: number) {}
+
+  async load(): Promise<void> {
+    const { value, etag } = await getVersion("/encoding-runs/{id}", { id: this.id });
+    this.run = value;
+    this.#etag = etag;
+  }
+
+  get rows(): EncodingRunRow[] {
+    return this.run?.rows ?? [];
+  }
+
+  get done(): EncodingRunRow[] {
+    return this.rows.filter((row) => row.state === "verified");
+  }
+
+  get open(): EncodingRunRow[] {
+    return this.rows.filter((row) => !["verified", "rejected", "abandoned", "reset"].includes(row.state));
+  }
+
+  get rejected(): EncodingRunRow[] {
+    return this.rows.filter((row) => row.state === "rejected" || row.state === "abandoned");
+  }
+
+  get complete(): boolean {
+    const planned = this.run?.planned ?? null;
+    return planned !== null && this.done.length >= planned;
+  }
+
+  /** Inlays an hour, over the last ten of this session. */
+  get rate(): number | null {
+    const last = this.#done.slice(-10);
+    const hours = ((last.at(-1) ?? 0) - (last[0] ?? 0)) / 3_600_000;
+    return last.length > 1 && hours > 0 ? Math.round((last.length - 1) / hours) : null;
+  }
+
+  /** The share of this session's chips that were done the first time they were placed. */
+  get firstPass(): number | null {
+    const done = this.done.filter((row) => this.#tried[row.uid] !== undefined);
+    return done.length === 0 ? null : done.filter((row) => this.#tried[row.uid] === 1).length / done.length;
+  }
+
+  /** What is said on a reader, and what to do next. */
+  todo(place: Encoder | null): string {
+    if (place?.working) return "Leave the inlay on the reader.";
+    if (this.run?.closed) return "The run is closed.";
+    if (this.undoing) return `Place ${this.undoing.uid} on the reader to wipe it. Press Escape to keep it.`;
+    if (this.paused) return "Paused. Press P to go on.";
+    if (this.complete) return `All ${digits(this.done.length)} encoded.`;
+    if (readers.table.readers.length === 0) return "No reader is connected.";
+    const of = this.run?.planned ? ` of ${digits(this.run.planned)}` : "";
+    return `Place inlay ${digits(this.done.length + 1)}${of} on the reader.`;
+  }
+
+  async insert(insertion: Insertion): Promise<void> {
+    const reader = readers.readerOf(insertion.insertion);
+    if (!this.run || this.run.closed || this.paused || reader === null) return;
+    const place = (this.places[reader] ??= new Encoder());
+    const uid = insertion.uid;
+    if (this.undoing) return this.#wipe(place, insertion);
+    if (this.complete) return;
+    const before = this.done.find((row) => row.uid === uid);
+    if (before) {
+      show(place, insertion.insertion, "warn", "Duplicate", `Already encoded as inlay ${before.position} of this run.`);
+      return;
+    }
+    if (uid && (await this.#ofOther(uid))) {
+      show(place, insertion.insertion, "warn", encodingReasons.in_use_elsewhere.title, encodingReasons.in_use_elsewhere.text);
+      return;
+    }
+    if (uid) this.#tried[uid] = (this.#tried[uid] ?? 0) + 1;
+    const outcome = await place.encode(insertion.insertion, { run_id: this.id });
+    if (outcome.progress?.state === "verified") this.#done = [...this.#done, Date.now()];
+    await this.load();
+  }
+
+  /** Whether the chip is half way or finished in another run. */
+  async #ofOther(uid: string): Promise<boolean> {
+    if (uid.length !== 14) return false;
+    const last = (await get("/encodings", { uid, limit: 1 })).items[0];
+    return last !== undefined && last.run_id !== null && last.run_id !== this.id && !["rejected", "abandoned", "reset"].includes(last.state);
+  }
+
+  /** Wipes the inlay that was done last: at once if it still lies there, else when it is placed there again. */
+  undo(): void {
+    this.undoing = [...this.done].sort((a, b) => a.at.localeCompare(b.at)).at(-1) ?? null;
+    const place = Object.values(this.places).find((one) => one.outcome?.progress?.state === "verified" && one.insertion !== null && readers.has(one.insertion));
+    const lies = readers.newest;
+    if (place && this.undoing && lies && lies.insertion === place.insertion) void this.#wipe(place, lies);
+  }
+
+  async #wipe(place: Encoder, insertion: Insertion): Promise<void> {
+    if (insertion.uid !== this.undoing?.uid) {
+      show(place, insertion.insertion, "warn", "Another inlay", `This is ${insertion.uid ?? "an unknown chip"}. Nothing was changed.`);
+      return;
+    }
+    const outcome = await place.encode(insertion.insertion, { wipe: true });
+    if (outcome.tone !== "again") this.undoing = null;
+    await this.load();
+  }
+
+  /** Gives up the inlay that is half way: its tag is free for another one. */
+  async reject(): Promise<void> {
+    const row = this.open.at(-1);
+    if (!row) return;
+    await remove("/encodings/{id}", { id: row.encoding_id });
+    await this.load();
+    const place = Object.values(this.places)[0];
+    if (place) show(place, null, "bad", "Rejected", `${row.uid} is put aside. Its tag is free for another inlay.`);
+  }
+
+  async close(closed: boolean): Promise<void> {
+    try {
+      await patchVersion("/encoding-runs/{id}", { closed }, { id: this.id }, this.#etag);
+    } finally {
+      await this.load();
+    }
+  }
+}
+
+function show(place: Encoder, insertion: number | null, tone: Tone, title: string, text: string): void {
+  place.insertion = insertion;
+  place.outcome = { tone, title, text, progress: null } satisfies Outcome;
+  play(tone);
+}
+
+/** The tone and words of a row. */
+export function rowWords({ state, reason }: Pick<EncodingRunRow, "state" | "reason">): { tone: Tone; title: string; text: string } {
+  if (state === "verified") return { tone: "good", title: "Encoded", text: "" };
+  if (state === "abandoned") return { tone: "bad", title: "Rejected", text: "Put aside by hand." };
+  if (state === "reset") return { tone: "warn", title: "Wiped", text: "As it left the factory." };
+  if (reason) return encodingReasons[reason];
+  return { tone: "again", title: "Half way", text: "Place it on a reader again to finish it." };
+}

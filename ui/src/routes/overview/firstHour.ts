@@ -1,0 +1,38 @@
+// The first hour: what there is to do from an empty database on. A step is done once what it
+// asks for has happened, and stays done.
+
+import type { Screen } from "../../lib/router.svelte";
+
+/** What is there. */
+export interface Facts {
+  experiences: number;
+  tags: number;
+  taps: number;
+  verified: number;
+  readers: number;
+  inlays: number;
+  /** Whether phones can reach the tag URL. */
+  reachable: boolean;
+}
+
+export interface Step {
+  key: string;
+  text: string;
+  screen: Screen;
+  selected?: string;
+  done: (facts: Facts) => boolean;
+}
+
+export const steps: Step[] = [
+  { key: "experience", text: "Create an experience: the page that a tap opens", screen: "experiences", done: ({ experiences }) => experiences > 0 },
+  { key: "tag", text: "Create a tag, and assign the experience to it", screen: "tags", done: ({ tags }) => tags > 0 },
+  { key: "tap", text: "Tap it, or tap a virtual inlay first", screen: "simulator", done: ({ taps }) => taps > 0 },
+  { key: "verified", text: "See a tap verified", screen: "interactions", done: ({ verified }) => verified > 0 },
+  { key: "reader", text: "Connect an NFC reader", screen: "reader", selected: "doctor", done: ({ readers }) => readers > 0 },
+  { key: "inlay", text: "Add the inlays you have, or bring them from another service", screen: "move", done: ({ inlays }) => inlays > 0 },
+  { key: "phones", text: "Invite phones: set the public tag URL", screen: "settings", selected: "service", done: ({ reachable }) => reachable },
+];
+
+/** The keys of all steps that are done: those of before, and those that the facts show. */
+export const doneBy = (facts: Facts, before: readonly string[]): string[] =>
+  steps.filter((step) => before.includes(step.key) || step.done(facts)).map(({ key }) => key);

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { change, labels, ticks } from "./numbers";
+
+test("a change of a few is a number, of many a percentage", () => {
+  expect(change(5, 2)).toBe("3 more");
+  expect(change(0, 7)).toBe("7 fewer");
+  expect(change(150, 100)).toBe("50% more");
+  expect(change(100, 100)).toBe("as many");
+  expect(change(1_001, 1_000)).toBe("as many");
+  expect(change(0, 0)).toBe(null);
+  expect(change(140, 0)).toBe(null);
+});
+
+test("the axis is round and holds the highest bar", () => {
+  expect(ticks(0)).toEqual([0, 1]);
+  expect(ticks(3)).toEqual([0, 1, 2, 3]);
+  expect(ticks(7)).toEqual([0, 2, 4, 6, 8]);
+  for (const highest of [1, 9, 10, 11, 99, 1_234, 98_765, 1_000_000]) {
+    const all = ticks(highest);
+    expect(all.at(-1)!).toBeGreaterThanOrEqual(highest);
+    expect(all.length).toBeLessThanOrEqual(6);
+    expect(all.every((value) => Number.isInteger(value))).toBe(true);
+  }
+});
+
+test("the labels below are few, and in the order of the buckets", () => {
+  const buckets = (number: number, length: number) => Array.from({ length: number }, (_, index) => ({ at: new Date(Date.UTC(2026, 10, 1) + index * length).toISOString() }));
+  for (const [number, length, daily] of [[25, 3_600_000, false], [169, 3_600_000, false], [31, 86_400_000, true]] as const) {
+    const all = labels(buckets(number, length), daily);
+    expect(all.length).toBeGreaterThan(3);
+    expect(all.length).toBeLessThan(9);
+    expect(all.every(({ index }, at) => at === 0 || index > all[at - 1]!.index)).toBe(true);
+  }
+  expect(labels([], true)).toEqual([]);
+});

@@ -1,0 +1,27 @@
+// The audit log, in words.
+
+import type { AuditRow } from "../../../lib/api/types";
+
+const kinds: Record<string, string> = {
+  token: "Token",
+  desktop: "Desktop",
+  encoder: "Encoder",
+  command_line: "Command line",
+  installation: "Another program",
+};
+
+/** Who made a change. */
+export const actorName = ({ kind, name, id }: AuditRow["actor"]): string => (kind === "token" ? (name ?? `Token ${id}`) : (kinds[kind] ?? kind));
+
+/** The choices of the filter by actor. Stored tokens are found by their own name. */
+export const actors = Object.entries(kinds).filter(([kind]) => kind !== "token");
+
+/** "tags.variables.set" as "Tags: variables set". */
+export function actionName(action: string): string {
+  const [first = "", ...rest] = action.replaceAll("-", " ").split(".");
+  const subject = first.charAt(0).toUpperCase() + first.slice(1);
+  return rest.length > 0 ? `${subject}: ${rest.join(" ")}` : subject;
+}
+
+/** The choices of the filter by action: what actions begin with. */
+export const subjects = ["tags", "experiences", "inlays", "master-keys", "url-templates", "sheets", "tokens", "settings", "backup", "simulator", "demo"];
