@@ -95,6 +95,10 @@ pub async fn sweep(service: &Service) -> Result<(), StorageError> {
     while service.storage.prune_audit(keep_since).await? {
         tokio::task::yield_now().await;
     }
+    let keep_since = now.minus_months(service.settings().submission_months);
+    while service.storage.prune_submissions(keep_since).await? {
+        tokio::task::yield_now().await;
+    }
     for uid in service.guesses.take_reached() {
         let alert = Alert::new(
             EventKind::AlertInlayGuessed,

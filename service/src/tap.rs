@@ -17,7 +17,7 @@ mod verify;
 
 pub(crate) use answer::{HeldKey, TapAnswer, nonce};
 pub use dry_run::TapUrl;
-pub(crate) use form::{FormAnswer, Submission, submit, takes_forms};
+pub(crate) use form::{FormAnswer, SentForm, submit, takes_forms};
 use named::Named;
 pub(crate) use place::{KeyCookie, Place};
 pub(crate) use preview::{Preview, PreviewedTap, preview};

@@ -309,6 +309,7 @@ impl Tapped {
             hash: self.hash,
             request: None,
             data: vec![(PropertyKey::parse("registered").unwrap(), value.to_owned())],
+            submission: None,
             simulated_offset: 0,
         }
     }

@@ -542,6 +542,25 @@ pub static TABLES: &[Table] = &[
     )
     .numbered(),
     Table::new(
+        "submissions",
+        1,
+        &[
+            column("id", Integer),
+            column("at", Integer),
+            column("interaction_id", Integer),
+            column("tag_id", Integer),
+            column("experience_id", Integer),
+            column("experience_version", Integer),
+            column("form", Text),
+            column("verification", Text),
+            column("simulated", Flag),
+            column("fields", Text),
+            column("folded", Text),
+            column("consent", Text),
+        ],
+    )
+    .numbered(),
+    Table::new(
         "encoding_roots",
         1,
         &[

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value as Json};
 
 use super::json;
-use crate::id::TagId;
+use crate::id::{SubmissionId, TagId};
 use crate::storage::StorageError;
 use crate::storage::plane::dialect::Dialect;
-use crate::storage::plane::{Query, Transaction};
+use crate::storage::plane::{Query, Transaction, submissions};
 use crate::storage::value::{Value, values};
 use crate::storage::webhooks::Place;
 use crate::webhook::{About, EventKind, OutboxEvent, TagUpdated, object};
@@ -90,7 +90,7 @@ pub(super) async fn after(
         .query(sql, &values![after.seq, after.id, Value::limit(limit)])
         .await?;
     let events = found.into_iter().map(|mut row| {
-        Ok(OutboxEvent {
+        Ok::<_, StorageError>(OutboxEvent {
             place: Place {
                 seq: row.take()?,
                 id: row.take()?,
@@ -106,5 +106,24 @@ pub(super) async fn after(
             data: row.json("event")?,
         })
     });
-    events.collect()
+    let mut events: Vec<OutboxEvent> = events.collect::<Result<_, _>>()?;
+    let told: Vec<_> = events.iter().filter_map(submission).collect();
+    if told.is_empty() {
+        return Ok(events);
+    }
+    let submissions = submissions::of_ids(db, &told).await?;
+    for event in &mut events {
+        let of = submission(event);
+        if let Some(submission) = submissions.iter().find(|one| Some(one.id) == of) {
+            event.data = object(submission);
+        }
+    }
+    Ok(events)
+}
+
+/// The submission that an event tells of: its row has nothing but the number, so that what is
+/// erased is nowhere else.
+fn submission(event: &OutboxEvent) -> Option<SubmissionId> {
+    let id = event.data.get("submission_id")?.as_i64()?;
+    (event.kind == EventKind::SubmissionCreated).then_some(SubmissionId(id))
 }
