@@ -28,7 +28,7 @@ const FIRST: &str = concat!(
 );
 
 /// All versions, in their order.
-const MIGRATIONS: [(&str, &str); 6] = [
+const MIGRATIONS: [(&str, &str); 7] = [
     ("V1__initial", FIRST),
     (
         "V3__opened_tags",
@@ -49,6 +49,10 @@ const MIGRATIONS: [(&str, &str); 6] = [
     (
         "V8__submissions",
         include_str!("../../../migrations/postgres/V8__submissions.sql"),
+    ),
+    (
+        "V9__blocked_inlays",
+        include_str!("../../../migrations/postgres/V9__blocked_inlays.sql"),
     ),
 ];
 
