@@ -107,6 +107,15 @@ pub async fn sweep(service: &Service) -> Result<(), StorageError> {
         );
         service.storage.raise_alert(alert).await?;
     }
+    for (tag_id, counter) in service.copies.take_reached() {
+        let mut alert = Alert::new(
+            EventKind::AlertCopiedUrl,
+            "A one-time URL is opened again and again: it was copied. Its taps are not verified.",
+            json!({"tag_id": tag_id, "counter": counter}),
+        );
+        alert.about.tag_id = Some(tag_id);
+        service.storage.raise_alert(alert).await?;
+    }
     service
         .storage
         .sweep_outbox(now.plus_millis(-OUTBOX_KEPT))

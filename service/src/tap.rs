@@ -27,7 +27,7 @@ use verify::{Checked, Occasion, UrlCode, classify};
 
 use crate::clock::Timestamp;
 use crate::id::InteractionId;
-use crate::interaction::{ClientId, NewInteraction, NewKey, Verdict};
+use crate::interaction::{ClientId, NewInteraction, NewKey, Reason, Verdict};
 use crate::keyring::KeyringError;
 use crate::macros::Macro;
 use crate::rolling_key::{LIFETIME_MILLIS, RollingKey};
@@ -139,6 +139,12 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
         Ok(recorded) => {
             service.metrics.tap(recorded.verdict.reason().as_str());
             note_template(service, &tap.place, tag.simulated(), recorded.at).await;
+            if recorded.verdict.reason() == Reason::Replayed
+                && let (Some(counter), _) = recorded.verdict.counters()
+                && !tag.simulated()
+            {
+                service.copies.note((tag.id(), counter), recorded.at);
+            }
             Facts {
                 id,
                 at: recorded.at,

@@ -123,7 +123,7 @@ group("Settings", {
       await sections.getByRole("link", { name: "Connections" }).waitFor();
       assert.deepEqual(await sections.getByRole("link").allTextContents(), ["Connections", "Kiosk", "Appearance", "About"]);
       const screens = page.getByRole("navigation", { name: "Screens" });
-      assert.deepEqual((await screens.getByRole("link").allTextContents()).map((name) => name.trim()), ["Tags", "Experiences", "Interactions", "Settings"]);
+      assert.deepEqual((await screens.getByRole("link").allTextContents()).map((name) => name.trim()), ["Tags", "Experiences", "Interactions", "Submissions", "Settings"]);
     },
     "save a backup and a diagnostics file without secrets": async (page, { ui }) => {
       await part("backup", "Backup")(page);

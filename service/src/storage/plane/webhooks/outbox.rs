@@ -27,47 +27,57 @@ pub(in crate::storage::plane) async fn tell(
     if !tx.exists(WANTED, &values![kind.as_str()]).await? {
         return Ok(());
     }
+    store(tx, kind, about, &data).await
+}
+
+async fn store(
+    tx: &mut dyn Transaction,
+    kind: EventKind,
+    about: About,
+    data: &Map<String, Json>,
+) -> Result<(), StorageError> {
     let values = values![
         tx.now(),
         kind.as_str(),
         about.tag_id,
         about.experience_id,
         about.simulated,
-        json(&data)?,
+        json(data)?,
     ];
     tx.execute(INSERT, &values).await.map(drop)
 }
 
-/// Tells that the owner changed a tag.
-pub(in crate::storage::plane) async fn tell_tag_updated(
+/// Tells that the owner changed tags: each for itself, however many one request changes.
+pub(in crate::storage::plane) async fn tell_tags_updated(
     tx: &mut dyn Transaction,
-    tag: TagId,
+    tags: &[TagId],
 ) -> Result<(), StorageError> {
     let kind = EventKind::TagUpdated;
-    if !tx.exists(WANTED, &values![kind.as_str()]).await? {
+    if tags.is_empty() || !tx.exists(WANTED, &values![kind.as_str()]).await? {
         return Ok(());
     }
-    let sql = "SELECT slug, name, experience_id, simulated FROM tags WHERE id = ?1";
-    let Some(mut row) = tx.row(sql, &values![tag]).await? else {
-        return Ok(());
-    };
-    let name = crate::interaction::TagName {
-        tag_id: tag,
-        slug: row.take()?,
-        tag_name: row.take()?,
-    };
-    let about = About {
-        tag_id: Some(tag),
-        experience_id: row.take()?,
-        simulated: row.take()?,
-    };
-    let data = object(&TagUpdated {
-        tag: name,
-        interaction_id: None,
-        changes: Vec::new(),
-        simulated: about.simulated,
-    });
-    tell(tx, kind, about, data).await
+    let sql =
+        "SELECT id, slug, name, experience_id, simulated FROM tags WHERE id IN ids(?1) ORDER BY id";
+    for mut row in tx.query(sql, &values![Value::list(tags)]).await? {
+        let name = crate::interaction::TagName {
+            tag_id: row.take()?,
+            slug: row.take()?,
+            tag_name: row.take()?,
+        };
+        let about = About {
+            tag_id: Some(name.tag_id),
+            experience_id: row.take()?,
+            simulated: row.take()?,
+        };
+        let data = object(&TagUpdated {
+            tag: name,
+            interaction_id: None,
+            changes: Vec::new(),
+            simulated: about.simulated,
+        });
+        store(tx, kind, about, &data).await?;
+    }
+    Ok(())
 }
 
 pub(super) async fn after(
