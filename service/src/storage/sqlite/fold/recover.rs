@@ -14,8 +14,9 @@ use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::counter::Acceptance;
 use crate::interaction::{ClientId, Reason};
 use crate::storage::StorageError;
+use crate::storage::interactions::row::reason;
 use crate::storage::plane::counters::day;
-use crate::storage::sqlite::{connection, row};
+use crate::storage::sqlite::connection;
 
 /// An interaction after the mark, as far as something follows from it.
 struct Appended {
@@ -23,7 +24,8 @@ struct Appended {
     seq: i64,
     at: Timestamp,
     tag: TagId,
-    /// The inlay and the counter of a code that was accepted, or that proves nothing.
+    /// The inlay and the counter of a code that was accepted, that is spent because its inlay is
+    /// blocked, or that proves nothing.
     code: Option<(InlayId, u32)>,
     reason: Reason,
     /// `None` for one that was erased.
@@ -97,7 +99,7 @@ fn appended(connection: &Connection, mark: i64) -> Result<Vec<Appended>, Storage
     let mut rows = select.query([mark])?;
     let mut appended = Vec::new();
     while let Some(found) = rows.next()? {
-        let reason = row::reason(found.get_ref(6)?)?;
+        let reason = reason(found, 6)?;
         let code = found
             .get::<_, Option<i64>>(4)?
             .zip(found.get::<_, Option<u32>>(5)?);
@@ -107,7 +109,7 @@ fn appended(connection: &Connection, mark: i64) -> Result<Vec<Appended>, Storage
             at: Timestamp::from_millis(found.get(2)?),
             tag: TagId(found.get(3)?),
             code: code
-                .filter(|_| matches!(reason, Reason::Verified | Reason::NoMac))
+                .filter(|_| matches!(reason, Reason::Verified | Reason::Blocked | Reason::NoMac))
                 .map(|(inlay, counter)| (InlayId(inlay), counter)),
             reason,
             client: found.get::<_, Option<_>>(7)?.map(ClientId),
