@@ -23,7 +23,8 @@ struct Appended {
     seq: i64,
     at: Timestamp,
     tag: TagId,
-    /// The inlay and the counter of a code that was accepted, or that proves nothing.
+    /// The inlay and the counter of a code that was accepted, that is spent because its inlay is
+    /// blocked, or that proves nothing.
     code: Option<(InlayId, u32)>,
     reason: Reason,
     /// `None` for one that was erased.
@@ -107,7 +108,7 @@ fn appended(connection: &Connection, mark: i64) -> Result<Vec<Appended>, Storage
             at: Timestamp::from_millis(found.get(2)?),
             tag: TagId(found.get(3)?),
             code: code
-                .filter(|_| matches!(reason, Reason::Verified | Reason::NoMac))
+                .filter(|_| matches!(reason, Reason::Verified | Reason::Blocked | Reason::NoMac))
                 .map(|(inlay, counter)| (InlayId(inlay), counter)),
             reason,
             client: found.get::<_, Option<_>>(7)?.map(ClientId),
