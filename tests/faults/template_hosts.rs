@@ -35,7 +35,11 @@ fn changed(example: &str, places: &[(&str, String)], path: &Path) {
     for (theirs, ours) in places {
         // The comments name them, too.
         let lines = config.lines().filter(|line| !line.starts_with('#'));
-        assert_eq!(lines.filter(|line| line.contains(theirs)).count(), 1, "{theirs}");
+        assert_eq!(
+            lines.filter(|line| line.contains(theirs)).count(),
+            1,
+            "{theirs}"
+        );
         config = config.replace(theirs, ours);
     }
     std::fs::write(path, config).unwrap();

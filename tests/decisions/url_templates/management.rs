@@ -1,5 +1,7 @@
 //! Templates as their owner manages them.
 
+use tapdesk_service::inlay::technology::Mode;
+
 use super::*;
 
 #[tokio::test]
@@ -88,14 +90,26 @@ async fn each_mistake_is_told_at_its_member() {
     let id = template(&service, &settings(ONE_ADDRESS), &["11"]).await;
     let path = format!("/url-templates/{id}");
     for (changes, member) in [
-        (json!({"template": "https://tags.example/{PICC}{mac}"}), "template"),
-        (json!({"template": "https://tags.example/t/{slug}?p={picc}&c={mac}"}), "template"),
-        (json!({"template": "https://localhost/v?p={picc}&c={mac}"}), "template"),
+        (
+            json!({"template": "https://tags.example/{PICC}{mac}"}),
+            "template",
+        ),
+        (
+            json!({"template": "https://tags.example/t/{slug}?p={picc}&c={mac}"}),
+            "template",
+        ),
+        (
+            json!({"template": "https://localhost/v?p={picc}&c={mac}"}),
+            "template",
+        ),
         (json!({"mac_from": "uid"}), "mac_from"),
         (json!({"enc_length": 32}), "enc_length"),
         (json!({"tamper_at": 0}), "tamper_at"),
         (json!({"ndef_prefix": 1}), "ndef_prefix"),
-        (json!({"template": "https://tags.example/x?m={uid}x{counter}x{mac}", "technology": "ntag223dna", "mode": "lrp"}), "mode"),
+        (
+            json!({"template": "https://tags.example/x?m={uid}x{counter}x{mac}", "technology": "ntag223dna", "mode": "lrp"}),
+            "mode",
+        ),
         (json!({"name": " "}), "name"),
     ] {
         let mut created = template_json(&settings("https://tags.example/w?p={picc}&c={mac}"), &[]);
@@ -107,7 +121,10 @@ async fn each_mistake_is_told_at_its_member() {
             service.admin(Method::PATCH, &path, changes.clone()).await,
         ] {
             let problem = answer.expect(422);
-            assert_eq!(problem["errors"][0]["field"], member, "{changes}: {problem}");
+            assert_eq!(
+                problem["errors"][0]["field"], member,
+                "{changes}: {problem}"
+            );
             assert_eq!(problem["errors"][0]["message"], problem["detail"]);
         }
     }
@@ -217,6 +234,13 @@ async fn an_inlay_is_refused_that_no_tap_would_find() {
         )
         .await;
     assert_eq!(answer.status, 422, "{}", answer.body);
+    let mut lrp = super::settings("https://tags.example/lrp?p={picc}&c={mac}");
+    lrp.mode = Mode::Lrp;
+    let five = template_json(&lrp, &["11", "22", "33", "44", "55"]);
+    let answer = service.admin(Method::POST, "/url-templates", five).await;
+    let answer = answer.expect(422);
+    assert_eq!(answer["errors"][0]["field"], "meta_keys", "{answer}");
+    template(&service, &lrp, &["11", "22", "33", "44"]).await;
     for (changes, says) in [
         (json!({"technology": "ntag424dna_tt"}), "ntag424dna"),
         (json!({"mirror": "plain"}), "template"),

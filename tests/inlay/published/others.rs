@@ -97,7 +97,7 @@ fn sic43nt(id: &str) {
     });
 }
 
-fn sic43s1(id: &str) {
+fn sic43_s1(id: &str) {
     let newer = "https://s.example/?U={uid}&TF={tamper}&TS={counter}&SAC={mac}";
     let template = of(newer, Technology::Sic43S1);
     let older = of(&newer.replace("SAC", "RLC"), Technology::Sic43S1);
@@ -153,7 +153,7 @@ vectors! {
         neg_short "sic43nt/neg-short",
         flag_not_authenticated_in_plain_mode "sic43nt/flag-not-authenticated-in-plain-mode",
     }
-    sic43s1 {
+    sic43_s1 {
         cmac_00000001_00 "sic43s1/cmac-00000001-00",
         cmac_000001a4_aa "sic43s1/cmac-000001A4-AA",
         neg_flag_edited "sic43s1/neg-flag-edited",

@@ -110,7 +110,10 @@ const REFUSED: &[(&str, &str)] = &[
         "https://x.example/{picc}{tamper}{mac}",
         "Character 25: ntag424dna does not write {tamper}",
     ),
-    ("https://x.example/{picc}{enc}{mac}", "{enc} has a number of characters"),
+    (
+        "https://x.example/{picc}{enc}{mac}",
+        "{enc} has a number of characters",
+    ),
 ];
 
 #[test]
@@ -168,7 +171,10 @@ fn what_no_chip_writes_is_refused() {
     };
     assert!(Template::new(tamper(Technology::Ntag424DnaTt, 14)).is_ok());
     assert_eq!(member(tamper(Technology::Ntag424DnaTt, 15)), "tamper_at");
-    assert_eq!(member(tamper(Technology::Ntag424DnaTt, usize::MAX)), "tamper_at");
+    assert_eq!(
+        member(tamper(Technology::Ntag424DnaTt, usize::MAX)),
+        "tamper_at"
+    );
     assert_eq!(member(tamper(Technology::Ntag424Dna, 0)), "tamper_at");
 
     for (text, technology, expected) in [

@@ -1,8 +1,8 @@
 //! Recording a tap: everything about it commits together.
 
 use serde_json::json;
-use tapdesk_service::inlay::template::{Template, TemplateSettings};
 use tapdesk_service::inlay::Technology;
+use tapdesk_service::inlay::template::{Template, TemplateSettings};
 use tapdesk_service::interaction::{Claim, Refusal, Tech, Verdict};
 use tapdesk_service::inventory::UrlTemplateFields;
 use tapdesk_service::rolling_key::KeyHash;
@@ -125,11 +125,16 @@ pub(crate) async fn the_first_tap_at_a_template_is_noted_with_it_or_not_at_all<B
     assert_eq!(noted().await, [None, None]);
 
     let first = db.reserve_interaction_id().await.unwrap();
-    db.record_tap(at_first(first, KeyHash([2; 32]))).await.unwrap();
+    db.record_tap(at_first(first, KeyHash([2; 32])))
+        .await
+        .unwrap();
     assert_eq!(noted().await, [None, Some(START)]);
     db.clock.advance(1_000);
     let second = db.reserve_interaction_id().await.unwrap();
-    let recorded = db.record_tap(at_first(second, KeyHash([3; 32]))).await.unwrap();
+    let recorded = db
+        .record_tap(at_first(second, KeyHash([3; 32])))
+        .await
+        .unwrap();
     assert!(recorded.at > START);
     assert_eq!(noted().await, [None, Some(START)], "the first one counts");
 }
