@@ -1,7 +1,10 @@
 //! Recording a tap: everything about it commits together.
 
 use serde_json::json;
+use tapdesk_service::inlay::Technology;
+use tapdesk_service::inlay::template::{Template, TemplateSettings};
 use tapdesk_service::interaction::{Claim, Refusal, Tech, Verdict};
+use tapdesk_service::inventory::UrlTemplateFields;
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::TagKey;
 
@@ -85,4 +88,53 @@ pub(crate) async fn taps_are_counted_where_they_were_made<B: Backend>(db: Databa
         let by_slug = db.tag_tap(TagKey::Slug(slug)).await.unwrap().unwrap();
         assert_eq!(by_slug.tag.id, id);
     }
+}
+
+pub(crate) async fn the_first_tap_at_a_template_is_noted_with_it_or_not_at_all<B: Backend>(
+    db: Database<B>,
+) {
+    let mut templates = Vec::new();
+    for name in ["one", "two"] {
+        let text = format!("https://tags.example/{name}?p={{picc}}&c={{mac}}");
+        let template = Template::new(TemplateSettings::new(text, Technology::Ntag424Dna)).unwrap();
+        let fields = UrlTemplateFields {
+            name: name.to_owned(),
+            template,
+            keys: Vec::new(),
+        };
+        templates.push(db.insert_url_template(fields).await.unwrap());
+    }
+    let noted = async || {
+        let mut noted = Vec::new();
+        for id in &templates {
+            let template = db.url_template(*id).await.unwrap().unwrap();
+            noted.push(template.first_tap_at);
+        }
+        noted
+    };
+    let tag = db.tag(json!({})).await;
+    let other = db.tap(Tap::of(tag)).await.id;
+    let at_first = |id, hash| {
+        let mut tap = Tap::of(tag).interaction(id, hash);
+        tap.first_at_template = Some(templates[1]);
+        tap
+    };
+    // An interaction that is there already: nothing of the tap is written.
+    let refused = db.record_tap(at_first(other, KeyHash([1; 32]))).await;
+    assert!(refused.is_err(), "{refused:?}");
+    assert_eq!(noted().await, [None, None]);
+
+    let first = db.reserve_interaction_id().await.unwrap();
+    db.record_tap(at_first(first, KeyHash([2; 32])))
+        .await
+        .unwrap();
+    assert_eq!(noted().await, [None, Some(START)]);
+    db.clock.advance(1_000);
+    let second = db.reserve_interaction_id().await.unwrap();
+    let recorded = db
+        .record_tap(at_first(second, KeyHash([3; 32])))
+        .await
+        .unwrap();
+    assert!(recorded.at > START);
+    assert_eq!(noted().await, [None, Some(START)], "the first one counts");
 }

@@ -232,7 +232,7 @@ group("Inlays", {
       await page.getByLabel("Selected tag").getByRole("link", { name: "verified" }).waitFor();
       assert.equal(await page.getByText("Seal broken").count(), 0);
       await tap(2, "OO");
-      await page.getByRole("link", { name: /Seal broken: seen open/ }).click();
+      await page.getByRole("link", { name: /Seal broken: seen/ }).click();
       await page.getByRole("heading", { name: /^Interaction \d/ }).waitFor();
     },
     "each way of deriving keys has its options": async (page, { api }) => {

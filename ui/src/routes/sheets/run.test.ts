@@ -57,6 +57,7 @@ const inlay = (more: object = {}) =>
     insertion: 1,
     uid: "04AABBCCDDEE01",
     random_uid: false,
+    original: "unknown",
     chip: "ntag424dna",
     codes: { kind: "on" },
     url: "https://tags.example/t/k3v9qa?uid=00&token=00",

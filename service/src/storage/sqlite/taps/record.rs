@@ -63,6 +63,13 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
             )?
             .execute((tag.0, at.millis(), tap.id.0))?;
     }
+    if let Some(template) = tap.first_at_template {
+        connection
+            .prepare_cached(
+                "UPDATE url_templates SET first_tap_at = ?2 WHERE id = ?1 AND first_tap_at IS NULL",
+            )?
+            .execute((template.0, at.millis()))?;
+    }
     if let Some(key) = &tap.key {
         connection
             .prepare_cached(
