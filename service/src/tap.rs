@@ -30,7 +30,7 @@ use crate::id::InteractionId;
 use crate::interaction::{ClientId, NewInteraction, NewKey, Verdict};
 use crate::keyring::KeyringError;
 use crate::macros::Macro;
-use crate::rolling_key::{LIFETIME_MILLIS, RollingKey};
+use crate::rolling_key::{KeySeed, LIFETIME_MILLIS, RollingKey};
 use crate::service::{CachedTag, OpenedInlay, Service};
 use crate::storage::StorageError;
 use crate::visitor::Visitor;
@@ -112,22 +112,20 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
         tamper,
         file_data,
     } = named::checked(service, Occasion::Visit, &tap.place, query, &tag, checked)?;
-    let id = service.storage.reserve_interaction_id().await?;
     let destination = Destination::of(service, &tag).await?;
     let missing = destination.missing();
-    let key = destination
+    let seed = destination
         .takes_a_key()
-        .then(|| service.key_mask.issue(id, &*service.entropy));
+        .then(|| KeySeed::draw(&*service.entropy));
     let recorded = service.storage.record_tap(NewInteraction {
-        id,
         tag_id: Some(tag.id()),
         claim,
         tech,
         tamper,
         file_data: file_data.map(|data| data.expose().to_vec()),
         experience: tag.experience().map(|experience| experience.version),
-        key: key.as_ref().map(|key| NewKey {
-            hash: key.hash(),
+        key: seed.as_ref().map(|seed| NewKey {
+            hash: seed.hash(),
             url_digest,
         }),
         client: tap.client,
@@ -140,7 +138,7 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
             service.metrics.tap(recorded.verdict.reason().as_str());
             note_template(service, &tap.place, tag.simulated(), recorded.at).await;
             Facts {
-                id,
+                id: recorded.id,
                 at: recorded.at,
                 verdict: recorded.verdict,
                 tech,
@@ -154,8 +152,9 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
         }
         Err(error) => return Err(error.into()),
     };
-    let held = key.map(|key| HeldKey {
-        key,
+    let id = facts.id;
+    let held = seed.map(|seed| HeldKey {
+        key: service.key_mask.key(&seed, id),
         max_age: LIFETIME_MILLIS / 1000,
         cookie,
     });
@@ -178,9 +177,7 @@ async fn without_a_tag(
     inlay: &OpenedInlay,
     checked: Checked,
 ) -> Result<Tapped, TapError> {
-    let id = service.storage.reserve_interaction_id().await?;
     let recorded = service.storage.record_tap(NewInteraction {
-        id,
         tag_id: None,
         claim: checked.claim,
         tech: checked.tech,
@@ -197,7 +194,7 @@ async fn without_a_tag(
         Ok(recorded) => {
             service.metrics.tap(recorded.verdict.reason().as_str());
             note_template(service, &tap.place, inlay.simulated, recorded.at).await;
-            Some((id, recorded.verdict))
+            Some((recorded.id, recorded.verdict))
         }
         // The page is the same; the counter has not moved.
         Err(StorageError::Full) => None,

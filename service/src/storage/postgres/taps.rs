@@ -60,13 +60,10 @@ impl Taps for PostgresStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn reserve_interaction_id(&self) -> Result<InteractionId, StorageError> {
-        self.reserve().await
-    }
-
-    #[tracing::instrument(level = "debug", skip_all)]
     async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
-        self.taps.make(tap).await
+        // Known before its commit: what is sent again is known by it.
+        let id = self.reserve().await?;
+        self.taps.make((id, tap)).await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -247,8 +244,11 @@ pub(super) async fn properties(
 
 static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {}, k.hash, k.issued_at, k.consumed_at, k.request, k.url_digest, present()
-         FROM rolling_keys k JOIN interactions i ON i.id = k.interaction_id WHERE k.interaction_id = $1",
+        "SELECT {}, i.key_hash, u.at, u.request, i.url_digest, present(),
+             (SELECT CASE WHEN i.simulated THEN greatest(e.up_to, e.simulated_up_to) ELSE e.up_to END
+                 FROM expired_keys e)
+         FROM interactions i LEFT JOIN updates u ON u.interaction_id = i.id
+         WHERE i.id = $1 AND i.key_hash IS NOT NULL",
         row::INTERACTION_COLUMNS
     )
 });
@@ -262,12 +262,16 @@ async fn issued_key(
     let Some(found) = session.row(&ISSUED_KEY, &[&id.0]).await? else {
         return Ok(None);
     };
+    let expired_to: Option<i64> = column(&found, KEY + 5)?;
+    if expired_to.is_some_and(|expired_to| id.0 <= expired_to) {
+        return Ok(None);
+    }
     let interaction = row::interaction(&found)?;
-    let consumed_at = row::optional_time(&found, KEY + 2)?;
-    let request = row::optional_bytes(&found, KEY + 3)?;
+    let consumed_at = row::optional_time(&found, KEY + 1)?;
+    let request = row::optional_bytes(&found, KEY + 2)?;
     let issued = IssuedKey {
         hash: KeyHash(row::bytes(&found, KEY)?),
-        issued_at: row::time(&found, KEY + 1)?,
+        issued_at: interaction.at,
         consumed: consumed_at.map(|at| Consumed { at, request }),
     };
     let keyed = KeyedInteraction {
@@ -282,11 +286,11 @@ async fn issued_key(
         returning: interaction.returning,
         tamper: interaction.tamper,
         simulated: interaction.simulated,
-        url_digest: row::bytes(&found, KEY + 4)?,
+        url_digest: row::bytes(&found, KEY + 3)?,
         read_at: if interaction.simulated {
-            row::time(&found, KEY + 5)?.plus_millis(simulated_offset)
+            row::time(&found, KEY + 4)?.plus_millis(simulated_offset)
         } else {
-            row::time(&found, KEY + 5)?
+            row::time(&found, KEY + 4)?
         },
     };
     Ok(Some((issued, keyed)))

@@ -63,13 +63,6 @@ impl Taps for SqliteStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn reserve_interaction_id(&self) -> Result<InteractionId, StorageError> {
-        Ok(InteractionId(
-            self.next_interaction.fetch_add(1, Ordering::Relaxed),
-        ))
-    }
-
-    #[tracing::instrument(level = "debug", skip_all)]
     async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
         self.writer
             .run_here(move |write| record::tap(write, &tap))
@@ -83,7 +76,8 @@ impl Taps for SqliteStorage {
     ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
         let now = self.clock.now();
         let simulated = self.simulated_offset.load(Ordering::Relaxed);
-        self.read(|connection| issued_key(connection, id, now, simulated))
+        let found = self.read(|connection| issued_key(connection, id, now, simulated))?;
+        Ok(found.filter(|(_, interaction)| !self.expired_keys.has(id, interaction.simulated)))
     }
 
     fn note_payload_read(&self, id: InteractionId, at: Timestamp) {
@@ -115,8 +109,9 @@ impl Taps for SqliteStorage {
 
     #[tracing::instrument(level = "debug", skip_all)]
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
+        let expired = Arc::clone(&self.expired_keys);
         self.writer
-            .run_here(move |write| update::variables(write, &update))
+            .run_here(move |write| update::variables(write, &expired, &update))
             .await
     }
 }
@@ -251,8 +246,8 @@ pub(super) fn properties(
     Ok(properties)
 }
 
-/// The key's row; the columns of its interaction follow from the second on.
-fn key_row(row: &Row<'_>, offset: usize) -> Result<IssuedKey, StorageError> {
+/// A key, from its columns.
+fn key_row(row: &Row<'_>, offset: usize) -> rusqlite::Result<IssuedKey> {
     let consumed_at = row.get::<_, Option<i64>>(offset + 2)?;
     let request = row.get(offset + 3)?;
     Ok(IssuedKey {
@@ -265,12 +260,15 @@ fn key_row(row: &Row<'_>, offset: usize) -> Result<IssuedKey, StorageError> {
     })
 }
 
-const KEY_COLUMNS: &str = "k.hash, k.issued_at, k.consumed_at, k.request, k.url_digest";
+/// Columns of a key: what consumed it is its row of `updates`.
+const KEY_COLUMNS: &str = "i.key_hash, i.at, u.at, u.request";
+/// The interaction of a key, if it was given one, and what consumed the key.
+const KEY_FROM: &str = "interactions i LEFT JOIN updates u ON u.interaction_id = i.id";
 
 static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {}, {KEY_COLUMNS} FROM rolling_keys k
-         JOIN interactions i ON i.id = k.interaction_id WHERE k.interaction_id = ?1",
+        "SELECT {}, {KEY_COLUMNS}, i.url_digest FROM {KEY_FROM}
+         WHERE i.id = ?1 AND i.key_hash IS NOT NULL",
         row::INTERACTION_COLUMNS
     )
 });
@@ -293,9 +291,8 @@ fn keyed(
     now: Timestamp,
     simulated_offset: i64,
 ) -> Result<(IssuedKey, KeyedInteraction), StorageError> {
-    const AFTER_INTERACTION: usize = 19;
     let interaction = row::interaction(r)?;
-    let issued = key_row(r, AFTER_INTERACTION)?;
+    let issued = key_row(r, row::AFTER_INTERACTION)?;
     let keyed = KeyedInteraction {
         id: interaction.id,
         at: interaction.at,
@@ -308,7 +305,7 @@ fn keyed(
         returning: interaction.returning,
         tamper: interaction.tamper,
         simulated: interaction.simulated,
-        url_digest: r.get(AFTER_INTERACTION + 4)?,
+        url_digest: r.get(row::AFTER_INTERACTION + 4)?,
         read_at: if interaction.simulated {
             now.plus_millis(simulated_offset)
         } else {

@@ -14,10 +14,10 @@ use crate::webhook::TapHappening;
 static AFTER: LazyLock<String> = LazyLock::new(|| {
     let columns = row::INTERACTION_COLUMNS;
     format!(
-        "SELECT {columns}, i.seq, t.slug, t.name, (SELECT n.uid FROM inlays n WHERE n.id = i.inlay_id),
+        "SELECT {columns}, t.slug, t.name, (SELECT n.uid FROM inlays n WHERE n.id = i.inlay_id),
              (SELECT p.tamper FROM interactions p WHERE p.id = i.previous)
          FROM interactions i LEFT JOIN tags t ON t.id = i.tag_id
-         WHERE i.seq > ?1 ORDER BY i.seq LIMIT ?2"
+         WHERE i.id > ?1 ORDER BY i.id LIMIT ?2"
     )
 });
 
@@ -45,23 +45,23 @@ fn read(
     let mut taps = Vec::new();
     while let Some(found) = rows.next()? {
         let interaction = row::interaction(found)?;
-        let uid: Option<[u8; 7]> = found.get(THEN + 3)?;
+        let uid: Option<[u8; 7]> = found.get(THEN + 2)?;
         taps.push(TapHappening {
             // The writer commits one after the other.
             place: Place {
-                seq: found.get(THEN)?,
+                seq: interaction.id.0,
                 id: 0,
             },
             tag: match interaction.tag_id {
                 Some(tag_id) => Some(TagName {
                     tag_id,
-                    slug: found.get(THEN + 1)?,
-                    tag_name: found.get(THEN + 2)?,
+                    slug: found.get(THEN)?,
+                    tag_name: found.get(THEN + 1)?,
                 }),
                 None => None,
             },
             uid: uid.map(Uid::from_bytes),
-            tamper_before: row::tamper(found.get(THEN + 4)?)?,
+            tamper_before: row::tamper(found.get(THEN + 3)?)?,
             interaction,
         });
     }
