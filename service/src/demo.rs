@@ -278,6 +278,7 @@ fn chip(service: &Service, mirror: Mirror) -> Result<NewInlay, KeyringError> {
                 meta: Some(key()?),
                 file: key()?,
             }),
+            blocked_at: None,
         },
         simulated: true,
         last_counter: 0,

@@ -74,6 +74,9 @@ pub(crate) enum EncodeError {
          or wait two minutes."
     )]
     OtherTarget,
+    /// Its codes would be refused.
+    #[error("This inlay is blocked, so its codes would not verify. Unblock it first, or wipe it.")]
+    Blocked,
     /// The turn is not the present one.
     #[error(
         "This turn was answered already, with other answers, or is not the present one. Lay the chip down again."
@@ -111,6 +114,11 @@ pub(crate) async fn start(service: &Service, laid: &LaidDown) -> Result<Started,
 async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>, EncodeError> {
     let now = service.storage.now().await?;
     let state = service.storage.chip_state(laid.uid).await?;
+    let inlay = state.inlay.as_ref();
+    let blocked = inlay.is_some_and(|inlay| inlay.fields.blocked_at.is_some());
+    if blocked && laid.target != Target::Factory {
+        return Err(EncodeError::Blocked);
+    }
     let latest = state.latest.clone().filter(|latest| latest.state.is_open());
     let mut case = Case::of(service, laid.uid, &state).await?;
     let (mut encoding, new) = match latest {
@@ -460,6 +468,8 @@ impl<'a> Case<'a> {
                 meta: keys.meta.as_ref().map(seal).transpose()?,
                 file: seal(&keys.file)?,
             }),
+            // One that is blocked meanwhile stays so.
+            blocked_at: None,
         };
         Ok(Ending::Bound(Box::new(NewInlay {
             uid: encoding.uid,

@@ -59,6 +59,11 @@ pub enum Refusal {
     CounterOff,
     /// Too many wrong codes came for the chip, so its codes are not checked for a while.
     Guessed,
+    /// The owner blocked the inlay: it was lost, or cloned.
+    Blocked {
+        /// The counter that the code proves; `None` if it proves none.
+        counter: Option<u32>,
+    },
     /// The counter was accepted before.
     Replayed {
         /// The code's counter.
@@ -126,6 +131,7 @@ impl Verdict {
             Self::NotVerified(Refusal::WrongMac { .. }) => Reason::WrongMac,
             Self::NotVerified(Refusal::CounterOff) => Reason::CounterOff,
             Self::NotVerified(Refusal::Guessed) => Reason::Guessed,
+            Self::NotVerified(Refusal::Blocked { .. }) => Reason::Blocked,
             Self::NotVerified(Refusal::Replayed { .. }) => Reason::Replayed,
             Self::NotVerified(Refusal::OutOfOrder { .. }) => Reason::OutOfOrder,
             Self::NotVerified(Refusal::KeysReplaced { .. }) => Reason::KeysReplaced,
@@ -177,7 +183,9 @@ impl Verdict {
             )
             | Self::NotChecked(Unchecked::Jumped { counter, last }) => (Some(counter), Some(last)),
             Self::NotVerified(Refusal::KeysReplaced { counter }) => (Some(counter), None),
-            Self::NotVerified(Refusal::WrongMac { counter }) => (counter, None),
+            Self::NotVerified(Refusal::WrongMac { counter } | Refusal::Blocked { counter }) => {
+                (counter, None)
+            }
             Self::NotChecked(Unchecked::NoMac { counter, last }) => (counter, last),
             Self::NotVerified(_) | Self::NotChecked(_) => (None, None),
         }
@@ -206,6 +214,7 @@ impl Verdict {
             }
             Reason::CounterOff => Refusal::CounterOff,
             Reason::Guessed => Refusal::Guessed,
+            Reason::Blocked => Refusal::Blocked { counter },
             Reason::NoCode => Refusal::NoCode,
             Reason::Malformed => Refusal::Malformed,
             Reason::UnknownInlay => Refusal::UnknownInlay { uid },
@@ -349,6 +358,9 @@ pub enum CounterRule {
     Proof,
     /// Anyone can write it: nothing is verified, and the counter may rise by so much a day.
     Mirror,
+    /// The code is authentic, and its inlay blocked: nothing is verified, and the code is spent,
+    /// so that it does not verify once the inlay is unblocked.
+    Blocked,
 }
 
 /// A tap as it is handed to storage, which decides time, counter and verdict.

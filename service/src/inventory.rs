@@ -19,6 +19,7 @@ pub use url_template::{
 
 use std::borrow::Cow;
 
+use crate::clock::Timestamp;
 use crate::entropy::{self, Entropy};
 use crate::field_error::OfField;
 use crate::id::{InlayId, TagId, UrlTemplateId, VirtualInlayId};
@@ -60,6 +61,8 @@ pub struct InlayFields {
     pub mac_from: MacFrom,
     /// Its keys. One that stops making codes keeps them.
     pub keys: Option<SealedKeys>,
+    /// Since when its codes are refused, because it was lost or cloned; `None` if they are not.
+    pub blocked_at: Option<Timestamp>,
 }
 
 /// Of its keys, what is shown of them.
@@ -80,10 +83,11 @@ impl Revised for InlayFields {
             tag_id,
             mirror,
             mac_from,
+            blocked_at,
             ..
         } = self;
         let written = (mode, url_template_id, mirror, mac_from);
-        Revision::of(&(technology, tag_id, written, keys))
+        Revision::of(&(technology, tag_id, written, keys, blocked_at.is_some()))
     }
 }
 
@@ -200,6 +204,11 @@ pub enum InvalidInlay {
          and this inlay's is not among them. Add it to the template first."
     )]
     NotFound,
+    /// None of its codes could be refused.
+    #[error(
+        "This inlay makes no codes, so none of them can be blocked. Unbind it from its tag, or delete it."
+    )]
+    NothingToBlock,
     /// The counter is higher than the chip's can be.
     #[error("last_counter of {0} is at most {max}.", max = .0.counter_max())]
     LastCounter(Technology),
@@ -220,6 +229,7 @@ impl OfField for InvalidInlay {
             Self::CanonicalMode | Self::OtherMode { .. } => "mode",
             Self::MirrorAndTemplate => "mirror",
             Self::LastCounter(_) | Self::CounterFalls(_) => "last_counter",
+            Self::NothingToBlock => "blocked",
         };
         Some(field.into())
     }
@@ -240,6 +250,9 @@ impl InlayFields {
     pub fn validate(&self) -> Result<(), InvalidInlay> {
         if !self.technology.rolls() && (self.mirror.is_some() || self.keys.is_some()) {
             return Err(InvalidInlay::MakesNoCodes(self.technology));
+        }
+        if self.blocked_at.is_some() && self.mirror.is_none() && self.url_template_id.is_none() {
+            return Err(InvalidInlay::NothingToBlock);
         }
         if self.url_template_id.is_some() {
             if self.mirror.is_some() || self.mac_from != MacFrom::None {

@@ -275,6 +275,7 @@ mod tests {
                     meta: None,
                     file: SealedKey::seal(&key, &service.keyring, &OsEntropy).unwrap(),
                 }),
+                blocked_at: None,
             },
             simulated: false,
             last_counter: 0,

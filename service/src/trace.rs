@@ -151,7 +151,10 @@ fn url_step(slug: Option<&str>, verdict: Verdict, inlay: Option<CodeInlay>) -> S
             (StepVerdict::Ok, uid)
         }
         Verdict::NotVerified(
-            Refusal::WrongMac { counter: None } | Refusal::CounterOff | Refusal::Guessed,
+            Refusal::WrongMac { counter: None }
+            | Refusal::Blocked { counter: None }
+            | Refusal::CounterOff
+            | Refusal::Guessed,
         )
         | Verdict::NotChecked(Unchecked::SameCode | Unchecked::NoMac { counter: None, .. }) => {
             let uid =
@@ -168,6 +171,9 @@ fn url_step(slug: Option<&str>, verdict: Verdict, inlay: Option<CodeInlay>) -> S
         )
         | Verdict::NotVerified(
             Refusal::WrongMac {
+                counter: Some(counter),
+            }
+            | Refusal::Blocked {
                 counter: Some(counter),
             }
             | Refusal::Replayed { counter, .. }
@@ -211,6 +217,10 @@ fn mac_step(verdict: Verdict, inlay: Option<CodeInlay>) -> Step {
         Verdict::NotVerified(Refusal::CounterOff) | Verdict::NotChecked(Unchecked::SameCode) => {
             (StepVerdict::Ok, "authentic")
         }
+        Verdict::NotVerified(Refusal::Blocked { .. }) => (
+            StepVerdict::Failed,
+            "the owner blocked this inlay: it was lost or cloned",
+        ),
         Verdict::NotVerified(Refusal::Guessed) => (
             StepVerdict::Failed,
             "not checked: over 100 wrong codes came for this chip within an hour",
@@ -254,6 +264,7 @@ fn counter_step(verdict: Verdict) -> Step {
             | Refusal::Malformed
             | Refusal::UnknownInlay { .. }
             | Refusal::Guessed
+            | Refusal::Blocked { .. }
             | Refusal::WrongMac { .. },
         ) => (
             StepVerdict::NotChecked,
@@ -373,6 +384,10 @@ mod tests {
             Refusal::WrongMac { counter: None },
             Refusal::CounterOff,
             Refusal::Guessed,
+            Refusal::Blocked {
+                counter: Some(counter),
+            },
+            Refusal::Blocked { counter: None },
             Refusal::Replayed { counter, last },
             Refusal::OutOfOrder { counter, last },
             Refusal::KeysReplaced { counter },

@@ -128,3 +128,77 @@ async fn last_counter_is_the_highest_accepted() {
     let shown = service.admin_get(&format!("/inlays/{}", inlay.id)).await;
     assert_eq!(shown["last_counter"], json!(61));
 }
+
+/// The reason of the last tap.
+async fn last_reason(service: &TestService) -> Value {
+    let id = service.last_interaction().await;
+    let path = format!("/interactions/{id}");
+    service.admin_get(&path).await["reason"].clone()
+}
+
+#[tokio::test]
+async fn codes_of_a_blocked_inlay_are_false_and_none_of_them_verifies_later() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let path = format!("/inlays/{}", inlay.id);
+    let verified = async |url: &str| {
+        let tap = service.tap(url).await;
+        service.payload(tap.key()).await["tag_verified"].clone()
+    };
+    assert_eq!(verified(&inlay.url(&tag)).await, json!(true));
+    let shown = service.admin_patch(&path, json!({"blocked": true})).await;
+    assert_eq!(shown["blocked"], true);
+    assert!(shown["blocked_at"].is_string(), "{shown}");
+    let listed = service.admin_get("/inlays?blocked=true").await;
+    assert_eq!(listed["items"][0]["id"], shown["id"]);
+
+    let spent = inlay.url(&tag);
+    let asked = json!({"url": format!("https://tags.example{spent}")});
+    let asked = service.admin(Method::POST, "/verification", asked).await;
+    assert_eq!(asked.expect(200)["reason"], "blocked");
+    assert_eq!(verified(&spent).await, json!(false));
+    assert_eq!(last_reason(&service).await, "blocked");
+    // Blocked again, it is blocked since the same moment.
+    let again = service.admin_patch(&path, json!({"blocked": true})).await;
+    assert_eq!(again["blocked_at"], shown["blocked_at"]);
+    // A wrong code stays one: it is not of this inlay.
+    let mut other = tag.with(&inlay.code_at(50));
+    let last = other.pop();
+    other.push(if last == Some('0') { '1' } else { '0' });
+    assert_eq!(verified(&other).await, json!(false));
+    assert_eq!(last_reason(&service).await, "wrong_mac");
+
+    let shown = service.admin_patch(&path, json!({"blocked": false})).await;
+    assert_eq!(
+        (&shown["blocked"], &shown["blocked_at"]),
+        (&json!(false), &Value::Null)
+    );
+    assert_eq!(verified(&spent).await, json!(false), "it is spent");
+    assert_eq!(verified(&inlay.url(&tag)).await, json!(true));
+
+    let rows = service
+        .admin_get(&format!(
+            "/audit?action=inlays.update&object=inlays/{}",
+            inlay.id
+        ))
+        .await;
+    let rows = rows["items"].as_array().unwrap();
+    let changes: Vec<_> = rows
+        .iter()
+        .filter(|row| row["before"]["blocked"] != row["after"]["blocked"])
+        .collect();
+    assert_eq!(changes.len(), 2, "{rows:?}");
+}
+
+#[tokio::test]
+async fn an_inlay_that_makes_no_codes_cannot_be_blocked() {
+    let service = TestService::start().await;
+    let inlay = json!({"uid": "04112233445566", "technology": "ntag213"});
+    let inlay = service.admin_create("/inlays", inlay).await;
+    let path = format!("/inlays/{}", inlay["id"]);
+    for blocked in [json!(true), Value::Null, json!("yes")] {
+        let body = json!({"blocked": blocked});
+        let refused = service.admin(Method::PATCH, &path, body).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
+    }
+}

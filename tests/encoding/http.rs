@@ -64,6 +64,24 @@ fn wish(uid: Uid, tag: i64) -> Value {
 }
 
 #[tokio::test]
+async fn a_blocked_chip_is_not_encoded_and_can_be_wiped() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let mut chip = VirtualNtag424::new(uid(1));
+    lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
+    let inlays = service.admin_get("/inlays").await;
+    let path = format!("/inlays/{}", inlays["items"][0]["id"]);
+    service.admin_patch(&path, json!({"blocked": true})).await;
+    let mut again = wish(uid(1), tag.id);
+    again["replace"] = true.into();
+    let refused = service.admin(Method::POST, "/encodings", again).await;
+    assert_eq!(refused.expect(409)["code"], "inlay_blocked");
+    let wipe = json!({"uid": uid(1).to_string(), "wipe": true});
+    let turn = lay(&service, &mut chip, &wipe).await;
+    assert_eq!(turn["state"], "reset");
+}
+
+#[tokio::test]
 async fn a_blank_chip_becomes_an_inlay_whose_taps_verify() {
     let service = TestService::start().await;
     let tag = service.tag(json!({"name": "Bottle"})).await;

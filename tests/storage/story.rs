@@ -31,7 +31,8 @@ macro_rules! story {
                 keys_that_change_under_taps_make_no_code_good_again
                 a_counter_outlives_its_inlay
                 what_is_foreseen_is_what_is_decided_and_moves_nothing
-                a_counter_without_a_mac_is_judged_alike_everywhere;
+                a_counter_without_a_mac_is_judged_alike_everywhere
+                codes_of_a_blocked_inlay_are_spent_and_prove_nothing;
             events: a_tap_is_told_after_its_commit
                 an_update_is_told_with_its_changes_and_a_refusal_is_not;
             experiences: a_tag_leads_to_what_is_published_and_not_to_a_draft

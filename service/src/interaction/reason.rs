@@ -65,6 +65,8 @@ pub enum Reason {
     CounterOff,
     /// Not verified: too many wrong codes came for this chip.
     Guessed,
+    /// Not verified: the owner blocked the inlay, because it was lost or cloned.
+    Blocked,
     /// Not checked: the tag's verifier is off.
     VerifierOff,
     /// Not checked: a QR code or a static URL contains no code.
@@ -78,7 +80,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Verified,
         Self::NoCode,
         Self::Malformed,
@@ -89,6 +91,7 @@ impl Reason {
         Self::KeysReplaced,
         Self::CounterOff,
         Self::Guessed,
+        Self::Blocked,
         Self::VerifierOff,
         Self::Static,
         Self::SameCode,
@@ -109,6 +112,7 @@ impl Reason {
             Self::KeysReplaced => "keys_replaced",
             Self::CounterOff => "counter_off",
             Self::Guessed => "guessed",
+            Self::Blocked => "blocked",
             Self::VerifierOff => "verifier_off",
             Self::Static => "static",
             Self::SameCode => "same_code",
@@ -134,7 +138,8 @@ impl Reason {
             | Self::OutOfOrder
             | Self::KeysReplaced
             | Self::CounterOff
-            | Self::Guessed => VerificationState::NotVerified,
+            | Self::Guessed
+            | Self::Blocked => VerificationState::NotVerified,
             Self::VerifierOff | Self::Static | Self::SameCode | Self::NoMac | Self::Jumped => {
                 VerificationState::NotChecked
             }

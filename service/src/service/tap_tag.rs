@@ -56,8 +56,10 @@ enum Inlays {
 pub(crate) struct TapInlay {
     /// The inlay.
     pub(crate) id: InlayId,
-    /// Counts the replacements of its keys.
+    /// Rises if its keys are replaced, or if it is blocked or unblocked.
     pub(crate) key_version: u32,
+    /// Whether its owner blocked it.
+    pub(crate) blocked: bool,
     candidate: Candidate,
 }
 
@@ -81,6 +83,7 @@ impl TapInlay {
         Ok(Self {
             id: inlay.id,
             key_version: inlay.key_version,
+            blocked: inlay.blocked,
             candidate: Candidate::of(inlay, keyring)?,
         })
     }

@@ -62,7 +62,9 @@ pub(crate) struct OpenedInlay {
     pub(crate) tag_id: Option<TagId>,
     /// Whether it lives in the simulated world.
     pub(crate) simulated: bool,
-    /// Counts the replacements of its keys.
+    /// Whether its owner blocked it.
+    pub(crate) blocked: bool,
+    /// Rises if its keys are replaced, or if it is blocked or unblocked.
     pub(crate) key_version: u32,
     /// Its keys.
     pub(crate) keys: InlayKeys,
@@ -246,6 +248,7 @@ impl OpenedInlay {
             url_template_id: inlay.url_template_id,
             tag_id: inlay.tag_id,
             simulated: inlay.simulated,
+            blocked: inlay.blocked,
             key_version: inlay.key_version,
             keys: keyring.inlay_keys(inlay.keys.as_ref(), inlay.uid, inlay.technology)?,
         })

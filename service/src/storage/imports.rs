@@ -267,6 +267,7 @@ impl StoredInlay {
                     Some(keys) => Some(keys.read()?),
                     None => None,
                 },
+                blocked_at: None,
             },
             simulated: false,
             last_counter: self.last_counter,

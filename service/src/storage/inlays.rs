@@ -31,6 +31,8 @@ pub struct InlayFilter {
     pub unbound: Option<bool>,
     /// Those of the simulated world, or those of the real one.
     pub simulated: Option<bool>,
+    /// Those that are blocked, or those that are not.
+    pub blocked: Option<bool>,
 }
 
 /// Inlays whose keys may explain a code that does not verify.

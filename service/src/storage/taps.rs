@@ -116,7 +116,9 @@ pub struct TemplateInlay {
     pub tag_id: Option<TagId>,
     /// Whether it lives in the simulated world.
     pub simulated: bool,
-    /// Counts the replacements of its keys, from 1.
+    /// Whether its owner blocked it.
+    pub blocked: bool,
+    /// Rises if its keys are replaced, or if it is blocked or unblocked; from 1.
     pub key_version: u32,
     /// Its keys; `None` if its chip has none.
     pub keys: Option<WrappedKeys>,
@@ -133,7 +135,9 @@ pub struct BoundInlay {
     pub mirror: Mirror,
     /// Where the MAC's input begins.
     pub mac_from: MacFrom,
-    /// Counts the replacements of its keys, from 1.
+    /// Whether its owner blocked it.
+    pub blocked: bool,
+    /// Rises if its keys are replaced, or if it is blocked or unblocked; from 1.
     pub key_version: u32,
     /// Its keys.
     pub keys: WrappedKeys,

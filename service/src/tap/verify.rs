@@ -86,7 +86,11 @@ pub(super) fn classify(tag: &CachedTag, code: &UrlCode<'_>) -> Result<Claim, Key
                 inlay_id: inlay.id,
                 key_version: inlay.key_version,
                 counter: authentic.counter,
-                rule: CounterRule::Proof,
+                rule: if inlay.blocked {
+                    CounterRule::Blocked
+                } else {
+                    CounterRule::Proof
+                },
             })
         }
         Err(CodeError::Malformed(_)) => decided(Verdict::NotVerified(Refusal::Malformed)),
@@ -255,9 +259,13 @@ pub(super) fn authentic(tag: Option<&CachedTag>, inlay: &OpenedInlay, code: Asse
         inlay_id: inlay.id,
         verdict,
     };
+    let blocked = |counter| known(Verdict::NotVerified(Refusal::Blocked { counter }));
     let proves = code.authenticity == Authenticity::Authentic;
     let claim = match code.counter {
         _ if verifier_is_off => Claim::Decided(Verdict::NotChecked(Unchecked::VerifierOff)),
+        // What proves no counter moves none.
+        None | Some(0) if inlay.blocked => blocked(None),
+        Some(_) if inlay.blocked && !proves => blocked(None),
         None if proves => known(Verdict::NotChecked(Unchecked::SameCode)),
         None => known(Verdict::NotChecked(Unchecked::NoMac {
             counter: None,
@@ -268,10 +276,10 @@ pub(super) fn authentic(tag: Option<&CachedTag>, inlay: &OpenedInlay, code: Asse
             inlay_id: inlay.id,
             key_version: inlay.key_version,
             counter,
-            rule: if proves {
-                CounterRule::Proof
-            } else {
-                CounterRule::Mirror
+            rule: match (inlay.blocked, proves) {
+                (true, _) => CounterRule::Blocked,
+                (false, true) => CounterRule::Proof,
+                (false, false) => CounterRule::Mirror,
             },
         },
     };

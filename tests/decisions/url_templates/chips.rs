@@ -2,7 +2,7 @@
 
 use tapdesk_service::inlay::key::RollingKey;
 use tapdesk_service::inlay::technology::Mode;
-use tapdesk_service::inlay::template::MacStart;
+use tapdesk_service::inlay::template::{Field, MacStart};
 
 use super::*;
 
@@ -132,6 +132,32 @@ async fn a_chip_without_a_mac_is_never_verified_and_rises_by_so_much_a_day() {
     tap(&service, &chip.url_at(1_001, slug)).await;
     assert_eq!(last(&service).await, (Value::Null, json!("no_mac")));
     assert_eq!(stored().await, json!(1_001));
+}
+
+#[tokio::test]
+async fn any_code_of_a_blocked_inlay_is_false_even_one_that_proves_nothing() {
+    let service = TestService::start().await;
+    let of_21x = of(
+        Technology::Ntag213,
+        "https://tags.example/21x/{slug}?m={uid}x{counter}",
+    );
+    let of_uid = settings("https://tags.example/same?u={uid}&c={mac}");
+    for (settings, keys) in [(of_21x, InlayKeys::None), (of_uid, aes("11", "22"))] {
+        let mut chip = Chip::new(settings, keys);
+        let tag = service.redirecting_tag(Value::Null).await;
+        let id = put_on(&service, &chip, &[], &tag).await;
+        let slug = chip.template.has(Field::Slug).then_some(tag.slug.as_str());
+        let url = chip.url(slug);
+        tap(&service, &url).await;
+        assert_eq!(last(&service).await.0, Value::Null);
+        let path = format!("/inlays/{id}");
+        service.admin_patch(&path, json!({"blocked": true})).await;
+        let stored = service.admin_get(&path).await["last_counter"].clone();
+        tap(&service, &url).await;
+        assert_eq!(last(&service).await, (json!(false), json!("blocked")));
+        assert_eq!(service.admin_get(&path).await["last_counter"], stored);
+        service.admin(Method::DELETE, &path, Value::Null).await;
+    }
 }
 
 #[tokio::test]

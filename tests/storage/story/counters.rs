@@ -2,11 +2,12 @@
 
 use futures_util::future::{join, join_all};
 use serde_json::json;
+use tapdesk_service::clock::Timestamp;
 use tapdesk_service::id::InlayId;
 use tapdesk_service::inlay::counter::MirrorState;
 use tapdesk_service::interaction::{Claim, CounterRule, Refusal, Unchecked, Verdict};
 use tapdesk_service::inventory::InlayFields;
-use tapdesk_service::storage::Storage;
+use tapdesk_service::storage::{Storage, TagKey};
 
 use crate::storage::backend::{Backend, Database, Tap, inlay, keys};
 
@@ -282,4 +283,68 @@ pub(crate) async fn a_counter_without_a_mac_is_judged_alike_everywhere<B: Backen
     };
     let replaced = Verdict::NotVerified(Refusal::KeysReplaced { counter: 9_000 });
     assert_eq!(db.tap(other).await.verdict(), replaced);
+}
+
+/// A code that was verified before its inlay was blocked is refused when it is recorded, and one
+/// that was tapped meanwhile never verifies, whatever was written of it before a crash.
+pub(crate) async fn codes_of_a_blocked_inlay_are_spent_and_prove_nothing<B: Backend>(
+    mut db: Database<B>,
+) {
+    let tag = db.tag(json!({})).await;
+    let inlay = db.inlay_on(tag, 1).await;
+    assert!(db.tap(Tap::code(tag, inlay, 1)).await.verified());
+    let block = async |db: &Database<B>, at: Option<Timestamp>| {
+        let edit = move |fields| {
+            Ok(InlayFields {
+                blocked_at: at,
+                ..fields
+            })
+        };
+        db.edit_inlay(inlay, Box::new(edit)).await.unwrap();
+        let of_tag = db.tag_tap(TagKey::Id(tag)).await.unwrap().unwrap();
+        let [bound] = &of_tag.inlays.rolling[..] else {
+            panic!("{of_tag:?}");
+        };
+        assert_eq!(bound.blocked, at.is_some());
+        bound.key_version
+    };
+    let with = |key_version, counter, rule| {
+        let mut tap = Tap::of(tag);
+        tap.claim = Claim::Counter {
+            inlay_id: inlay,
+            key_version,
+            counter,
+            rule,
+        };
+        tap
+    };
+    let now = db.now();
+    let blocked = block(&db, Some(now)).await;
+    let stored = db.inlay(inlay).await.unwrap().unwrap();
+    assert_eq!(stored.fields.blocked_at, Some(now));
+    assert_eq!(stored.last_counter, 1);
+
+    let late = Verdict::NotVerified(Refusal::KeysReplaced { counter: 2 });
+    let verdict = db.tap(Tap::code(tag, inlay, 2)).await.verdict();
+    assert_eq!(verdict, late, "verified by a cache of before");
+    for counter in [5, 5, 3, 9] {
+        let foreseen = db.dry_run_counter(inlay, blocked, counter, CounterRule::Blocked);
+        let refused = Verdict::NotVerified(Refusal::Blocked {
+            counter: Some(counter),
+        });
+        assert_eq!(foreseen.await.unwrap(), refused);
+        let tap = db.tap(with(blocked, counter, CounterRule::Blocked)).await;
+        assert_eq!(tap.verdict(), refused);
+    }
+    db.crash().await;
+    let stored = db.inlay(inlay).await.unwrap().unwrap();
+    assert_eq!(stored.last_counter, 9);
+
+    let unblocked = block(&db, None).await;
+    let late = db.tap(with(blocked, 10, CounterRule::Blocked)).await;
+    assert_eq!(late.verdict().tag_verified(), Some(false));
+    for (counter, verified) in [(9, false), (4, false), (10, true)] {
+        let tap = db.tap(with(unblocked, counter, CounterRule::Proof)).await;
+        assert_eq!(tap.verified(), verified, "{counter}: {:?}", tap.verdict());
+    }
 }

@@ -70,6 +70,9 @@ export function codeFields({ template, mirror, mac_from, keys }: Codes, needs = 
   return { ...form, ...secrets[keys.source], ...(keys.source === "own" && keys.factory && { allow_factory_keys: true }) };
 }
 
+/** Whether taps of an inlay bring a code. */
+export const makesCodes = (inlay: Pick<Inlay, "mirror" | "url_template_id">) => inlay.mirror !== null || inlay.url_template_id !== null;
+
 /** What the chip mirrors into its URL. */
 export const mirrorWords: Record<Mirror, string> = { plain: "UID and counter in clear", encrypted: "UID and counter encrypted" };
 /** The input of the MAC. */

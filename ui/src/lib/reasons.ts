@@ -11,6 +11,7 @@ const words: Record<Reason, string | null> = {
   keys_replaced: "keys replaced",
   counter_off: "counter switched off",
   guessed: "too many wrong codes",
+  blocked: "inlay blocked",
   verifier_off: "verifier off",
   static: "static URL",
   same_code: "always the same code",

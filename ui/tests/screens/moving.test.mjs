@@ -177,6 +177,34 @@ group("Inlays", {
       await page.getByText("Undone.").waitFor();
       assert.equal(await tag(), tags[25].id);
     },
+    "one that was lost is blocked and unblocked, with undo, and the feed says so": async (page, { api, tags, ui }) => {
+      const inlay = new Inlay("04B10C4ED00001", KEY);
+      const { id } = await api.post("/inlays", { uid: inlay.uid, technology: "ntag424dna", mirror: "plain", file_key: KEY, tag_id: tags[26].id });
+      const blocked = async () => (await api.get(`/inlays/${id}`)).blocked;
+      await page.show(`tags/${tags[26].id}`);
+      await page.getByRole("tab", { name: "Inlay & QR" }).click();
+      const card = page.getByRole("article", { name: `Inlay ${inlay.uid}` });
+      await card.getByRole("button", { name: /More actions/ }).click();
+      await page.getByRole("menuitem", { name: "Block…" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Block inlay" }).click();
+      await page.getByText("Inlay blocked.").waitFor();
+      await card.getByText("its taps are not verified").waitFor();
+      assert.equal(await blocked(), true);
+      await fetch(`${ui.service}/t/${tags[26].slug}${inlay.read()}`, { redirect: "manual" });
+      await page.show(`inlays?blocked=true`);
+      await page.getByText(inlay.uid).first().waitFor();
+      await page.show("interactions?reason=blocked");
+      await page.getByText("inlay blocked", { exact: true }).first().waitFor();
+      await page.show(`inlays/${id}`);
+      await page.getByRole("button", { name: /More actions for inlay/ }).click();
+      await page.getByRole("menuitem", { name: "Unblock…" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Unblock inlay" }).click();
+      await page.getByText("Inlay unblocked.").waitFor();
+      assert.equal(await blocked(), false);
+      await page.locator(".notice", { hasText: "Inlay unblocked." }).getByRole("button", { name: "Undo" }).click();
+      await page.getByText("Undone.").waitFor();
+      assert.equal(await blocked(), true);
+    },
     "a counter that jumped is shown, and accepted by its owner": async (page, { api, ui }) => {
       const tag = await api.post("/tags", { name: "Jumper", slug: "jumper-1" });
       const template = await api.post("/url-templates", { name: "Mirror", template: "https://mirror.example/m/{slug}?m={uid}x{counter}", technology: "ntag213" });

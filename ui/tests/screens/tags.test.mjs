@@ -427,11 +427,13 @@ group("A tag", {
       const { id } = await api.post("/inlays", { uid: "04E1D2C3B4A598", technology: "ntag213", tag_id: first.id });
       await page.show(`tags/${first.id}`);
       await page.getByRole("tab", { name: "Inlay & QR" }).click();
-      const unbind = page.getByRole("button", { name: "Unbind" });
+      const more = page.getByRole("button", { name: "More actions for inlay 04E1D2C3B4A598" });
+      await more.click();
+      const unbind = page.getByRole("menuitem", { name: "Unbind from the tag" });
       await unbind.waitFor();
       await api.patch(`/inlays/${id}`, { tag_id: second.id });
       await unbind.click();
-      await unbind.waitFor({ state: "hidden" });
+      await more.waitFor({ state: "hidden" });
       assert.equal((await api.get(`/inlays/${id}`)).tag_id, second.id);
     },
     "that is printed asks whether the code is in use if its inlay makes codes": async (page, { api }) => {

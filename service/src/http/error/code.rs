@@ -69,6 +69,8 @@ pub(crate) enum Code {
     SettingFixed,
     /// The chip is being encoded for something else.
     EncodingOpen,
+    /// The inlay of the chip is blocked.
+    InlayBlocked,
     /// The turn of an encoding was answered otherwise, or is not the present one.
     TurnStale,
     /// The key that wraps inlay keys is locked, or another one.
@@ -128,6 +130,7 @@ impl Code {
             | Self::CountChanged
             | Self::SettingFixed
             | Self::EncodingOpen
+            | Self::InlayBlocked
             | Self::TurnStale
             | Self::InlayKeyLocked
             | Self::Unsupported => StatusCode::CONFLICT,

@@ -64,6 +64,7 @@ impl From<EncodeError> for ApiError {
             EncodeError::NotFound(noun) => Self::NotFound(noun),
             EncodeError::Invalid(why) => Self::Invalid(why),
             EncodeError::OtherTarget => Self::conflict(Code::EncodingOpen, error.to_string()),
+            EncodeError::Blocked => Self::conflict(Code::InlayBlocked, error.to_string()),
             EncodeError::Stale => Self::conflict(Code::TurnStale, error.to_string()),
             EncodeError::Raced => Self::Unavailable,
         }

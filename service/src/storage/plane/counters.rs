@@ -16,7 +16,7 @@ use crate::storage::value::{Row, values};
 /// What becomes of an authentic code under the counter `state` of its keys, and of the
 /// counter if the code is accepted. There is no state if the keys are replaced.
 ///
-/// `record_taps` in `migrations/postgres/V1/taps.sql` decides the same in SQL.
+/// `record_taps` in `migrations/postgres/V9__blocked_inlays.sql` decides the same in SQL.
 pub(in crate::storage) fn judge(
     state: Option<CounterState>,
     counter: u32,
@@ -34,9 +34,24 @@ pub(in crate::storage) fn judge(
     }
 }
 
+/// The same of an authentic code whose inlay is blocked: it is spent, and verifies nothing.
+///
+/// `record_taps` in `migrations/postgres/V9__blocked_inlays.sql` decides the same in SQL.
+pub(in crate::storage) fn block(
+    state: Option<CounterState>,
+    counter: u32,
+) -> (Verdict, Option<CounterState>) {
+    let (verdict, moved) = judge(state, counter);
+    if state.is_none() {
+        return (verdict, None);
+    }
+    let counter = Some(counter);
+    (Verdict::NotVerified(Refusal::Blocked { counter }), moved)
+}
+
 /// What becomes of a code that proves nothing, and of the counter if it moves.
 ///
-/// `record_taps` in `migrations/postgres/V1/taps.sql` decides the same in SQL.
+/// `record_taps` in `migrations/postgres/V9__blocked_inlays.sql` decides the same in SQL.
 pub(in crate::storage) fn show(
     state: Option<MirrorState>,
     counter: u32,
@@ -84,6 +99,7 @@ pub(super) async fn dry_run_counter(
     let (state, mirror) = present.unzip();
     Ok(match rule {
         CounterRule::Proof => judge(state, counter).0,
+        CounterRule::Blocked => block(state, counter).0,
         CounterRule::Mirror => show(mirror, counter, day).0,
     })
 }
@@ -140,10 +156,20 @@ pub(super) async fn follow(
     let same_keys = before.same_keys(after);
     let same_form =
         (before.mirror, before.url_template_id) == (after.mirror, after.url_template_id);
-    if same_keys && same_form {
+    let same_block = before.blocked_at.is_some() == after.blocked_at.is_some();
+    if same_keys && same_form && same_block {
         return Ok(());
     }
     tx.lock_counter(id).await?;
+    if !same_block {
+        // Who verified a code of the inlay as it was before is told so when it records the tap: no
+        // cache, on no node, accepts a code after its inlay is blocked.
+        let sql = "UPDATE counters SET key_version = key_version + 1 WHERE inlay_id = ?1";
+        tx.execute(sql, &values![id]).await?;
+    }
+    if same_keys && same_form {
+        return Ok(());
+    }
     if let Some(keys) = &before.keys {
         keep(tx, id, keys).await?;
     }

@@ -149,6 +149,7 @@ fn conditions(filter: InlayFilter) -> (String, Vec<Value<'static>>) {
         ("i.url_template_id", filter.url_template_id.into()),
         ("(i.tag_id IS NULL)", filter.unbound.into()),
         ("i.simulated", filter.simulated.into()),
+        ("(i.blocked_at IS NOT NULL)", filter.blocked.into()),
     ];
     for (what, value) in equal {
         if value != Value::Null {
@@ -253,7 +254,10 @@ pub(super) async fn bind_encoded(
     check_tag(tx, encoded.fields.tag_id, before.simulated).await?;
     let needed = Needed::look(tx, std::iter::once(&encoded.fields)).await?;
     needed.check(&encoded.fields)?;
-    store(tx, &UPDATE, encoded).await?;
+    let mut encoded = encoded.clone();
+    // It may have been blocked while it was encoded.
+    encoded.fields.blocked_at = before.fields.blocked_at;
+    store(tx, &UPDATE, &encoded).await?;
     if let Some(tag) = before.fields.tag_id {
         tx.changes(Some(Part::Tag(tag)));
     }
@@ -346,8 +350,9 @@ async fn delete(
 }
 
 const STORED: &str = "uid, technology, mode, url_template_id, tag_id, mirror, mac_from, \
-    master_key_id, meta_key, file_key, meta_key_print, file_key_print, factory_keys, simulated, updated_at";
-const VALUES: &str = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15";
+    master_key_id, meta_key, file_key, meta_key_print, file_key_print, factory_keys, simulated, updated_at, \
+    blocked_at";
+const VALUES: &str = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16";
 
 static UPDATE: LazyLock<String> = LazyLock::new(|| {
     format!(
@@ -400,6 +405,7 @@ fn values_of<'a>(inlay: &'a NewInlay, now: &Value<'a>) -> Vec<Value<'a>> {
         factory,
         inlay.simulated,
         now.clone(),
+        fields.blocked_at,
     ]
     .into()
 }

@@ -201,6 +201,7 @@ pub static TABLES: &[Table] = &[
             column("created_at", Integer),
             column("updated_at", Integer),
             column("deleted_at", Integer),
+            column("blocked_at", Integer),
         ],
     )
     .numbered(),

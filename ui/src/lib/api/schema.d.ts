@@ -3263,6 +3263,9 @@ export interface components {
         Include: "uid" | "variables" | "file_data";
         /** @description An inlay. */
         Inlay: {
+            /** @description Whether its owner blocked it, because it was lost or cloned: its codes are not verified. */
+            blocked: boolean;
+            blocked_at?: components["schemas"]["Timestamp"] | null;
             /** @description Whether it has a factory key, which everyone knows: its codes prove nothing. */
             factory_keys: boolean;
             file_key_check?: components["schemas"]["KeyCheck"] | null;
@@ -3301,6 +3304,12 @@ export interface components {
         InlayPatch: {
             /** @description Accept the all-zero factory key, too; its codes prove nothing. */
             allow_factory_keys?: boolean;
+            /**
+             * @description Blocks the inlay, because it was lost or cloned: its authentic codes answer `false`, reason
+             *     `blocked`, from the commit on. They are spent: none of them verifies once the inlay is
+             *     unblocked. It cannot be null.
+             */
+            blocked?: boolean;
             file_key?: components["schemas"]["SomeKey"] | null;
             /**
              * Format: int32
@@ -4233,7 +4242,7 @@ export interface components {
          * @description What is wrong, for programs. A code is never renamed; new ones can come.
          * @enum {string}
          */
-        ProblemCode: "bad_host" | "unauthorized" | "scope" | "not_found" | "method_not_allowed" | "timeout" | "slug_taken" | "slug_reserved" | "too_many_former_slugs" | "uid_taken" | "in_import" | "import_given_up" | "templates_overlap" | "too_many_templates" | "too_many_webhooks" | "missing" | "other_world" | "in_use" | "sheet_closed" | "sheet_full" | "run_closed" | "run_full" | "counter_used_up" | "no_tag" | "no_mirror" | "too_many_keys" | "count_changed" | "setting_fixed" | "encoding_open" | "turn_stale" | "inlay_key_locked" | "unsupported" | "changed" | "too_large" | "unsupported_media_type" | "misdirected" | "invalid" | "rate_limited" | "internal" | "unavailable" | "disk_full";
+        ProblemCode: "bad_host" | "unauthorized" | "scope" | "not_found" | "method_not_allowed" | "timeout" | "slug_taken" | "slug_reserved" | "too_many_former_slugs" | "uid_taken" | "in_import" | "import_given_up" | "templates_overlap" | "too_many_templates" | "too_many_webhooks" | "missing" | "other_world" | "in_use" | "sheet_closed" | "sheet_full" | "run_closed" | "run_full" | "counter_used_up" | "no_tag" | "no_mirror" | "too_many_keys" | "count_changed" | "setting_fixed" | "encoding_open" | "inlay_blocked" | "turn_stale" | "inlay_key_locked" | "unsupported" | "changed" | "too_large" | "unsupported_media_type" | "misdirected" | "invalid" | "rate_limited" | "internal" | "unavailable" | "disk_full";
         /** @description A field that is wrong. */
         ProblemField: {
             /** @description The member of the body, or the parameter: `name`, `location.lat`; `blocks[2]` is the third block. */
@@ -4276,7 +4285,7 @@ export interface components {
          * @description The reason of a tap's verdict: a stable name in the API and in storage.
          * @enum {string}
          */
-        Reason: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "counter_off" | "guessed" | "verifier_off" | "static" | "same_code" | "no_mac" | "jumped";
+        Reason: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "counter_off" | "guessed" | "blocked" | "verifier_off" | "static" | "same_code" | "no_mac" | "jumped";
         /** @description The taps of one reason. */
         ReasonTaps: {
             reason: components["schemas"]["Reason"];
@@ -11015,6 +11024,8 @@ export interface operations {
             query?: {
                 /** @description The `next` of the page before. */
                 after?: string;
+                /** @description `true`: only blocked ones. `false`: only the others. */
+                blocked?: boolean;
                 /** @description Whether to count what is on all pages. */
                 count?: boolean;
                 /** @description The largest number of items on a page. */
@@ -11709,7 +11720,7 @@ export interface operations {
                 /** @description `true`: only those of inlays that were on no tag. */
                 no_tag?: boolean;
                 /** @description Only those with this reason. */
-                reason?: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "counter_off" | "guessed" | "verifier_off" | "static" | "same_code" | "no_mac" | "jumped";
+                reason?: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "counter_off" | "guessed" | "blocked" | "verifier_off" | "static" | "same_code" | "no_mac" | "jumped";
                 /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
                 simulated?: "false" | "true" | "all";
                 /** @description Only those at this time or later. */
@@ -11941,7 +11952,7 @@ export interface operations {
                 /** @description `true`: only those of inlays that were on no tag. */
                 no_tag?: boolean;
                 /** @description Only those with this reason. */
-                reason?: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "counter_off" | "guessed" | "verifier_off" | "static" | "same_code" | "no_mac" | "jumped";
+                reason?: "verified" | "no_code" | "malformed" | "unknown_inlay" | "wrong_mac" | "replayed" | "out_of_order" | "keys_replaced" | "counter_off" | "guessed" | "blocked" | "verifier_off" | "static" | "same_code" | "no_mac" | "jumped";
                 /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
                 simulated?: "false" | "true" | "all";
                 /** @description Only those at this time or later. */

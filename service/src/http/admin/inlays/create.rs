@@ -93,6 +93,7 @@ impl NewInlayBody {
             mirror: self.mirror.apply(None),
             mac_from: self.mac_from.unwrap_or(MacFrom::None),
             keys: keys.apply(None).map_err(ApiError::invalid)?,
+            blocked_at: None,
         };
         fields.validate().map_err(ApiError::invalid)?;
         Ok(NewInlay {

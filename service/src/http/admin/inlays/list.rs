@@ -32,6 +32,8 @@ pub(crate) struct InlayQuery {
     unbound: Option<bool>,
     /// `true`: only simulated ones. `false`: only real ones.
     simulated: Option<bool>,
+    /// `true`: only blocked ones. `false`: only the others.
+    blocked: Option<bool>,
     /// Whether to count what is on all pages.
     #[serde(default)]
     #[param(required = false)]
@@ -57,6 +59,7 @@ pub(crate) async fn list(
         url_template_id: query.url_template_id,
         unbound: query.unbound,
         simulated: query.simulated,
+        blocked: query.blocked,
     };
     let storage = &service.storage;
     let found = storage.inlays(filter, list.after, list.and_one_more());

@@ -60,6 +60,12 @@ pub(crate) struct InlayPatch {
     #[serde(default)]
     #[schema(value_type = Option<u32>, nullable = false)]
     last_counter: MemberPatch<u32>,
+    /// Blocks the inlay, because it was lost or cloned: its authentic codes answer `false`, reason
+    /// `blocked`, from the commit on. They are spent: none of them verifies once the inlay is
+    /// unblocked. It cannot be null.
+    #[serde(default)]
+    #[schema(value_type = Option<bool>, nullable = false)]
+    blocked: MemberPatch<bool>,
     /// Accept the all-zero factory key, too; its codes prove nothing.
     #[serde(default)]
     allow_factory_keys: bool,
@@ -100,6 +106,15 @@ pub(crate) async fn update(
     if spent.is_some_and(|counter| counter > technology.counter_max()) {
         return Err(ApiError::invalid(InvalidInlay::LastCounter(technology)));
     }
+    let now = service.storage.now().await?;
+    let blocked = match patch.blocked {
+        MemberPatch::Keep => None,
+        MemberPatch::Set(blocked) => Some(blocked),
+        MemberPatch::Remove => {
+            let why = "blocked cannot be null. Leave it out to keep what is there; false unblocks the inlay.";
+            return Err(ApiError::Invalid(FieldError::of("blocked", why)));
+        }
+    };
     let request = KeyRequest {
         meta_key: patch.meta_key,
         file_key: patch.file_key,
@@ -129,6 +144,11 @@ pub(crate) async fn update(
             mirror: mirror.apply(form.0),
             mac_from: mac_from.apply(Some(form.1)).unwrap_or(MacFrom::None),
             keys: keys.clone().apply(before.keys).map_err(FieldError::from)?,
+            blocked_at: match blocked {
+                None => before.blocked_at,
+                Some(false) => None,
+                Some(true) => before.blocked_at.or(Some(now)),
+            },
         };
         fields.validate().map_err(FieldError::from)?;
         Ok(fields)

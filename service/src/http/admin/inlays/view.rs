@@ -3,6 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::clock::Timestamp;
 use crate::id::{InlayId, MasterKeyId, TagId, UrlTemplateId};
 use crate::inlay::key::{KeyCheck, KeyFingerprint};
 use crate::inlay::technology::Mode;
@@ -43,6 +44,10 @@ pub(crate) struct InlayView {
     factory_keys: bool,
     /// Whether its counter has reached its end: the chip makes no further codes.
     used_up: bool,
+    /// Whether its owner blocked it, because it was lost or cloned: its codes are not verified.
+    blocked: bool,
+    /// Since when it is blocked.
+    blocked_at: Option<Timestamp>,
     /// Whether it lives in the simulated world.
     simulated: bool,
 }
@@ -87,6 +92,8 @@ impl From<Inlay> for InlayView {
             file_key_check: keys.map(|keys| keys.file().check()),
             factory_keys: keys.is_some_and(|keys| keys.factory(fields.technology, inlay.uid)),
             used_up: inlay.last_counter >= fields.technology.counter_max(),
+            blocked: fields.blocked_at.is_some(),
+            blocked_at: fields.blocked_at,
             simulated: inlay.simulated,
         }
     }

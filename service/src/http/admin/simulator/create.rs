@@ -103,6 +103,7 @@ pub(crate) async fn create(
         },
         mac_from: new.mac_from.unwrap_or(MacFrom::None),
         keys: keys.apply(None).map_err(ApiError::invalid)?,
+        blocked_at: None,
     };
     fields.validate().map_err(ApiError::invalid)?;
     let inlay = NewInlay {

@@ -25,6 +25,7 @@ pub(in crate::storage::plane) fn inlay(uid: Uid, fields: &InlayFields) -> Value 
         "master_key_id": keys.and_then(SealedKeys::master_key_id),
         "meta_key_check": keys.and_then(SealedKeys::meta).map(check),
         "file_key_check": keys.map(|keys| check(keys.file())),
+        "blocked": fields.blocked_at.is_some(),
     })
 }
 

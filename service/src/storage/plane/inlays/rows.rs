@@ -1,6 +1,7 @@
 //! Rows of inlays: as they are configured, and as a tap needs them.
 
 use super::Query;
+use crate::clock::Timestamp;
 use crate::id::{MasterKeyId, UrlTemplateId};
 use crate::inlay::key::KeyFingerprint;
 use crate::inventory::{Inlay, InlayFields, KeptKeys, SealedKey, SealedKeys};
@@ -11,7 +12,7 @@ use crate::storage::{BoundInlay, StorageError, TagInlays, TemplateInlay};
 /// Columns of an inlay, for a query over [`FROM`].
 pub(in crate::storage) const COLUMNS: &str = "i.id, i.uid, i.technology, i.mode, i.url_template_id, i.tag_id, i.mirror, \
     i.mac_from, i.master_key_id, i.meta_key, i.file_key, i.meta_key_print, i.file_key_print, i.factory_keys, \
-    i.simulated, c.last";
+    i.blocked_at, i.simulated, c.last";
 
 /// Inlays with their counters.
 pub(in crate::storage) const FROM: &str = "inlays i JOIN counters c ON c.inlay_id = i.id";
@@ -37,6 +38,7 @@ fn stored(row: &mut Row) -> Result<Inlay, StorageError> {
             mirror: row.optional_text("mirror", |name| name.parse().ok())?,
             mac_from: row.text("mac_from", |name| name.parse().ok())?,
             keys: keys(row)?,
+            blocked_at: row.take()?,
         },
         simulated: row.take()?,
         last_counter: row.take()?,
@@ -78,11 +80,11 @@ pub(in crate::storage) const CODE_INLAY: &str =
 
 /// Columns of [`bound`], for a query over [`BOUND_FROM`].
 pub(in crate::storage) const BOUND_COLUMNS: &str = "i.id, i.uid, i.technology, \
-    i.url_template_id, i.tag_id, i.simulated, i.mirror, i.mac_from, c.key_version, i.meta_key, \
+    i.url_template_id, i.tag_id, i.simulated, i.mirror, i.mac_from, i.blocked_at, c.key_version, i.meta_key, \
     i.file_key, m.id, m.key, m.derivation";
 
 /// How many columns these are.
-pub(in crate::storage) const BOUND: usize = 14;
+pub(in crate::storage) const BOUND: usize = 15;
 
 /// Inlays with their counters and master keys.
 pub(in crate::storage) const BOUND_FROM: &str = "inlays i JOIN counters c ON c.inlay_id = i.id \
@@ -118,6 +120,7 @@ pub(super) fn bound(mut row: Row) -> Result<Bound, StorageError> {
     let (tag_id, simulated) = (row.take()?, row.take()?);
     let mirror = row.optional_text("mirror", |name| name.parse().ok())?;
     let mac_from = row.text("mac_from", |name| name.parse().ok())?;
+    let blocked = row.take::<Option<Timestamp>>()?.is_some();
     let key_version = row.take()?;
     let keys = wrapped(&mut row)?;
     Ok(match (url_template_id, mirror, keys) {
@@ -128,6 +131,7 @@ pub(super) fn bound(mut row: Row) -> Result<Bound, StorageError> {
             url_template_id,
             tag_id,
             simulated,
+            blocked,
             key_version,
             keys,
         }),
@@ -136,6 +140,7 @@ pub(super) fn bound(mut row: Row) -> Result<Bound, StorageError> {
             uid,
             mirror,
             mac_from,
+            blocked,
             key_version,
             keys: keys.ok_or_else(|| unreadable("key"))?,
         }),

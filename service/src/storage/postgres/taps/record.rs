@@ -8,7 +8,7 @@ use crate::id::InteractionId;
 use crate::inlay::Uid;
 use crate::inlay::assessment::Tamper;
 use crate::interaction::{
-    Claim, CounterRule, NewInteraction, Recorded, Refusal, Returning, Verdict,
+    Claim, CounterRule, NewInteraction, Reason, Recorded, Refusal, Returning, Verdict,
 };
 use crate::storage::Event;
 use crate::storage::StorageError;
@@ -137,8 +137,10 @@ impl<'a> Columns<'a> {
             mirrors: column(taps, |tap| {
                 matches!(code(tap), Some((.., CounterRule::Mirror)))
             }),
-            reasons: column(taps, |tap| {
-                decided(tap).map(|verdict| verdict.reason().as_str())
+            reasons: column(taps, |tap| match code(tap) {
+                // With a version of the keys: the counter moves, and verifies nothing.
+                Some((.., CounterRule::Blocked)) => Some(Reason::Blocked.as_str()),
+                _ => decided(tap).map(|verdict| verdict.reason().as_str()),
             }),
             lasts: column(taps, |tap| {
                 wide(decided(tap).and_then(|verdict| verdict.counters().1))

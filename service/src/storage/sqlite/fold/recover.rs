@@ -27,7 +27,8 @@ struct Appended {
     place: i64,
     at: Timestamp,
     tag: TagId,
-    /// The inlay and the counter of a code that was accepted, or that proves nothing.
+    /// The inlay and the counter of a code that was accepted, that is spent because its inlay is
+    /// blocked, or that proves nothing.
     code: Option<(InlayId, u32)>,
     reason: Reason,
     /// `None` for one that was erased.
@@ -115,7 +116,7 @@ fn appended(
             at: Timestamp::from_millis(found.get(2)?),
             tag: TagId(found.get(3)?),
             code: code
-                .filter(|_| matches!(reason, Reason::Verified | Reason::NoMac))
+                .filter(|_| matches!(reason, Reason::Verified | Reason::Blocked | Reason::NoMac))
                 .map(|(inlay, counter)| (InlayId(inlay), counter)),
             reason,
             client: found.get::<_, Option<_>>(7)?.map(ClientId),

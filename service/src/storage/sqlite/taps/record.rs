@@ -14,7 +14,7 @@ use crate::interaction::{
 use crate::storage::Event;
 use crate::storage::StorageError;
 use crate::storage::interactions::NO_TAG;
-use crate::storage::plane::counters::{day, judge, show};
+use crate::storage::plane::counters::{block, day, judge, show};
 use crate::storage::sqlite::fold::{Counter, Folding, Hour, Taps, Visit, Visitor};
 use crate::storage::sqlite::writer::Write;
 
@@ -30,8 +30,8 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
             inlay_id,
             key_version,
             counter,
-            rule: CounterRule::Proof,
-        } => accept(fold, inlay_id, key_version, counter)?,
+            rule: rule @ (CounterRule::Proof | CounterRule::Blocked),
+        } => accept(fold, inlay_id, key_version, counter, rule)?,
         Claim::Counter {
             inlay_id,
             key_version,
@@ -77,9 +77,14 @@ fn accept(
     inlay: InlayId,
     key_version: u32,
     counter: u32,
+    rule: CounterRule,
 ) -> Result<Verdict, StorageError> {
     let present = present(fold, inlay, key_version)?;
-    let (verdict, moved) = judge(present.map(|present| present.state), counter);
+    let state = present.map(|present| present.state);
+    let (verdict, moved) = match rule {
+        CounterRule::Blocked => block(state, counter),
+        _ => judge(state, counter),
+    };
     if let Some(state) = moved {
         let counter = Counter::accepted(present, key_version, state);
         if [COUNTER_MAX, u32::MAX].contains(&state.last) {
