@@ -77,6 +77,7 @@ struct Figures {
     import: Option<Import>,
     imports: Vec<(&'static str, Imports)>,
     starts: Vec<Duration>,
+    starts_after_crashes: Vec<Duration>,
     lists: Vec<Listed>,
 }
 
@@ -140,6 +141,9 @@ async fn measure(subjects: &Subjects, cluster: &Cluster) -> Result<Figures> {
         }
         if subjects.has(Subject::Lists) {
             figures.lists = lists::under_load(&fixture).await?;
+        }
+        if subjects.has(Subject::Start) {
+            figures.starts_after_crashes = start::after_crashes(&fixture).await?;
         }
     }
     Ok(figures)
