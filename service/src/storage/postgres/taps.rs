@@ -15,7 +15,8 @@ use crate::clock::Timestamp;
 use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
-use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
+use crate::rolling_key::IssuedKey;
+use crate::storage::interactions::row::{AFTER_KEYED, COLUMNS, KEY_COLUMNS, KEY_FROM, keyed};
 use crate::storage::plane::{inlays as inlay_rows, tags};
 use crate::storage::{
     StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
@@ -244,12 +245,10 @@ pub(super) async fn properties(
 
 static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {}, i.key_hash, u.at, u.request, i.url_digest, present(),
+        "SELECT {COLUMNS}, {KEY_COLUMNS}, present(),
              (SELECT CASE WHEN i.simulated THEN greatest(e.up_to, e.simulated_up_to) ELSE e.up_to END
                  FROM expired_keys e)
-         FROM interactions i LEFT JOIN updates u ON u.interaction_id = i.id
-         WHERE i.id = $1 AND i.key_hash IS NOT NULL",
-        row::INTERACTION_COLUMNS
+         FROM {KEY_FROM} WHERE i.id = $1 AND i.key_hash IS NOT NULL"
     )
 });
 
@@ -258,40 +257,13 @@ async fn issued_key(
     id: InteractionId,
     simulated_offset: i64,
 ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
-    const KEY: usize = row::AFTER_INTERACTION;
     let Some(found) = session.row(&ISSUED_KEY, &[&id.0]).await? else {
         return Ok(None);
     };
-    let expired_to: Option<i64> = column(&found, KEY + 5)?;
+    let expired_to: Option<i64> = column(&found, AFTER_KEYED + 1)?;
     if expired_to.is_some_and(|expired_to| id.0 <= expired_to) {
         return Ok(None);
     }
-    let interaction = row::interaction(&found)?;
-    let consumed_at = row::optional_time(&found, KEY + 1)?;
-    let request = row::optional_bytes(&found, KEY + 2)?;
-    let issued = IssuedKey {
-        hash: KeyHash(row::bytes(&found, KEY)?),
-        issued_at: interaction.at,
-        consumed: consumed_at.map(|at| Consumed { at, request }),
-    };
-    let keyed = KeyedInteraction {
-        id: interaction.id,
-        at: interaction.at,
-        tag_id: interaction.tag_id.ok_or_else(|| row::unreadable("tag"))?,
-        inlay_id: interaction.inlay_id,
-        verdict: interaction.verdict,
-        tech: interaction.tech,
-        experience: interaction.experience,
-        country: interaction.country,
-        returning: interaction.returning,
-        tamper: interaction.tamper,
-        simulated: interaction.simulated,
-        url_digest: row::bytes(&found, KEY + 3)?,
-        read_at: if interaction.simulated {
-            row::time(&found, KEY + 4)?.plus_millis(simulated_offset)
-        } else {
-            row::time(&found, KEY + 4)?
-        },
-    };
-    Ok(Some((issued, keyed)))
+    let now = row::time(&found, AFTER_KEYED)?;
+    keyed(&found, now, simulated_offset).map(Some)
 }

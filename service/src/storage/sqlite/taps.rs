@@ -8,14 +8,15 @@ use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension as _, Params, Row};
+use rusqlite::{Connection, OptionalExtension as _, Params};
 
 use super::{SqliteStorage, plane, row};
 use crate::clock::Timestamp;
 use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
-use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
+use crate::rolling_key::IssuedKey;
+use crate::storage::interactions::row::{COLUMNS, KEY_COLUMNS, KEY_FROM, keyed};
 use crate::storage::plane::inlays::{BOUND, BOUND_COLUMNS};
 use crate::storage::plane::tags;
 use crate::storage::{
@@ -246,30 +247,9 @@ pub(super) fn properties(
     Ok(properties)
 }
 
-/// A key, from its columns.
-fn key_row(row: &Row<'_>, offset: usize) -> rusqlite::Result<IssuedKey> {
-    let consumed_at = row.get::<_, Option<i64>>(offset + 2)?;
-    let request = row.get(offset + 3)?;
-    Ok(IssuedKey {
-        hash: KeyHash(row.get(offset)?),
-        issued_at: Timestamp::from_millis(row.get(offset + 1)?),
-        consumed: consumed_at.map(|at| Consumed {
-            at: Timestamp::from_millis(at),
-            request,
-        }),
-    })
-}
-
-/// Columns of a key: what consumed it is its row of `updates`.
-const KEY_COLUMNS: &str = "i.key_hash, i.at, u.at, u.request";
-/// The interaction of a key, if it was given one, and what consumed the key.
-const KEY_FROM: &str = "interactions i LEFT JOIN updates u ON u.interaction_id = i.id";
-
 static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {}, {KEY_COLUMNS}, i.url_digest FROM {KEY_FROM}
-         WHERE i.id = ?1 AND i.key_hash IS NOT NULL",
-        row::INTERACTION_COLUMNS
+        "SELECT {COLUMNS}, {KEY_COLUMNS} FROM {KEY_FROM} WHERE i.id = ?1 AND i.key_hash IS NOT NULL"
     )
 });
 
@@ -284,33 +264,4 @@ fn issued_key(
         .query_row([id.0], |r| Ok(keyed(r, now, simulated_offset)))
         .optional()?;
     found.transpose()
-}
-
-fn keyed(
-    r: &Row<'_>,
-    now: Timestamp,
-    simulated_offset: i64,
-) -> Result<(IssuedKey, KeyedInteraction), StorageError> {
-    let interaction = row::interaction(r)?;
-    let issued = key_row(r, row::AFTER_INTERACTION)?;
-    let keyed = KeyedInteraction {
-        id: interaction.id,
-        at: interaction.at,
-        tag_id: interaction.tag_id.ok_or_else(|| row::unreadable("tag"))?,
-        inlay_id: interaction.inlay_id,
-        verdict: interaction.verdict,
-        tech: interaction.tech,
-        experience: interaction.experience,
-        country: interaction.country,
-        returning: interaction.returning,
-        tamper: interaction.tamper,
-        simulated: interaction.simulated,
-        url_digest: r.get(row::AFTER_INTERACTION + 4)?,
-        read_at: if interaction.simulated {
-            now.plus_millis(simulated_offset)
-        } else {
-            now
-        },
-    };
-    Ok((issued, keyed))
 }

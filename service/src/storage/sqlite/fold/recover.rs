@@ -14,8 +14,9 @@ use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::counter::Acceptance;
 use crate::interaction::{ClientId, Reason};
 use crate::storage::StorageError;
+use crate::storage::interactions::row::reason;
 use crate::storage::plane::counters::day;
-use crate::storage::sqlite::{connection, last_interaction, row};
+use crate::storage::sqlite::{connection, last_interaction};
 
 /// The version of the schema since which ids are in the order of commits.
 pub(in crate::storage::sqlite) const BY_ID: u32 = 7;
@@ -106,7 +107,7 @@ fn appended(
     let mut rows = select.query([mark])?;
     let mut appended = Vec::new();
     while let Some(found) = rows.next()? {
-        let reason = row::reason(found.get_ref(6)?)?;
+        let reason = reason(found, 6)?;
         let code = found
             .get::<_, Option<i64>>(4)?
             .zip(found.get::<_, Option<u32>>(5)?);

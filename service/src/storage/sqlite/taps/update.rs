@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::{KEY_COLUMNS, KEY_FROM, key_row};
 use crate::clock::Timestamp;
 use crate::id::{InteractionId, TagId};
 use crate::interaction::{Change, TagName};
 use crate::rolling_key::{IssuedKey, Presented};
 use crate::storage::Event;
+use crate::storage::interactions::row::{KEY_COLUMNS, KEY_FROM, issued_key};
 use crate::storage::plane::webhooks::outbox::{INSERT, WANTED};
 use crate::storage::sqlite::expired_keys::ExpiredKeys;
 use crate::storage::sqlite::row::unreadable;
@@ -139,17 +139,30 @@ fn held(connection: &Connection, id: i64) -> Result<Option<Held>, StorageError> 
     let found = connection
         .prepare_cached(&HELD)?
         .query_row([id], |row| {
-            Ok(Held {
-                key: key_row(row, 0)?,
-                tag_id: TagId(row.get(4)?),
-                simulated: row.get(5)?,
-                verified: row.get(6)?,
-                assigned: row.get(7)?,
-                requires_verified: row.get(8)?,
-            })
+            Ok(issued_key(row, 0).map(|key| {
+                (
+                    key,
+                    row.get(5),
+                    row.get(6),
+                    row.get(7),
+                    row.get(8),
+                    row.get(9),
+                )
+            }))
         })
         .optional()?;
-    Ok(found)
+    let Some((key, tag_id, simulated, verified, assigned, requires_verified)) = found.transpose()?
+    else {
+        return Ok(None);
+    };
+    Ok(Some(Held {
+        key,
+        tag_id: TagId(tag_id?),
+        simulated: simulated?,
+        verified: verified?,
+        assigned: assigned?,
+        requires_verified: requires_verified?,
+    }))
 }
 
 fn changes(
