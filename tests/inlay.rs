@@ -6,6 +6,7 @@ mod differential;
 mod ev2;
 mod properties;
 mod published;
+mod second;
 mod solver;
 mod taps;
 mod templates;

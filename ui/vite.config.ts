@@ -11,7 +11,8 @@ export default defineConfig({
     // The kiosk is a page of its own, without the owner's screens in it.
     rollupOptions: { input: ["index.html", "kiosk.html"] },
   },
-  server: { port: 5173, strictPort: true },
+  // The examples of service/deploy are shown on a screen.
+  server: { port: 5173, strictPort: true, fs: { allow: [".."] } },
   clearScreen: false,
   test: { include: ["src/**/*.test.ts"] },
 });

@@ -34,6 +34,8 @@ pub mod counter;
 pub mod derivation;
 pub mod diagnose;
 pub mod diversify;
+#[cfg(test)]
+mod effort;
 pub mod ev2;
 pub mod key;
 pub mod originality;

@@ -14,7 +14,7 @@ pub use reason::{CounterMove, Reason, VerificationState};
 pub(crate) use view::InteractionView;
 
 use crate::clock::Timestamp;
-use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
+use crate::id::{ExperienceId, InlayId, InteractionId, TagId, UrlTemplateId};
 use crate::inlay::Uid;
 use crate::inlay::assessment::Tamper;
 use crate::rolling_key::KeyHash;
@@ -388,6 +388,9 @@ pub struct NewInteraction {
     pub simulated: bool,
     /// Offset of simulated time, in milliseconds; 0 for what is not simulated.
     pub time_offset: i64,
+    /// The URL template that had no real tap before, as far as is known: the first one is noted
+    /// with it.
+    pub first_at_template: Option<UrlTemplateId>,
 }
 
 /// A key to be stored with its interaction.

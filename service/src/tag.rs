@@ -28,7 +28,7 @@ pub use slug::{InvalidSlug, Slug};
 
 use crate::clock::Timestamp;
 use crate::field_error::OfField;
-use crate::id::{ExperienceId, TagId};
+use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::revision::{Revised, Revision};
 
 /// Whether a tag is in use.
@@ -152,6 +152,8 @@ pub struct Tag {
     pub last_scan_at: Option<Timestamp>,
     /// When an inlay of it first reported an open or broken tamper loop; null if none did.
     pub opened_at: Option<Timestamp>,
+    /// The interaction that reported it; null if none did, and once that interaction is deleted.
+    pub opened_by: Option<InteractionId>,
     /// When it was created.
     pub created_at: Timestamp,
     /// When its configuration was last changed.

@@ -25,7 +25,6 @@ pub(crate) use stand_in::is_stand_in;
 use values::{Facts, MacroValues};
 use verify::{Checked, Occasion, UrlCode, classify};
 
-use crate::clock::Timestamp;
 use crate::id::InteractionId;
 use crate::interaction::{ClientId, NewInteraction, NewKey, Verdict};
 use crate::keyring::KeyringError;
@@ -132,11 +131,12 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
         country: tap.country.clone(),
         simulated: tag.simulated(),
         time_offset: time_offset(service, tag.simulated()),
+        first_at_template: tap.place.first_real_tap(tag.simulated()),
     });
     let facts = match recorded.await {
         Ok(recorded) => {
             service.metrics.tap(recorded.verdict.reason().as_str());
-            note_template(service, &tap.place, tag.simulated(), recorded.at).await;
+            tap.place.note_real_tap(tag.simulated());
             Facts {
                 id: recorded.id,
                 at: recorded.at,
@@ -189,11 +189,12 @@ async fn without_a_tag(
         country: tap.country,
         simulated: inlay.simulated,
         time_offset: time_offset(service, inlay.simulated),
+        first_at_template: tap.place.first_real_tap(inlay.simulated),
     });
     let recorded = match recorded.await {
         Ok(recorded) => {
             service.metrics.tap(recorded.verdict.reason().as_str());
-            note_template(service, &tap.place, inlay.simulated, recorded.at).await;
+            tap.place.note_real_tap(inlay.simulated);
             Some((recorded.id, recorded.verdict))
         }
         // The page is the same; the counter has not moved.
@@ -204,13 +205,6 @@ async fn without_a_tag(
         answer: TapAnswer::NoTag,
         recorded,
     })
-}
-
-/// Notes for whoever moves here that a real tap came in at a template's address.
-async fn note_template(service: &Service, place: &Place, simulated: bool, at: Timestamp) {
-    if let Some(id) = place.template().filter(|_| !simulated) {
-        service.templates.note_tap(id, at).await;
-    }
 }
 
 /// How far the time of what is simulated is ahead, in milliseconds.

@@ -176,6 +176,7 @@ async fn record(storage: &dyn Storage, (tag, counter): (u32, u32)) -> Result<()>
             country: String::new(),
             simulated: false,
             time_offset: 0,
+            first_at_template: None,
         })
         .await?;
     anyhow::ensure!(

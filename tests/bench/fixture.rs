@@ -15,7 +15,9 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use tapdesk_service::clock::SystemClock;
 use tapdesk_service::entropy::OsEntropy;
+use tapdesk_service::id::UrlTemplateId;
 use tapdesk_service::inlay::Uid;
+use tapdesk_service::inlay::technology::Mode;
 use tapdesk_service::keyring::Keyring;
 use tapdesk_service::storage::Storage;
 use tapdesk_service::storage::postgres::{Address, PostgresStorage, Time};
@@ -54,6 +56,24 @@ impl Fixture {
         fixture.open().await?.close().await;
         postgres::fill(&fixture, interactions).await?;
         Ok(fixture)
+    }
+
+    /// The same tags in a SQLite file of their own.
+    pub(crate) fn copied(&self) -> Result<Self> {
+        let copy = Self::of(self.tags, None)?;
+        std::fs::copy(self.file(), copy.file())?;
+        std::fs::copy(self.key_file(), copy.key_file())?;
+        Ok(copy)
+    }
+
+    /// Has all inlays write their URLs by a template, with one meta key.
+    pub(crate) fn at_template(&self, id: UrlTemplateId, mode: Mode, meta_key: &[u8]) -> Result<()> {
+        sqlite::at_template(self, id, mode, meta_key)
+    }
+
+    /// The key that wraps those of inlays.
+    pub(crate) fn keyring(&self) -> Result<Keyring> {
+        Ok(Keyring::from_file(&self.key_file(), true, &OsEntropy)?)
     }
 
     fn of(tags: u32, postgres: Option<TestDatabase>) -> Result<Self> {
@@ -115,8 +135,7 @@ impl Fixture {
 
     /// The inlays' file key, wrapped.
     fn file_key(&self) -> Result<Vec<u8>> {
-        let keyring = Keyring::from_file(&self.key_file(), true, &OsEntropy)?;
-        Ok(keyring.wrap(&FILE_KEY, &OsEntropy)?)
+        Ok(self.keyring()?.wrap(&FILE_KEY, &OsEntropy)?)
     }
 }
 

@@ -1,6 +1,8 @@
 //! The goals beside what was measured.
 
 use crate::Figures;
+use crate::addresses::{Beside, Found, Way};
+use crate::codes;
 use crate::load::Case;
 use crate::report::{cpu, each, median, p99, ratio};
 use crate::turns::{Side, Turn};
@@ -176,6 +178,22 @@ fn others(figures: &Figures) -> Vec<Goal> {
         let (_, pairs) = groups.find(|(name, _)| *name == database)?;
         Some(median(pairs.iter().map(|pair| pair.ours / pair.other)))
     };
+    let way = |way| figures.addresses.iter().find(|found| found.way == way);
+    let picc = way(Way::Picc(1)).map(|found| {
+        let ratio = |beside: &Beside| beside.ours.p99.as_secs_f64() / beside.slug.p99.as_secs_f64();
+        median(found.rounds.iter().map(ratio))
+    });
+    let cpu = |found: &Found| {
+        median(
+            found
+                .rounds
+                .iter()
+                .map(|beside| beside.ours.cpu.as_secs_f64()),
+        )
+    };
+    let nobody = way(Way::Nothing(64)).map(cpu);
+    let nobody = nobody.zip(way(Way::Picc(64)).map(cpu));
+    let aes = figures.codes.iter().find(|cost| cost.what == codes::AES);
     let import = figures.import.as_ref();
     let rows = import.map(|import| f64::from(import.rows) / import.elapsed.as_secs_f64());
     // Megabytes are few enough to be exact.
@@ -200,6 +218,24 @@ fn others(figures: &Figures) -> Vec<Goal> {
             groups("SQLite"),
         ),
         at_least("the same on PostgreSQL", 4.0, None, groups("PostgreSQL")),
+        at_most(
+            "tap p99, 1,000,000 inlays behind one address : slug",
+            1.2,
+            Some(1.0),
+            picc,
+        ),
+        at_most(
+            "CPU, PICC data of other keys : valid, 64 keys",
+            1.0,
+            None,
+            nobody.map(|(nobody, tap)| nobody / tap),
+        ),
+        at_most(
+            "one code in AES mode, in us",
+            1.0,
+            None,
+            aes.map(|cost| cost.seconds * 1e6),
+        ),
         at_least(
             "import, rows a second with inlay keys",
             40_000.0,

@@ -20,6 +20,8 @@ pub(crate) enum Case {
     Tap,
     Payload,
     Update,
+    /// A code of nobody: the page that says so.
+    Nobody,
 }
 
 /// The requests of one connection.
@@ -57,6 +59,7 @@ impl Case {
         let expected = match self {
             Self::Tap => 302,
             Self::Payload | Self::Update => 200,
+            Self::Nobody => 404,
         };
         let body = String::from_utf8_lossy(answer.body);
         if answer.status != expected || answer.body == b"[]" {

@@ -22,8 +22,10 @@
     reason = "a benchmark reads time and nothing but time"
 )]
 
+mod addresses;
 mod apart;
 mod bare;
+mod codes;
 mod commits;
 mod fixture;
 mod goals;
@@ -44,6 +46,8 @@ use std::time::Duration;
 use anyhow::Result;
 use tapdesk_tests::postgres::Cluster;
 
+use addresses::Found;
+use codes::Cost;
 use commits::{Alone, Pair};
 use fixture::Fixture;
 use import::Import;
@@ -79,6 +83,8 @@ struct Figures {
     starts: Vec<Duration>,
     starts_after_crashes: Vec<Duration>,
     lists: Vec<Listed>,
+    addresses: Vec<Found>,
+    codes: Vec<Cost>,
 }
 
 fn main() -> Result<()> {
@@ -132,6 +138,14 @@ async fn measure(subjects: &Subjects, cluster: &Cluster) -> Result<Figures> {
             let beside = imports::beside_taps(&fixture).await?;
             figures.imports.push((name, beside));
         }
+    }
+    if subjects.has(Subject::Templates) {
+        eprintln!("a million inlays behind one address");
+        figures.addresses = addresses::each().await?;
+    }
+    if subjects.has(Subject::Codes) {
+        eprintln!("codes of each technology");
+        figures.codes = codes::each();
     }
     if subjects.has(Subject::Start) || subjects.has(Subject::Lists) {
         eprintln!("starts and lists with a million tags");

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::Figures;
+use crate::addresses::{Found, Turn as FoundTurn};
 use crate::commits::{Alone, Pair};
 use crate::imports::Imports;
 use crate::lists::Listed;
@@ -48,6 +49,15 @@ pub(crate) fn print(figures: &Figures) {
     }
     if !figures.lists.is_empty() {
         lists(&figures.lists);
+    }
+    if !figures.addresses.is_empty() {
+        addresses(&figures.addresses);
+    }
+    if !figures.codes.is_empty() {
+        println!("\none code, from the URL's text to the verdict");
+        for cost in &figures.codes {
+            println!("{:45} {:9.2} us", cost.what, cost.seconds * 1e6);
+        }
     }
 }
 
@@ -118,6 +128,32 @@ fn lists(lists: &[Listed]) {
             list.what,
             millis(list.median),
             list.goal_millis
+        );
+    }
+}
+
+fn addresses(ways: &[Found]) {
+    println!(
+        "\ntaps of 1,000,000 inlays at URL templates, by how the tag is found; ratios to the slug beside it"
+    );
+    println!(
+        "{:50} {:>9} {:>6} {:>8} {:>8} {:>6} {:>10} {:>6}",
+        "", "answers/s", "ratio", "p50 ms", "p99 ms", "ratio", "CPU us", "ratio"
+    );
+    for Found { way, rounds } in ways {
+        let of = |figure: fn(&FoundTurn) -> f64| {
+            let ours = median(rounds.iter().map(|beside| figure(&beside.ours)));
+            let ratios = rounds.iter();
+            let ratios = ratios.map(|beside| figure(&beside.ours) / figure(&beside.slug));
+            (ours, median(ratios))
+        };
+        let (rate, rates) = of(|turn| turn.rate);
+        let (p50, _) = of(|turn| millis(turn.p50));
+        let (p99, p99s) = of(|turn| millis(turn.p99));
+        let (cpu, cpus) = of(|turn| turn.cpu.as_secs_f64() * 1e6);
+        println!(
+            "{:50} {rate:9.0} {rates:6.2} {p50:8.2} {p99:8.2} {p99s:6.2} {cpu:10.1} {cpus:6.2}",
+            way.name()
         );
     }
 }

@@ -27,10 +27,14 @@ pub(crate) enum Subject {
     Start,
     /// Lists of 1,000,000 tags while 10,000 taps a second come in.
     Lists,
+    /// Taps of 1,000,000 inlays at URL templates, by each way of finding the tag.
+    Templates,
+    /// Verification of one code, of each technology.
+    Codes,
 }
 
 impl Subject {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 13] = [
         Self::Tap,
         Self::Payload,
         Self::Update,
@@ -42,6 +46,8 @@ impl Subject {
         Self::Imports,
         Self::Start,
         Self::Lists,
+        Self::Templates,
+        Self::Codes,
     ];
 
     fn name(self) -> &'static str {
@@ -57,6 +63,8 @@ impl Subject {
             Self::Imports => "imports",
             Self::Start => "start",
             Self::Lists => "lists",
+            Self::Templates => "templates",
+            Self::Codes => "codes",
         }
     }
 }

@@ -233,6 +233,7 @@ impl Seat<'_> {
                 true,
             ),
             Case::Update => (keys().map(|key| update_request(*key, host)).collect(), bare),
+            Case::Nobody => unreachable!("no side has codes of nobody"),
         };
         Supply {
             repeats,

@@ -1,6 +1,6 @@
 //! Everyone who taps the tags of a fixture, and the owners' servers after them.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::net::SocketAddr;
 
 use base64::Engine as _;
@@ -110,7 +110,14 @@ pub(crate) fn update_request(key: Key, host: SocketAddr) -> Vec<u8> {
     request("POST", "/v2/interactions/data", host, 0, &body)
 }
 
-fn request(method: &str, path: &str, host: SocketAddr, browser: u64, body: &str) -> Vec<u8> {
+/// A request as a phone's browser sends it.
+pub(crate) fn request(
+    method: &str,
+    path: &str,
+    host: impl Display,
+    browser: u64,
+    body: &str,
+) -> Vec<u8> {
     let mut text = format!(
         "{method} {path} HTTP/1.1\r\nHost: {host}\r\n\
          User-Agent: Mozilla/5.0 (Linux; Android 14; {browser}) AppleWebKit/537.36\r\nAccept: */*\r\n"

@@ -16,10 +16,8 @@ use crate::faults::launch;
 
 const HOST: &str = "tags.example.com";
 const NGINX: &str = include_str!("../../service/deploy/template-hosts/nginx.conf");
-const HAPROXY: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../service/deploy/template-hosts/haproxy.cfg"
-);
+const HAPROXY: &str = include_str!("../../service/deploy/template-hosts/haproxy.cfg");
+const CADDY: &str = include_str!("../../service/deploy/template-hosts/Caddyfile");
 
 /// A running proxy. It ends with its value.
 struct Proxy(Child);
@@ -31,11 +29,26 @@ impl Drop for Proxy {
     }
 }
 
-/// Places that the owner changes are changed, and nothing else.
+/// An example in which the places that its owner changes are changed, and nothing else.
+fn changed(example: &str, places: &[(&str, String)], path: &Path) {
+    let mut config = example.to_owned();
+    for (theirs, ours) in places {
+        // The comments name them, too.
+        let lines = config.lines().filter(|line| !line.starts_with('#'));
+        assert_eq!(
+            lines.filter(|line| line.contains(theirs)).count(),
+            1,
+            "{theirs}"
+        );
+        config = config.replace(theirs, ours);
+    }
+    std::fs::write(path, config).unwrap();
+}
+
 fn nginx(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
     let at = |name: &str| folder.join(name).display().to_string();
-    let mut config = NGINX.to_owned();
-    for (theirs, ours) in [
+    let path = folder.join("nginx.conf");
+    let places = [
         ("listen 443 ssl", format!("listen 127.0.0.1:{port} ssl")),
         ("/etc/ssl/tags.example.com.pem", at("host.pem")),
         ("/etc/ssl/tags.example.com.key", at("host.key")),
@@ -47,12 +60,8 @@ fn nginx(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
              fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;"
                 .to_owned(),
         ),
-    ] {
-        assert_eq!(config.matches(theirs).count(), 1, "{theirs}");
-        config = config.replace(theirs, &ours);
-    }
-    let path = folder.join("nginx.conf");
-    std::fs::write(&path, config).unwrap();
+    ];
+    changed(NGINX, &places, &path);
     let process = Command::new("/usr/sbin/nginx")
         .arg("-p")
         .arg(folder)
@@ -69,15 +78,51 @@ fn haproxy(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
     let both = folder.join("both.pem");
     let of_file = |name| std::fs::read_to_string(folder.join(name)).unwrap();
     std::fs::write(&both, of_file("host.pem") + &of_file("host.key")).unwrap();
-    let listen = format!("127.0.0.1:{port} ssl crt {}", both.display());
+    let path = folder.join("haproxy.cfg");
+    let places = [
+        (
+            ":443 ssl crt /etc/haproxy/tags.example.com.pem",
+            format!("127.0.0.1:{port} ssl crt {}", both.display()),
+        ),
+        ("127.0.0.1:8787", service.authority().to_owned()),
+    ];
+    changed(HAPROXY, &places, &path);
     let process = Command::new("/usr/sbin/haproxy")
-        .args(["-db", "-f", HAPROXY])
-        .env("LISTEN", listen)
-        .env("SERVICE", service.authority())
+        .args(["-db", "-f"])
+        .arg(&path)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
     Proxy(process.expect("haproxy is installed"))
+}
+
+fn caddy(service: &ServiceProcess, port: u16, folder: &Path) -> Proxy {
+    let path = folder.join("Caddyfile");
+    let at = |name: &str| folder.join(name).display().to_string();
+    let places = [
+        // The certificate of the test, at the port of the test, and nowhere else.
+        (
+            "tags.example.com {",
+            format!(
+                "{{\n\tadmin off\n\tauto_https off\n}}\n{HOST}:{port} {{\n\tbind 127.0.0.1\n\ttls {} {}",
+                at("host.pem"),
+                at("host.key")
+            ),
+        ),
+        ("127.0.0.1:8787", service.authority().to_owned()),
+    ];
+    changed(CADDY, &places, &path);
+    let process = Command::new("caddy")
+        .args(["run", "--adapter", "caddyfile", "--config"])
+        .arg(&path)
+        // It keeps its state there.
+        .env("HOME", folder)
+        .env("XDG_DATA_HOME", folder)
+        .env("XDG_CONFIG_HOME", folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    Proxy(process.expect("Caddy is installed"))
 }
 
 /// The head of an answer at the host, over TLS; empty if there is none.
@@ -131,7 +176,7 @@ async fn the_examples_bring_the_hosts_of_templates_to_a_service_with_tls() {
     let CertifiedKey { cert, signing_key } = certificate;
     std::fs::write(folder.path().join("host.pem"), cert.pem()).unwrap();
     std::fs::write(folder.path().join("host.key"), signing_key.serialize_pem()).unwrap();
-    let start: [fn(&ServiceProcess, u16, &Path) -> Proxy; 2] = [nginx, haproxy];
+    let start: [fn(&ServiceProcess, u16, &Path) -> Proxy; 3] = [nginx, haproxy, caddy];
     for (counter, start) in (1..).zip(start) {
         let port = free_port();
         let _proxy = start(&service, port, folder.path());

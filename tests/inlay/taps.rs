@@ -6,6 +6,7 @@ use ntag424::types::file_settings::{
     CryptoMode, CtrRetAccess, EncFileData, EncLength, EncryptedContent, FileRead, MacWindow,
     Offset, PiccData, PlainMirror, ReadCtrFeatures, ReadCtrMirror, Sdm,
 };
+use ntag424::types::{TagTamperStatus, TagTamperStatusReadout};
 use proptest::prelude::*;
 use tapdesk_service::entropy::{SeededEntropy, bytes};
 use tapdesk_service::inlay::assessment::{Authenticity, FailedStep, Tamper};
@@ -76,7 +77,13 @@ const TAMPER: [&str; 4] = ["CC", "OC", "OO", "II"];
 
 /// An NTAG 424 DNA with anything its settings allow.
 fn ntag424(draw: &Draw) -> TemplateSettings {
-    let technology = draw.one(&[Technology::Ntag424Dna, Technology::Ntag424DnaTt]);
+    ntag424_of(
+        draw,
+        draw.one(&[Technology::Ntag424Dna, Technology::Ntag424DnaTt]),
+    )
+}
+
+fn ntag424_of(draw: &Draw, technology: Technology) -> TemplateSettings {
     let mode = draw.one(&Mode::ALL);
     let mut fields = match draw.below(5) {
         0 | 1 => vec![Field::Picc],
@@ -138,30 +145,47 @@ fn url(draw: &Draw, fields: &[Field]) -> String {
     format!("{scheme}tags.example.com{path}{rest}")
 }
 
-fn others(draw: &Draw) -> TemplateSettings {
-    let (technology, run) = draw.one(&[
-        (Technology::Ntag223Dna, "?m={uid}x{counter}x{mac}"),
-        (Technology::Ntag224Dna, "?m={uid}x{counter}x{tamper}x{mac}"),
-        (Technology::Sic43Nt, "?d={uid}{tamper}{counter}{mac}"),
-        (
-            Technology::Sic43S1,
-            "?U={uid}&TF={tamper}&TS={counter}&SAC={mac}",
-        ),
-        (Technology::Ntag210, "/{slug}?m={uid}"),
-        (Technology::Ntag213, "/{slug}?m={uid}x{counter}"),
-        (Technology::Ntag213Tt, "/{slug}?m={uid}x{counter}x{tamper}"),
-        (Technology::Ultralight, "/{slug}/{counter}"),
-    ]);
+/// What the other chips write.
+const OTHERS: [(Technology, &str); 8] = [
+    (Technology::Ntag223Dna, "?m={uid}x{counter}x{mac}"),
+    (Technology::Ntag224Dna, "?m={uid}x{counter}x{tamper}x{mac}"),
+    (Technology::Sic43Nt, "?d={uid}{tamper}{counter}{mac}"),
+    (
+        Technology::Sic43S1,
+        "?U={uid}&TF={tamper}&TS={counter}&SAC={mac}",
+    ),
+    (Technology::Ntag210, "/{slug}?m={uid}"),
+    (Technology::Ntag213, "/{slug}?m={uid}x{counter}"),
+    (Technology::Ntag213Tt, "/{slug}?m={uid}x{counter}x{tamper}"),
+    (Technology::Ultralight, "/{slug}/{counter}"),
+];
+
+fn other((technology, run): (Technology, &str)) -> TemplateSettings {
     TemplateSettings::new(format!("https://tags.example.com{run}"), technology)
 }
 
+/// A random chip, in one half of all cases an NTAG 424 DNA.
 pub(super) fn chip(seed: u64, of_424: bool) -> Chip {
     let draw = Draw(SeededEntropy::new(seed));
     let settings = if of_424 || draw.flip() {
         ntag424(&draw)
     } else {
-        others(&draw)
+        other(draw.one(&OTHERS))
     };
+    chip_with(&draw, settings)
+}
+
+/// A random chip of one technology.
+pub(super) fn chip_of(technology: Technology, seed: u64) -> Chip {
+    let draw = Draw(SeededEntropy::new(seed));
+    let settings = match technology.family() {
+        Family::Ntag424 => ntag424_of(&draw, technology),
+        _ => other(*OTHERS.iter().find(|(of, _)| *of == technology).unwrap()),
+    };
+    chip_with(&draw, settings)
+}
+
+fn chip_with(draw: &Draw, settings: TemplateSettings) -> Chip {
     let text = format!("{settings:?}");
     let template = Template::new(settings).unwrap_or_else(|error| panic!("{text}: {error}"));
     let entropy = &draw.0;
@@ -381,6 +405,17 @@ fn oracle(layout: &Layout, settings: &TemplateSettings) -> Verifier {
     Verifier::try_new(&sdm, mode).unwrap()
 }
 
+/// The state that the other implementation tells.
+fn told(status: TagTamperStatusReadout) -> Tamper {
+    match (status.permanent(), status.current()) {
+        (TagTamperStatus::Close, TagTamperStatus::Close) => Tamper::Sealed,
+        (TagTamperStatus::Open, TagTamperStatus::Close) => Tamper::Reclosed,
+        (_, TagTamperStatus::Open) => Tamper::Open,
+        (TagTamperStatus::Invalid, TagTamperStatus::Invalid) => Tamper::Off,
+        _ => Tamper::Unknown,
+    }
+}
+
 #[test]
 fn both_implementations_verify_the_same_templates() {
     for case in 0..length(500_u32, 100_000) {
@@ -420,6 +455,13 @@ fn both_implementations_verify_the_same_templates() {
             assert_eq!(ours.counter, theirs.read_ctr, "case {case}");
             let data = ours.file_data.map(|data| data.expose().to_vec());
             assert_eq!(data, theirs.enc_file_data, "case {case}: {settings:?}");
+            // It does not say whether the letters are authenticated.
+            let in_clear = template.has(Field::Tamper) && !template.mac_covers(Field::Tamper);
+            let state = theirs.tamper_status.map(|_| Tamper::Unknown);
+            let state = state
+                .filter(|_| in_clear)
+                .or_else(|| theirs.tamper_status.map(told));
+            assert_eq!(ours.tamper, state, "case {case}: {settings:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is read of each kind of chip, command by command and without a reader.
 
 use tapdesk::reader::card::{Card, Fault};
-use tapdesk::reader::inlay::{Chip, Lock, Message, Reading, read};
+use tapdesk::reader::inlay::{Chip, Lock, Message, Original, Reading, read};
 use tapdesk_service::inlay::virtual_inlay::OneTimeCode;
 use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
 use tapdesk_tests::fixtures::chip;
@@ -73,6 +73,31 @@ fn an_ntag_424_shows_the_code_of_its_next_tap_and_every_read_is_one_tap() {
             }
         }
     }
+}
+
+/// A chip of NXP (AN12196 rev 1.8, table 30).
+const SIGNED: ([u8; 7], [u8; 56]) = (
+    [0x04, 0x51, 0x8D, 0xFA, 0xA9, 0x61, 0x80],
+    [
+        0xD1, 0x94, 0x0D, 0x17, 0xCF, 0xED, 0xA4, 0xBF, 0xF8, 0x03, 0x59, 0xAB, 0x97, 0x5F, 0x9F,
+        0x65, 0x14, 0x31, 0x3E, 0x8F, 0x90, 0xC1, 0xD3, 0xCA, 0xAF, 0x59, 0x41, 0xAD, 0x74, 0x4A,
+        0x1C, 0xDF, 0x9A, 0x83, 0xF8, 0x83, 0xCA, 0xFE, 0x0F, 0xE9, 0x5D, 0x19, 0x39, 0xB1, 0xB7,
+        0xE4, 0x71, 0x13, 0x99, 0x33, 0x24, 0x47, 0x3B, 0x78, 0x5D, 0x21,
+    ],
+);
+
+#[test]
+fn a_chip_is_original_if_its_maker_signed_its_uid() {
+    let (uid, signature) = SIGNED;
+    let chip = |uid| VirtualNtag424::new(Uid::from_bytes(uid));
+    let original = |chip: VirtualNtag424| reading(chip).original;
+    assert_eq!(original(chip(uid).with_signature(signature)), Original::Yes);
+    assert_eq!(original(chip(UID).with_signature(signature)), Original::No);
+    assert_eq!(original(chip(uid)), Original::No);
+    assert_eq!(original(chip(uid).with_signature([0; 56])), Original::No);
+    // A reader has no common command for a Type 2 tag's signature.
+    let type2 = VirtualType2::blank(Type2Chip::Ntag213, UID);
+    assert_eq!(reading(type2).original, Original::Unknown);
 }
 
 #[test]

@@ -287,6 +287,7 @@ impl Tap {
             country: "CH".to_owned(),
             simulated: self.simulated.is_some(),
             time_offset: self.simulated.unwrap_or(0),
+            first_at_template: None,
         }
     }
 }

@@ -165,3 +165,172 @@ pub struct Read<'a> {
 fn hex(bytes: &[u8]) -> String {
     format!("{:X}", base16ct::HexDisplay(bytes))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inlay::effort;
+    use crate::inlay::key::RollingKey;
+    use crate::inlay::technology::{Mode, Technology};
+    use crate::inlay::template::{MacStart, TemplateSettings};
+
+    const CHIP: [u8; 7] = [4, 1, 2, 3, 4, 5, 6];
+
+    fn key(byte: u8) -> AesKey {
+        AesKey::from_bytes([byte; 16])
+    }
+
+    fn aes(meta: u8, file: u8) -> InlayKeys {
+        InlayKeys::Aes(Keys {
+            meta: Some(key(meta)),
+            file: key(file),
+        })
+    }
+
+    fn code(template: &Template, uid: [u8; 7], keys: &InlayKeys, random: u8) -> Filled {
+        let read = Read {
+            uid: Uid::from_bytes(uid),
+            counter: 41,
+            keys,
+            picc: None,
+            tamper: "00",
+            file_data: b"No. 41",
+            random: [random; 24],
+        };
+        template.make_code(None, &read).expect("the keys fit")
+    }
+
+    /// As a tap without a slug goes: the shared keys, then the inlay that they name, if it is known.
+    fn tapped(template: &Template, code: &Filled, shared: &[MetaKey]) -> (usize, bool) {
+        let (blocks, found) = effort::of(|| {
+            let mut opened = template.open(code, shared).into_iter();
+            let chip = Uid::from_bytes(CHIP);
+            let file = key(0x22);
+            let known = opened.find(|(_, mirrored)| mirrored.uid == Some(chip));
+            let mirrored = known.map(|(_, mirrored)| mirrored);
+            let inlay = mirrored.map(|_| (chip, &file));
+            template.check_opened(None, code, mirrored, inlay)
+        });
+        (blocks, found.is_authentic())
+    }
+
+    #[test]
+    fn picc_data_take_the_same_work_whether_anybody_is_found_or_not() {
+        for (mode, count) in [
+            (Mode::Aes, 1),
+            (Mode::Aes, 64),
+            (Mode::Lrp, 1),
+            (Mode::Lrp, 4),
+        ] {
+            let template = Template::new(TemplateSettings {
+                mode,
+                mac_from: MacStart::Enc,
+                enc_length: Some(32),
+                ..TemplateSettings::new(
+                    "https://x.example/v?p={picc}&e={enc}&c={mac}",
+                    Technology::Ntag424Dna,
+                )
+            })
+            .expect("it is well-formed");
+            let (right, shared): (Filled, Vec<MetaKey>) = (
+                code(&template, CHIP, &aes(0x11, 0x22), 7),
+                (0..count)
+                    .map(|n| template.meta_key(&key(0x11 + n)))
+                    .collect(),
+            );
+            let last_key = code(&template, CHIP, &aes(0x10 + count, 0x22), 7);
+            let mut wrong_mac = right.clone();
+            wrong_mac.set(Field::Mac, "0123456789ABCDEF");
+            let (valid, authentic) = tapped(&template, &right, &shared);
+            assert!(authentic && valid > usize::from(count), "{mode:?} {valid}");
+            for (what, code, is_authentic) in [
+                ("opened by the last key", last_key, true),
+                ("a wrong MAC", wrong_mac, false),
+                (
+                    "another file key",
+                    code(&template, CHIP, &aes(0x11, 0x33), 7),
+                    false,
+                ),
+                (
+                    "an unknown inlay",
+                    code(&template, [9; 7], &aes(0x11, 0x22), 7),
+                    false,
+                ),
+                (
+                    "other keys",
+                    code(&template, CHIP, &aes(0x99, 0x22), 7),
+                    false,
+                ),
+                (
+                    "other keys and inlays",
+                    code(&template, [9; 7], &aes(0x98, 0x97), 8),
+                    false,
+                ),
+            ] {
+                let found = tapped(&template, &code, &shared);
+                assert_eq!(
+                    found,
+                    (valid, is_authentic),
+                    "{mode:?}, {count} keys: {what}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_uid_in_clear_takes_the_same_work_whether_it_is_known_or_not() {
+        let rolling = || InlayKeys::Rolling(RollingKey::from_bytes([7; 10]));
+        let nobody = || InlayKeys::Rolling(RollingKey::from_bytes([0; 10]));
+        let of_424 = "https://x.example/v?u={uid}&r={counter}&c={mac}";
+        for (text, technology, mode, keys, of_nobody) in [
+            (
+                of_424,
+                Technology::Ntag424Dna,
+                Mode::Aes,
+                aes(1, 2),
+                aes(0, 0),
+            ),
+            (
+                of_424,
+                Technology::Ntag424Dna,
+                Mode::Lrp,
+                aes(1, 2),
+                aes(0, 0),
+            ),
+            (
+                "https://x.example/v?m={uid}x{counter}x{mac}",
+                Technology::Ntag223Dna,
+                Mode::Aes,
+                aes(1, 2),
+                aes(0, 0),
+            ),
+            (
+                "https://x.example/v?U={uid}&TF={tamper}&TS={counter}&SAC={mac}",
+                Technology::Sic43S1,
+                Mode::Aes,
+                aes(1, 2),
+                aes(0, 0),
+            ),
+            (
+                "https://x.example/v?d={uid}{tamper}{counter}{mac}",
+                Technology::Sic43Nt,
+                Mode::Aes,
+                rolling(),
+                nobody(),
+            ),
+        ] {
+            let settings = TemplateSettings {
+                mode,
+                ..TemplateSettings::new(text, technology)
+            };
+            let template = Template::new(settings).expect("it is well-formed");
+            let code = code(&template, CHIP, &keys, 7);
+            let uid = Uid::from_bytes(CHIP);
+            let (valid, found) = effort::of(|| template.check(None, &code, uid, &keys));
+            assert!(found.is_authentic() && valid > 0, "{technology:?}");
+            let (unknown, found) = effort::of(|| template.check(None, &code, uid, &of_nobody));
+            assert!(!found.is_authentic());
+            assert_eq!(unknown, valid, "{technology:?} {mode:?}");
+        }
+    }
+}

@@ -167,7 +167,7 @@ impl Technology {
                 Tamper::Sealed => "CC00000000",
                 Tamper::Reclosed => "OC00000000",
                 Tamper::Open => "OO00000000",
-                Tamper::Off | Tamper::Unknown => "II00000000",
+                Tamper::Off | Tamper::Unknown => ntag22x::SWITCHED_OFF,
             }),
             Self::Sic43Nt | Self::Sic43S1 => Some(match state {
                 Tamper::Open => "AA",

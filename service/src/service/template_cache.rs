@@ -1,12 +1,12 @@
 //! URL templates and their inlays as taps need them, kept in memory until they are changed, as
 //! the tags are.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use quick_cache::sync::Cache;
 
-use crate::clock::Timestamp;
 use crate::id::{InlayId, TagId, UrlTemplateId};
 use crate::inlay::key::InlayKeys;
 use crate::inlay::technology::ntag424::MetaKey;
@@ -25,8 +25,6 @@ pub(crate) struct TemplateCache {
     keyring: Arc<Keyring>,
     templates: RwLock<Option<(u64, Arc<Templates>)>>,
     inlays: Cache<Uid, (u64, Arc<OpenedInlay>)>,
-    /// Those at whose address a tap is noted.
-    tapped: RwLock<HashSet<UrlTemplateId>>,
 }
 
 /// All templates, by their hosts.
@@ -45,6 +43,8 @@ pub(crate) struct TapTemplate {
     /// The template.
     pub(crate) template: Template,
     keys: Result<Vec<MetaKey>, KeyringError>,
+    /// Whether a real tap was recorded at its address; `false` also if another node recorded it.
+    tapped: AtomicBool,
 }
 
 /// An inlay that writes its URLs by a template, with its keys opened.
@@ -78,7 +78,6 @@ impl TemplateCache {
             keyring,
             templates: RwLock::default(),
             inlays: Cache::new(KEPT),
-            tapped: RwLock::default(),
         }
     }
 
@@ -114,12 +113,19 @@ impl TemplateCache {
     pub(crate) async fn read(&self) -> Result<Templates, StorageError> {
         let mut templates = Templates::default();
         let stored = self.storage.url_templates(None, URL_TEMPLATES_MAX).await?;
-        for UrlTemplate { id, fields, .. } in stored {
+        for UrlTemplate {
+            id,
+            fields,
+            first_tap_at,
+            ..
+        } in stored
+        {
             let keys = self.meta_keys(&fields.template, &fields.keys).await?;
             let template = Arc::new(TapTemplate {
                 id,
                 template: fields.template,
                 keys,
+                tapped: AtomicBool::new(first_tap_at.is_some()),
             });
             templates.by_id.insert(id, Arc::clone(&template));
             match template.template.literal_host() {
@@ -131,22 +137,6 @@ impl TemplateCache {
             }
         }
         Ok(templates)
-    }
-
-    /// Notes that a real tap came in at a template's address, once for each start.
-    pub(crate) async fn note_tap(&self, id: UrlTemplateId, at: Timestamp) {
-        let tapped = || self.tapped.read().unwrap_or_else(PoisonError::into_inner);
-        if tapped().contains(&id) {
-            return;
-        }
-        // The tap is recorded and answered whether this works or not.
-        match self.storage.note_template_tap(id, at).await {
-            Ok(()) => {
-                let mut tapped = self.tapped.write().unwrap_or_else(PoisonError::into_inner);
-                tapped.insert(id);
-            }
-            Err(error) => tracing::warn!("a template's first tap was not noted: {error}"),
-        }
     }
 
     async fn meta_keys(
@@ -229,6 +219,18 @@ impl TapTemplate {
     /// Its shared keys, made ready.
     pub(crate) fn keys(&self) -> Result<&[MetaKey], KeyringError> {
         self.keys.as_deref().map_err(Clone::clone)
+    }
+
+    /// Whether a real tap was recorded at its address, as far as this node knows.
+    pub(crate) fn was_tapped(&self) -> bool {
+        self.tapped.load(Ordering::Relaxed)
+    }
+
+    /// Notes that one was.
+    pub(crate) fn note_tap(&self) {
+        if !self.was_tapped() {
+            self.tapped.store(true, Ordering::Relaxed);
+        }
     }
 }
 

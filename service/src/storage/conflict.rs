@@ -198,6 +198,7 @@ impl OfField for Conflict {
             Self::UidTaken(_) | Self::UidInImport(_) => "uid",
             Self::Missing { noun, .. } => return member(noun).map(Cow::Borrowed),
             Self::OtherWorld { .. } => "tag_id",
+            Self::TemplatesOverlap { .. } => "template",
             Self::Invalid(why) => return FieldError::from(why.clone()).field,
             _ => return None,
         };

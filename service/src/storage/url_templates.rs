@@ -3,7 +3,6 @@
 use async_trait::async_trait;
 
 use super::{Conflict, StorageError};
-use crate::clock::Timestamp;
 use crate::id::UrlTemplateId;
 use crate::inventory::{UrlTemplate, UrlTemplateFields};
 use crate::revision::Precondition;
@@ -55,10 +54,6 @@ pub trait UrlTemplates: Send + Sync {
         id: UrlTemplateId,
         edit: UrlTemplateEdit,
     ) -> Result<Option<UrlTemplate>, StorageError>;
-
-    /// Notes that a real tap came in at a template's address at `at`. The first one counts.
-    async fn note_template_tap(&self, id: UrlTemplateId, at: Timestamp)
-    -> Result<(), StorageError>;
 
     /// Deletes a template that no inlay uses, if it is as `expected`.
     ///

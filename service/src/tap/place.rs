@@ -50,11 +50,23 @@ impl Place {
         }
     }
 
-    /// The URL template whose place it is.
-    pub(super) fn template(&self) -> Option<UrlTemplateId> {
+    /// The URL template whose place it is, if no real tap was recorded there yet: whoever moves
+    /// here waits for the first one.
+    pub(super) fn first_real_tap(&self, simulated: bool) -> Option<UrlTemplateId> {
         match self {
-            Self::Slug(_) => None,
-            Self::Template { template, .. } => Some(template.id),
+            Self::Template { template, .. } if !simulated && !template.was_tapped() => {
+                Some(template.id)
+            }
+            _ => None,
+        }
+    }
+
+    /// Notes that a tap was recorded here.
+    pub(super) fn note_real_tap(&self, simulated: bool) {
+        if let Self::Template { template, .. } = self
+            && !simulated
+        {
+            template.note_tap();
         }
     }
 

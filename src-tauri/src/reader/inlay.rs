@@ -10,6 +10,7 @@ mod type4;
 
 use serde::Serialize;
 use tapdesk_service::inlay::Technology;
+use tapdesk_service::inlay::originality::signer;
 
 use super::apdu::{Exchange, Recorder, hex};
 use super::card::{Card, Fault};
@@ -32,6 +33,8 @@ pub struct Reading {
     pub chip: Chip,
     /// Bytes of memory for messages.
     pub memory: Option<usize>,
+    /// Whether its maker signed its UID.
+    pub original: Original,
     /// Who may write it.
     pub lock: Lock,
     /// Which codes it writes into its URL.
@@ -94,6 +97,32 @@ impl Chip {
             Self::Ntag216 => Some(Technology::Ntag216),
             Self::Ultralight => Some(Technology::Ultralight),
             Self::Inconsistent | Self::OtherType2 | Self::OtherType4 | Self::Unknown => None,
+        }
+    }
+}
+
+/// Whether a chip is its maker's, by the signature over its UID. Whoever copies the UID copies
+/// the signature, too: it verifies no tap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Original {
+    /// A maker signed this UID.
+    Yes,
+    /// Its signature is of no known maker, or of another UID.
+    No,
+    /// It tells no signature, or no UID of its own.
+    Unknown,
+}
+
+impl Original {
+    /// The verdict on what a chip answered.
+    fn of(uid: Option<[u8; 7]>, signature: Option<&[u8]>) -> Self {
+        match (uid, signature) {
+            (Some(uid), Some(signature)) => match signer(&uid, signature) {
+                Some(_) => Self::Yes,
+                None => Self::No,
+            },
+            _ => Self::Unknown,
         }
     }
 }
@@ -162,6 +191,7 @@ struct Contents {
     codes: Codes,
     /// The UID by the chip's own account.
     uid: Option<[u8; 7]>,
+    original: Original,
 }
 
 impl Contents {
@@ -174,6 +204,7 @@ impl Contents {
             message: Message::None,
             codes: Codes::Off,
             uid: None,
+            original: Original::Unknown,
         }
     }
 }
@@ -272,6 +303,7 @@ fn identify(card: &mut Recorder<'_>, atr: &[u8]) -> Result<Reading, Fault> {
         sentence: sentence(&contents, url.as_deref()),
         chip: contents.chip,
         memory: contents.memory,
+        original: contents.original,
         lock: contents.lock,
         codes: contents.codes,
         message: contents.message,

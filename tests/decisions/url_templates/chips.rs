@@ -347,12 +347,15 @@ async fn a_tag_is_marked_once_its_inlay_was_seen_open() {
 
     let first = chip.url(None);
     tap(&service, &first).await;
-    let at = newest(&service).await["at"].clone();
+    let broken = newest(&service).await;
+    let at = broken["at"].clone();
     assert_eq!(mark().await, at);
     service.advance(60_000);
     chip.tamper = "OC";
     tap(&service, &chip.url(None)).await;
     assert_eq!(mark().await, at, "the first one counts");
+    let marked = service.admin_get(&tag.admin_path()).await;
+    assert_eq!(marked["opened_by"], broken["id"]);
     assert_eq!(opened(true).await, [tag.id]);
     assert_eq!(opened(false).await, [other.id]);
     let stats = service.admin_get("/stats").await;

@@ -1,5 +1,7 @@
 //! Templates as their owner manages them.
 
+use tapdesk_service::inlay::technology::Mode;
+
 use super::*;
 
 #[tokio::test]
@@ -80,6 +82,55 @@ async fn hostile_templates_are_refused_in_words() {
     }
     let list = service.admin_get("/url-templates").await;
     assert_eq!(list["items"], json!([]));
+}
+
+#[tokio::test]
+async fn each_mistake_is_told_at_its_member() {
+    let service = TestService::start().await;
+    let id = template(&service, &settings(ONE_ADDRESS), &["11"]).await;
+    let path = format!("/url-templates/{id}");
+    for (changes, member) in [
+        (
+            json!({"template": "https://tags.example/{PICC}{mac}"}),
+            "template",
+        ),
+        (
+            json!({"template": "https://tags.example/t/{slug}?p={picc}&c={mac}"}),
+            "template",
+        ),
+        (
+            json!({"template": "https://localhost/v?p={picc}&c={mac}"}),
+            "template",
+        ),
+        (json!({"mac_from": "uid"}), "mac_from"),
+        (json!({"enc_length": 32}), "enc_length"),
+        (json!({"tamper_at": 0}), "tamper_at"),
+        (json!({"ndef_prefix": 1}), "ndef_prefix"),
+        (
+            json!({"template": "https://tags.example/x?m={uid}x{counter}x{mac}", "technology": "ntag223dna", "mode": "lrp"}),
+            "mode",
+        ),
+        (json!({"name": " "}), "name"),
+    ] {
+        let mut created = template_json(&settings("https://tags.example/w?p={picc}&c={mac}"), &[]);
+        for (name, value) in changes.as_object().unwrap() {
+            created[name] = value.clone();
+        }
+        for answer in [
+            service.admin(Method::POST, "/url-templates", created).await,
+            service.admin(Method::PATCH, &path, changes.clone()).await,
+        ] {
+            let problem = answer.expect(422);
+            assert_eq!(
+                problem["errors"][0]["field"], member,
+                "{changes}: {problem}"
+            );
+            assert_eq!(problem["errors"][0]["message"], problem["detail"]);
+        }
+    }
+    let twice = template_json(&settings("https://tags.example/v?p={picc}&c={mac}"), &[]);
+    let answer = service.admin(Method::POST, "/url-templates", twice).await;
+    assert_eq!(answer.expect(409)["errors"][0]["field"], "template");
 }
 
 #[tokio::test]
@@ -183,6 +234,13 @@ async fn an_inlay_is_refused_that_no_tap_would_find() {
         )
         .await;
     assert_eq!(answer.status, 422, "{}", answer.body);
+    let mut lrp = super::settings("https://tags.example/lrp?p={picc}&c={mac}");
+    lrp.mode = Mode::Lrp;
+    let five = template_json(&lrp, &["11", "22", "33", "44", "55"]);
+    let answer = service.admin(Method::POST, "/url-templates", five).await;
+    let answer = answer.expect(422);
+    assert_eq!(answer["errors"][0]["field"], "meta_keys", "{answer}");
+    template(&service, &lrp, &["11", "22", "33", "44"]).await;
     for (changes, says) in [
         (json!({"technology": "ntag424dna_tt"}), "ntag424dna"),
         (json!({"mirror": "plain"}), "template"),

@@ -64,14 +64,16 @@ async fn without_a_slug_anything_else_is_the_404_page() {
         known_batch.url_at(1, None),
         wrong.url_at(1, None),
     ];
+    let page = open(&service, "/v").await.body;
     for url in &urls {
         let answer = open(&service, url).await;
         assert_eq!(answer.status, 404, "{url}: {}", answer.body);
         assert!(answer.header("set-cookie").is_none());
+        assert_eq!(answer.body, page, "the same page for all of them: {url}");
     }
     assert_eq!(service.scan_count(&tag).await, 0);
     let counted = unknown(&service).await - before;
-    assert_eq!(counted, urls.len());
+    assert_eq!(counted, urls.len() + 1);
     assert_eq!(
         tap(&service, &good).await.status,
         302,

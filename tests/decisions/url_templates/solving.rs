@@ -67,3 +67,36 @@ async fn a_search_is_bounded_and_never_tells_a_guess_as_a_fact() {
         assert_eq!(answer.expect(200)["certainty"], json!("unknown"), "{url}");
     }
 }
+
+#[tokio::test]
+async fn the_search_uses_no_key_that_the_service_has() {
+    let service = TestService::start().await;
+    let settings = settings(ONE_ADDRESS);
+    let id = template(&service, &settings, &["11"]).await;
+    let mut chip = Chip::new(settings, aes("11", "22"));
+    service.inlay(inlay_json(&chip, id, None)).await;
+    let master = json!({
+        "name": "Masters", "key": "22".repeat(16), "derivation": {"scheme": "boltcard", "version": 0},
+    });
+    service.admin_create("/master-keys", master).await;
+    let urls = [format!("https://{HOST}{}", chip.url(None))];
+    let solve = async |asked: Value| {
+        let path = "/url-templates/solve";
+        service.admin(Method::POST, path, asked).await.expect(200)
+    };
+    for keys in [
+        json!([]),
+        json!(["33".repeat(16)]),
+        json!(["11".repeat(16)]),
+    ] {
+        let solved = solve(json!({"urls": urls, "keys": keys})).await;
+        assert_ne!(solved["certainty"], json!("proved"), "{solved}");
+        for candidate in solved["candidates"].as_array().unwrap() {
+            assert_eq!(candidate["proved_by"], json!(0), "{solved}");
+            assert_eq!(candidate["uid"], Value::Null, "{solved}");
+        }
+    }
+    // The URL was opened by nobody: its code is good.
+    open(&service, urls[0].split_once(HOST).unwrap().1).await;
+    assert_eq!(last(&service).await, (json!(true), json!("verified")));
+}

@@ -7,11 +7,10 @@ use tapdesk_service::inlay::diversify::diversify;
 use tapdesk_service::inlay::key::AesKey;
 use tapdesk_service::inlay::session::cmac;
 
-use super::{array, bytes, each, key, maybe, number, text, uid};
+use super::{array, bytes, key, maybe, number, one, text, uid, vectors};
 
-#[test]
-fn an10922() {
-    each("kdf-an10922", |_, inputs, expected| {
+fn an10922(id: &str) {
+    one("kdf-an10922", id, |_, inputs, expected| {
         let (master, input) = (key(inputs, "master"), bytes(text(inputs, "m")));
         assert_eq!(diversify(&master, &input), Ok(key(expected, "key")));
         if maybe(expected, "wrong_plain_cmac").is_some() {
@@ -44,9 +43,8 @@ fn derivation(json: &str) -> Derivation {
     serde_json::from_str(json).unwrap()
 }
 
-#[test]
-fn boltcard() {
-    each("kdf-boltcard", |_, inputs, expected| {
+fn boltcard(id: &str) {
+    one("kdf-boltcard", id, |_, inputs, expected| {
         let version = number(&inputs["version"]).unwrap();
         let (issuer, uid) = (key(inputs, "issuer_key"), uid(inputs).unwrap());
         let keys = boltcard_keys(&issuer, uid, version);
@@ -67,9 +65,8 @@ fn boltcard() {
     });
 }
 
-#[test]
-fn sdm_backend() {
-    each("kdf-sdm-backend", |_, inputs, expected| {
+fn sdm_backend(id: &str) {
+    one("kdf-sdm-backend", id, |_, inputs, expected| {
         let version = match text(inputs, "version") {
             "legacy (v1)" => SdmBackendVersion::Legacy,
             _ => SdmBackendVersion::Standard,
@@ -94,4 +91,34 @@ fn the_slow_scheme_is_known_as_slow() {
     }
     let error = serde_json::from_str::<Derivation>(r#"{"scheme": "sdm_backend", "version": 3}"#);
     assert!(error.is_err());
+}
+
+vectors! {
+    an10922 {
+        an10922_2_2_1 "kdf-an10922/an10922-2.2.1",
+        short_bare_uid "kdf-an10922/short-bare-uid",
+        gen_len1 "kdf-an10922/gen-len1",
+        gen_len16 "kdf-an10922/gen-len16",
+        gen_len31 "kdf-an10922/gen-len31",
+        gen_ntag424_crate_layout_key0 "kdf-an10922/gen-ntag424-crate-layout-key0",
+        gen_ntag424_crate_picc_key_0 "kdf-an10922/gen-ntag424-crate-picc-key-0",
+    }
+    boltcard {
+        bolty_cpp_vector1 "kdf-boltcard/bolty-cpp-vector1",
+        boltcard_spec "kdf-boltcard/boltcard-spec",
+        recovery_v0 "kdf-boltcard/recovery-v0",
+        a2_11 "kdf-boltcard/a2-11",
+        a2_16 "kdf-boltcard/a2-16",
+        a2_20 "kdf-boltcard/a2-20",
+        a2_26 "kdf-boltcard/a2-26",
+    }
+    sdm_backend {
+        v2_k1_undiv "kdf-sdm-backend/v2-k1-undiv",
+        v2_k1_a "kdf-sdm-backend/v2-k1-a",
+        v2_k2_a "kdf-sdm-backend/v2-k2-a",
+        v2_zero_master "kdf-sdm-backend/v2-zero-master",
+        v1_gen_0 "kdf-sdm-backend/v1-gen-0",
+        v1_gen_1 "kdf-sdm-backend/v1-gen-1",
+        v1_gen_4 "kdf-sdm-backend/v1-gen-4",
+    }
 }

@@ -3,7 +3,7 @@
 use tapdesk_service::inlay::key::AesKey;
 use tapdesk_service::inlay::technology::ntag424::lrp::{FILE_KEY, Lrp, PICC_KEY};
 
-use super::{array, bytes, each, key, text};
+use super::{array, bytes, key, one, text, vectors};
 
 fn nibbles(hex: &str) -> Vec<u8> {
     let digit = |c: char| u8::try_from(c.to_digit(16).unwrap()).unwrap();
@@ -21,9 +21,8 @@ fn padded(mut message: Vec<u8>) -> Vec<u8> {
     message
 }
 
-#[test]
-fn primitives() {
-    each("lrp-primitives", |name, inputs, expected| {
+fn primitives(id: &str) {
+    one("lrp-primitives", id, |name, inputs, expected| {
         let lrp = Lrp::new(&key(inputs, "key"));
         if name.starts_with("eval") {
             let nibbles = nibbles(text(inputs, "nibbles"));
@@ -82,9 +81,8 @@ fn odd(full: [u8; 16]) -> Vec<u8> {
     full.iter().skip(1).step_by(2).copied().collect()
 }
 
-#[test]
-fn sessions() {
-    each("ntag424-lrp-session", |name, inputs, expected| {
+fn sessions(id: &str) {
+    one("ntag424-lrp-session", id, |name, inputs, expected| {
         let base = key(inputs, "key");
         match name {
             "an12321-auth-lrp-first-key3" => {
@@ -154,4 +152,33 @@ fn gettt_status(inputs: &serde_json::Value, expected: &serde_json::Value, base: 
     let mut plain = data.to_vec();
     session.decrypt(FILE_KEY, &mut [0, 0, 0, 1], &mut plain);
     assert_eq!(plain, padded(text(expected, "tt_status").into()));
+}
+
+vectors! {
+    primitives {
+        eval_test_vec1 "lrp-primitives/eval-test_vec1",
+        eval_test_vec3 "lrp-primitives/eval-test_vec3",
+        eval_test_vec5 "lrp-primitives/eval-test_vec5",
+        eval_test_vec7 "lrp-primitives/eval-test_vec7",
+        eval_test_vec9 "lrp-primitives/eval-test_vec9",
+        eval_test_vec11 "lrp-primitives/eval-test_vec11",
+        lricb_test_vec1 "lrp-primitives/lricb-test_vec1",
+        lricb_test_vec3 "lrp-primitives/lricb-test_vec3",
+        lricb_test_vec5 "lrp-primitives/lricb-test_vec5",
+        lricb_test_vec8 "lrp-primitives/lricb-test_vec8",
+        lricb_test_vec11 "lrp-primitives/lricb-test_vec11",
+        lricb_test_vec13 "lrp-primitives/lricb-test_vec13",
+        lricb_test_vec37 "lrp-primitives/lricb-test_vec37",
+        cmac_test_vec1 "lrp-primitives/cmac-test_vec1",
+        cmac_test_vec3 "lrp-primitives/cmac-test_vec3",
+        cmac_test_vec5 "lrp-primitives/cmac-test_vec5",
+        cmac_test_vec8 "lrp-primitives/cmac-test_vec8",
+        cmac_test_vec13 "lrp-primitives/cmac-test_vec13",
+        plaintexts_and_updated_keys "lrp-primitives/plaintexts-and-updated-keys",
+    }
+    sessions {
+        an12321_auth_lrp_first_key3 "ntag424-lrp-session/an12321-auth-lrp-first-key3",
+        hw_getcarduid "ntag424-lrp-session/hw-getcarduid",
+        hw_gettt_open "ntag424-lrp-session/hw-gettt-open",
+    }
 }

@@ -6,15 +6,14 @@ use tapdesk_service::inlay::technology::Technology;
 use tapdesk_service::inlay::technology::ntag21x::{MirrorConfig, MirrorContent};
 use tapdesk_service::inlay::template::{Request, Template, TemplateSettings};
 
-use super::{array, bytes, each, maybe, number, some_uid, template, text, uid};
+use super::{array, bytes, maybe, number, one, some_uid, template, text, uid, vectors};
 
 fn of(text: &str, technology: Technology) -> Template {
     template(TemplateSettings::new(text, technology))
 }
 
-#[test]
-fn ntag21x() {
-    each("ntag21x-mirror", |name, inputs, expected| {
+fn ntag21x(id: &str) {
+    one("ntag21x-mirror", id, |name, inputs, expected| {
         if let Some(mirrored) = maybe(inputs, "text") {
             return parse(name, mirrored, inputs, expected);
         }
@@ -82,9 +81,8 @@ fn parse(name: &str, mirrored: &str, inputs: &serde_json::Value, expected: &serd
     assert!(!found.proves_tap());
 }
 
-#[test]
-fn ntag213_tt() {
-    each("ntag213tt-mirror", |_, inputs, expected| {
+fn ntag213_tt(id: &str) {
+    one("ntag213tt-mirror", id, |_, inputs, expected| {
         let parts = [
             ("uid", "{uid}"),
             ("ctr", "{counter}"),
@@ -112,4 +110,21 @@ fn ntag213_tt() {
             );
         }
     });
+}
+
+vectors! {
+    ntag213_tt {
+        lengths_and_shape "ntag213tt-mirror/lengths-and-shape",
+    }
+    ntag21x {
+        datasheet_uid_ctr "ntag21x-mirror/datasheet-uid-ctr",
+        gen_213_uid_ctr "ntag21x-mirror/gen-213-uid-ctr",
+        gen_213_conf3_counter_off "ntag21x-mirror/gen-213-conf3-counter-off",
+        parse_both "ntag21x-mirror/parse-both",
+        parse_uid_only "ntag21x-mirror/parse-uid-only",
+        parse_uid_mirrored_ctr_template "ntag21x-mirror/parse-uid-mirrored-ctr-template",
+        parse_bluebite_smt "ntag21x-mirror/parse-bluebite-smt",
+        cfg_datasheet "ntag21x-mirror/cfg-datasheet",
+        datasheet_table18_memory "ntag21x-mirror/datasheet-table18-memory",
+    }
 }

@@ -10,8 +10,8 @@ use tapdesk_service::inlay::technology::{Mode, Technology};
 use tapdesk_service::inlay::template::{Field, Filled, MacStart, Template, TemplateSettings};
 
 use super::{
-    aes, array, assert_as_expected, bytes, each, key, maybe, number, read, some_uid, template,
-    text, uid,
+    aes, array, assert_as_expected, bytes, each, key, maybe, number, one, read, some_uid, template,
+    text, uid, vectors,
 };
 
 fn mode(inputs: &Value) -> Mode {
@@ -97,9 +97,8 @@ fn template_of_url(inputs: &Value, technology: Technology) -> TemplateSettings {
     }
 }
 
-#[test]
-fn encrypted_file_data() {
-    each("ntag424-aes-encfile", |name, inputs, expected| {
+fn encrypted_file_data(id: &str) {
+    one("ntag424-aes-encfile", id, |name, inputs, expected| {
         if name == "sdm-backend-bulk-kdf1" {
             return bulk(inputs, expected);
         }
@@ -177,9 +176,8 @@ fn by_template(template: &Template, inputs: &Value, expected: &Value) {
     assert_as_expected(&found, expected);
 }
 
-#[test]
-fn lrp() {
-    each("ntag424-lrp", |_, inputs, expected| {
+fn lrp(id: &str) {
+    one("ntag424-lrp", id, |_, inputs, expected| {
         by_values(inputs, expected);
         if let Some(block) = maybe(expected, "picc_plain") {
             let opened = MetaKey::new(Mode::Lrp, &key(inputs, "meta_key")).open(&values(inputs));
@@ -259,9 +257,8 @@ fn template_of_file(inputs: &Value) -> Template {
     })
 }
 
-#[test]
-fn mac_windows() {
-    each("sdm-mac-window", |name, inputs, expected| {
+fn mac_windows(id: &str) {
+    one("sdm-mac-window", id, |name, inputs, expected| {
         if maybe(inputs, "sdmmac").is_some() {
             by_values(inputs, expected);
         }
@@ -323,9 +320,8 @@ fn a_uid_without_a_counter_proves_no_tap() {
     });
 }
 
-#[test]
-fn tag_tamper() {
-    each("ntag424-tagtamper", |_, inputs, expected| {
+fn tag_tamper(id: &str) {
+    one("ntag424-tagtamper", id, |_, inputs, expected| {
         let Some(parameter) = maybe(inputs, "tt_param") else {
             return by_values(inputs, expected);
         };
@@ -361,9 +357,8 @@ fn tag_tamper() {
     });
 }
 
-#[test]
-fn boltcard_taps() {
-    each("boltcard-tap", |_, inputs, expected| {
+fn boltcard_taps(id: &str) {
+    one("boltcard-tap", id, |_, inputs, expected| {
         let text = "lnurlw://card.example/boltcards/api/v1/scan?p={picc}&c={mac}";
         let template = template(TemplateSettings::new(text, Technology::Ntag424Dna));
         let url = format!(
@@ -386,4 +381,69 @@ fn boltcard_taps() {
             );
         }
     });
+}
+
+vectors! {
+    boltcard_taps {
+        real_ctr3 "boltcard-tap/real-ctr3",
+        bolty_counter0 "boltcard-tap/bolty-counter0",
+        a3_counter_max "boltcard-tap/a3-counter-max",
+        a3_endian_le_1 "boltcard-tap/a3-endian-le-1",
+        a3_neg_corrupt_c "boltcard-tap/a3-neg-corrupt-c",
+    }
+    encrypted_file_data {
+        an12196_table4 "ntag424-aes-encfile/an12196-table4",
+        an12196_table6 "ntag424-aes-encfile/an12196-table6",
+        physical_tag_ctr2 "ntag424-aes-encfile/physical-tag-ctr2",
+        physical_tag_ctr3 "ntag424-aes-encfile/physical-tag-ctr3",
+        physical_tag_ctr11 "ntag424-aes-encfile/physical-tag-ctr11",
+        sdm_backend_bulk_kdf1 "ntag424-aes-encfile/sdm-backend-bulk-kdf1",
+        gen_16b_ctr000001 "ntag424-aes-encfile/gen-16B-ctr000001",
+        gen_32b_ctrffffff "ntag424-aes-encfile/gen-32B-ctrFFFFFF",
+        neg_swapped_enc "ntag424-aes-encfile/neg-swapped-enc",
+    }
+    lrp {
+        ev2crypto_picc_cmac "ntag424-lrp/ev2crypto-picc-cmac",
+        ev2crypto_picc_enc_cmac "ntag424-lrp/ev2crypto-picc-enc-cmac",
+        gen_0b_ctr000001 "ntag424-lrp/gen-0B-ctr000001",
+        gen_32b_ctr010203 "ntag424-lrp/gen-32B-ctr010203",
+        gen_64b_ctr800000 "ntag424-lrp/gen-64B-ctr800000",
+        gen_bulk_no_file "ntag424-lrp/gen-bulk-no-file",
+        neg_aes_mac_on_lrp_picc "ntag424-lrp/neg-aes-mac-on-lrp-picc",
+    }
+    mac_windows {
+        aes_empty_window "sdm-mac-window/aes-empty-window",
+        aes_from_enc_through_param "sdm-mac-window/aes-from-enc-through-param",
+        aes_from_host_offset7 "sdm-mac-window/aes-from-host-offset7",
+        aes_mid_picc "sdm-mac-window/aes-mid-picc",
+        aes_plain_uid_ctr_params_empty "sdm-mac-window/aes-plain-uid-ctr-params-empty",
+        aes_plain_ctr_only "sdm-mac-window/aes-plain-ctr-only",
+        lrp_from_picc "sdm-mac-window/lrp-from-picc",
+        lrp_from_picc_with_enc "sdm-mac-window/lrp-from-picc-with-enc",
+        lrp_from_file_start "sdm-mac-window/lrp-from-file-start",
+        lrp_plain_uid_ctr_x "sdm-mac-window/lrp-plain-uid-ctr-x",
+        lrp_plain_uid_only "sdm-mac-window/lrp-plain-uid-only",
+        aes_enc_picc_uid_only "sdm-mac-window/aes-enc-picc-uid-only",
+        lrp_plain_enc_file "sdm-mac-window/lrp-plain-enc-file",
+        lrp_prefix_00_http "sdm-mac-window/lrp-prefix-00-http",
+        hw_plain_uid_ctr "sdm-mac-window/hw-plain-uid-ctr",
+        hw_plain_uid_only "sdm-mac-window/hw-plain-uid-only",
+        hw_picc_uid_ctr "sdm-mac-window/hw-picc-uid-ctr",
+        hw_picc_ctr33 "sdm-mac-window/hw-picc-ctr33",
+        hw_enc_32b "sdm-mac-window/hw-enc-32B",
+        hw_enc_32b_custom_keys_ctr8 "sdm-mac-window/hw-enc-32B-custom-keys-ctr8",
+        hw_lrp_plain_ctr7 "sdm-mac-window/hw-lrp-plain-ctr7",
+        hw_lrp_picc_ctr30 "sdm-mac-window/hw-lrp-picc-ctr30",
+        an12196_table6_file "sdm-mac-window/an12196-table6-file",
+    }
+    tag_tamper {
+        gen_aes_cc "ntag424-tagtamper/gen-aes-CC",
+        gen_aes_oc "ntag424-tagtamper/gen-aes-OC",
+        gen_aes_ii "ntag424-tagtamper/gen-aes-II",
+        gen_aes_nt "ntag424-tagtamper/gen-aes-NT",
+        gen_lrp_oo "ntag424-tagtamper/gen-lrp-OO",
+        gen_lrp_cc "ntag424-tagtamper/gen-lrp-CC",
+        plain_oc_covered "ntag424-tagtamper/plain-oc-covered",
+        plain_cc_not_covered "ntag424-tagtamper/plain-cc-not-covered",
+    }
 }

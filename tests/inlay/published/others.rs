@@ -8,16 +8,16 @@ use tapdesk_service::inlay::technology::{Technology, sic43s1};
 use tapdesk_service::inlay::template::{Field, Filled, Request, Template, TemplateSettings};
 
 use super::{
-    aes, array, assert_as_expected, bytes, each, key, maybe, read, some_uid, template, text, uid,
+    aes, array, assert_as_expected, bytes, key, maybe, one, read, some_uid, template, text, uid,
+    vectors,
 };
 
 fn of(text: &str, technology: Technology) -> Template {
     template(TemplateSettings::new(text, technology))
 }
 
-#[test]
-fn ntag22x() {
-    each("ntag22x-dna", |_, inputs, expected| {
+fn ntag22x(id: &str) {
+    one("ntag22x-dna", id, |_, inputs, expected| {
         let shown = text(inputs, "text");
         let run = match shown.len() {
             38 => "{uid}x{counter}x{mac}",
@@ -35,6 +35,7 @@ fn ntag22x() {
             let state = match [stored, text(expected, "current_tt")].concat().as_str() {
                 "CC" => Tamper::Sealed,
                 "CO" | "OO" => Tamper::Open,
+                "00" => Tamper::Off,
                 _ => Tamper::Unknown,
             };
             assert_eq!(found.tamper, Some(state));
@@ -49,13 +50,12 @@ fn ntag22x() {
     });
 }
 
-#[test]
-fn sic43nt() {
+fn sic43nt(id: &str) {
     let template = of(
         "https://s.example/?d={uid}{tamper}{counter}{mac}",
         Technology::Sic43Nt,
     );
-    each("sic43nt", |name, inputs, expected| {
+    one("sic43nt", id, |name, inputs, expected| {
         let key = RollingKey::from_hex(text(inputs, "key")).unwrap();
         let keys = InlayKeys::Rolling(key.clone());
         if let Some(sent) = maybe(inputs, "d") {
@@ -97,12 +97,11 @@ fn sic43nt() {
     });
 }
 
-#[test]
-fn sic43s1() {
+fn sic43_s1(id: &str) {
     let newer = "https://s.example/?U={uid}&TF={tamper}&TS={counter}&SAC={mac}";
     let template = of(newer, Technology::Sic43S1);
     let older = of(&newer.replace("SAC", "RLC"), Technology::Sic43S1);
-    each("sic43s1", |name, inputs, expected| {
+    one("sic43s1", id, |name, inputs, expected| {
         let keys = aes(None, key(inputs, "key"));
         let uid = uid(inputs).unwrap();
         assert_eq!(sic43s1::factory_key(uid), key(inputs, "key"));
@@ -133,4 +132,30 @@ fn sic43s1() {
             assert_eq!(found.tamper, Some(state));
         }
     });
+}
+
+vectors! {
+    ntag22x {
+        an12998_1 "ntag22x-dna/an12998-1",
+        sd_real_co "ntag22x-dna/sd-real-CO",
+        sd_real_url "ntag22x-dna/sd-real-url",
+        gen_plain_010203 "ntag22x-dna/gen-plain-010203",
+        gen_cc00000000_000001 "ntag22x-dna/gen-CC00000000-000001",
+        gen_oo12345678_002000 "ntag22x-dna/gen-OO12345678-002000",
+        neg_tt_edited "ntag22x-dna/neg-tt-edited",
+    }
+    sic43nt {
+        of_39493000012345_00000001 "sic43nt/39493000012345-00000001",
+        of_39493012abcdef_00000000 "sic43nt/39493012ABCDEF-00000000",
+        of_3949307700aa55_00010203 "sic43nt/3949307700AA55-00010203",
+        of_394930a1a2a3a4_00001234_customkey "sic43nt/394930A1A2A3A4-00001234-customkey",
+        neg_secure_code_with_flag_00 "sic43nt/neg-secure-code-with-flag-00",
+        neg_short "sic43nt/neg-short",
+        flag_not_authenticated_in_plain_mode "sic43nt/flag-not-authenticated-in-plain-mode",
+    }
+    sic43_s1 {
+        cmac_00000001_00 "sic43s1/cmac-00000001-00",
+        cmac_000001a4_aa "sic43s1/cmac-000001A4-AA",
+        neg_flag_edited "sic43s1/neg-flag-edited",
+    }
 }

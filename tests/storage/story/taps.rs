@@ -2,7 +2,10 @@
 
 use serde_json::json;
 use tapdesk_service::id::InteractionId;
+use tapdesk_service::inlay::Technology;
+use tapdesk_service::inlay::template::{Template, TemplateSettings};
 use tapdesk_service::interaction::{Claim, Refusal, Tech, Verdict};
+use tapdesk_service::inventory::UrlTemplateFields;
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::TagKey;
 
@@ -86,4 +89,42 @@ pub(crate) async fn taps_are_counted_where_they_were_made<B: Backend>(db: Databa
         let by_slug = db.tag_tap(TagKey::Slug(slug)).await.unwrap().unwrap();
         assert_eq!(by_slug.tag.id, id);
     }
+}
+
+pub(crate) async fn the_first_tap_at_a_template_is_noted_with_it<B: Backend>(
+    db: Database<B>,
+) {
+    let mut templates = Vec::new();
+    for name in ["one", "two"] {
+        let text = format!("https://tags.example/{name}?p={{picc}}&c={{mac}}");
+        let template = Template::new(TemplateSettings::new(text, Technology::Ntag424Dna)).unwrap();
+        let fields = UrlTemplateFields {
+            name: name.to_owned(),
+            template,
+            keys: Vec::new(),
+        };
+        templates.push(db.insert_url_template(fields).await.unwrap());
+    }
+    let noted = async || {
+        let mut noted = Vec::new();
+        for id in &templates {
+            let template = db.url_template(*id).await.unwrap().unwrap();
+            noted.push(template.first_tap_at);
+        }
+        noted
+    };
+    let tag = db.tag(json!({})).await;
+    let at_first = |hash| {
+        let mut tap = Tap::of(tag).interaction(hash);
+        tap.first_at_template = Some(templates[1]);
+        tap
+    };
+    db.tap(Tap::of(tag)).await;
+    assert_eq!(noted().await, [None, None]);
+    db.record_tap(at_first(KeyHash([2; 16]))).await.unwrap();
+    assert_eq!(noted().await, [None, Some(START)]);
+    db.clock.advance(1_000);
+    let recorded = db.record_tap(at_first(KeyHash([3; 16]))).await.unwrap();
+    assert!(recorded.at > START);
+    assert_eq!(noted().await, [None, Some(START)], "the first one counts");
 }

@@ -85,6 +85,8 @@ export interface Reading {
     | "unknown";
   /** Bytes of memory for messages. */
   memory: number | null;
+  /** Whether its maker signed its UID. */
+  original: "yes" | "no" | "unknown";
   lock: "open" | "key" | "partly" | "marked" | "locked" | "unknown";
   codes: ChipCodes;
   message:

@@ -43,24 +43,20 @@ async fn current(
     Ok(found.map(|found| Edited::shown_as(found, view::UrlTemplateView::from)))
 }
 
-/// A mistake in the template itself.
-fn invalid(why: String) -> ApiError {
-    ApiError::Invalid(FieldError::of("template", why))
-}
-
 /// What a person wrote as a template, which must leave the service's own places alone.
-fn checked(state: &AppState, settings: TemplateSettings) -> Result<Template, ApiError> {
-    let template = Template::new(settings).map_err(|why| invalid(why.to_string()))?;
+fn checked(state: &AppState, settings: TemplateSettings) -> Result<Template, FieldError> {
+    let invalid = |why: String| Err(FieldError::of("template", why));
+    let template = Template::new(settings)?;
     if let Some(route) = reserved::reached(&template) {
-        return Err(invalid(format!(
+        return invalid(format!(
             "A URL of this template could reach {route}, which is the service's own. Choose another path."
-        )));
+        ));
     }
     if takes_our_host(state, &template) {
         let host = template.sample_host();
-        return Err(invalid(format!(
+        return invalid(format!(
             "The host of a template cannot be one by which the admin API is reached: {host}. Choose a host for tags alone."
-        )));
+        ));
     }
     Ok(template)
 }

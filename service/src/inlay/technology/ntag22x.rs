@@ -14,16 +14,24 @@ use crate::inlay::template::{Field, Filled};
 /// The weakness of the chips, for screens that offer them.
 pub const KNOWN_WEAKNESS: &str = "The key of an NTAG 223 or 224 DNA can be recovered from the chip unless its key pages are locked (IACR ePrint 2026/100).";
 
+/// What a chip writes in place of `{tamper}` if `StatusDetect` is switched off.
+pub const SWITCHED_OFF: &str = "0000000000";
+
 /// Checks a code with an inlay's SUNCMAC key.
 pub fn check(code: &Filled, uid: Uid, key: &AesKey) -> Assessment {
     let input = mac_input(code);
     let mac = |input: &[u8]| sdmmac(key, input);
-    direct_mac::assess(code, uid, input.as_deref(), mac, |text| {
-        match *text.as_bytes() {
-            [stored, current, ..] => Tamper::from_letters(stored, current),
-            _ => Tamper::Unknown,
-        }
-    })
+    direct_mac::assess(code, uid, input.as_deref(), mac, state)
+}
+
+/// The state that `StatusDetect` writes: stored, current, then a measurement. A chip whose
+/// feature is switched off writes zeros, and its MAC covers them (a real chip of AN12998).
+fn state(text: &str) -> Tamper {
+    match *text.as_bytes() {
+        _ if text == SWITCHED_OFF => Tamper::Off,
+        [stored, current, ..] => Tamper::from_letters(stored, current),
+        _ => Tamper::Unknown,
+    }
 }
 
 /// The SUNCMAC of a code, as the chip makes it.

@@ -1,6 +1,9 @@
-//! Why a template is refused, in sentences for the person who wrote it.
+//! Why a template is refused, in sentences for the person who wrote it, and at which of its members.
+
+use std::borrow::Cow;
 
 use super::Field;
+use crate::field_error::OfField;
 
 /// A template that is refused. Places are characters of the template, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -153,12 +156,10 @@ pub enum TemplateError {
         run: String,
     },
     /// The MAC's input would begin at a placeholder that is not there, or behind its end.
-    #[error(
-        "mac_from: the MAC's input begins at or before {{mac}}, at a placeholder of the template."
-    )]
+    #[error("The MAC's input begins at or before {{mac}}, at a placeholder of the template.")]
     MacStart,
     /// `mac_from` if the input is fixed by the chip.
-    #[error("mac_from: {technology} has a fixed MAC input; leave it at \"none\".")]
+    #[error("{technology} has a fixed MAC input; leave it at \"none\".")]
     MacStartFixed {
         /// The technology's word.
         technology: &'static str,
@@ -180,21 +181,21 @@ pub enum TemplateError {
         at: usize,
     },
     /// `enc_length` is missing, superfluous, or no multiple of 32.
-    #[error("enc_length: the characters of {{enc}}, a multiple of 32; absent without {{enc}}.")]
+    #[error("{{enc}} has a number of characters, a multiple of 32; without {{enc}} there is none.")]
     EncLength,
     /// `tamper_at` is outside of the file data.
     #[error(
-        "tamper_at: the first of two bytes inside the decrypted file data (half of enc_length), with technology \"ntag424dna_tt\" and without {{tamper}}."
+        "The tamper pair stands in two bytes inside the decrypted file data (half of enc_length), with technology \"ntag424dna_tt\" and without {{tamper}}."
     )]
     TamperAt,
     /// LRP for a chip that does not have it.
-    #[error("mode: {technology} has no LRP.")]
+    #[error("{technology} has no LRP.")]
     Mode {
         /// The technology's word.
         technology: &'static str,
     },
     /// The prefix is not one, or the URL does not begin with it.
-    #[error("ndef_prefix: a code from 0 to 4 whose text the template begins with.")]
+    #[error("The NDEF prefix is a code from 0 to 4 whose text the template begins with.")]
     Prefix,
     /// The chip's file has no room for it.
     #[error("The URL needs {length} bytes in the chip's NDEF record; {max} fit.")]
@@ -204,4 +205,18 @@ pub enum TemplateError {
         /// What there is.
         max: usize,
     },
+}
+
+impl OfField for TemplateError {
+    fn field(&self) -> Option<Cow<'static, str>> {
+        let member = match self {
+            Self::MacStart | Self::MacStartFixed { .. } => "mac_from",
+            Self::EncLength => "enc_length",
+            Self::TamperAt => "tamper_at",
+            Self::Mode { .. } => "mode",
+            Self::Prefix => "ndef_prefix",
+            _ => "template",
+        };
+        Some(member.into())
+    }
 }

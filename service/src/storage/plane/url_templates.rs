@@ -5,7 +5,6 @@ use async_trait::async_trait;
 use super::audit::shown;
 use super::{Database, Query, Transaction};
 use crate::audit::Note;
-use crate::clock::Timestamp;
 use crate::id::{MasterKeyId, UrlTemplateId};
 use crate::inlay::key::KeyFingerprint;
 use crate::inlay::template::{Template, TemplateSettings};
@@ -57,21 +56,6 @@ impl<D: Database> UrlTemplates for D {
     ) -> Result<Option<UrlTemplate>, StorageError> {
         self.change("edit_url_template", (id, edit), |tx, (id, edit)| {
             Box::pin(self::edit(tx, *id, edit))
-        })
-        .await
-    }
-
-    async fn note_template_tap(
-        &self,
-        id: UrlTemplateId,
-        at: Timestamp,
-    ) -> Result<(), StorageError> {
-        self.change("note_template_tap", (id, at), |tx, (id, at)| {
-            Box::pin(async move {
-                let sql = "UPDATE url_templates SET first_tap_at = ?2
-                     WHERE id = ?1 AND first_tap_at IS NULL";
-                tx.execute(sql, &values![*id, *at]).await.map(drop)
-            })
         })
         .await
     }

@@ -6,7 +6,7 @@ mod lock;
 
 use super::super::apdu::Recorder;
 use super::super::card::Fault;
-use super::{Chip, Codes, Contents, Lock, MESSAGE_MAX, Message};
+use super::{Chip, Codes, Contents, Lock, MESSAGE_MAX, Message, Original};
 use lock::Head;
 
 /// The beginning of a storage card's answer to reset (PC/SC part 3, section
@@ -39,6 +39,8 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
             message: Message::Protected,
             codes: Codes::Off,
             uid: None,
+            // No reader has a common command that passes READ_SIG on.
+            original: Original::Unknown,
         }));
     };
     let [
@@ -73,6 +75,7 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
             message: Message::Unformatted,
             codes: Codes::Off,
             uid,
+            original: Original::Unknown,
         }));
     }
     let chip = match size {
@@ -91,6 +94,7 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
         message,
         codes: Codes::Off,
         uid,
+        original: Original::Unknown,
     }))
 }
 

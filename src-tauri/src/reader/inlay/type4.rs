@@ -4,7 +4,7 @@
 use super::super::apdu::Recorder;
 use super::super::card::Fault;
 use super::settings::FileSettings;
-use super::{Chip, Codes, Contents, Lock, MESSAGE_MAX, Message};
+use super::{Chip, Codes, Contents, Lock, MESSAGE_MAX, Message, Original};
 
 const SELECT_APPLICATION: [u8; 13] = [
     0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00,
@@ -13,6 +13,8 @@ const GET_VERSION: [u8; 5] = [0x90, 0x60, 0x00, 0x00, 0x00];
 const MORE: [u8; 5] = [0x90, 0xAF, 0x00, 0x00, 0x00];
 /// The settings of file 2, which holds the message.
 const GET_FILE_SETTINGS: [u8; 7] = [0x90, 0xF5, 0x00, 0x00, 0x01, 0x02, 0x00];
+/// `Read_Sig`: its answer ends in `9190`.
+const READ_SIGNATURE: [u8; 7] = [0x90, 0x3C, 0x00, 0x00, 0x01, 0x00, 0x00];
 const CAPABILITY_CONTAINER: [u8; 2] = [0xE1, 0x03];
 /// The part of the capability container that every version has.
 const CONTAINER_LENGTH: u8 = 15;
@@ -38,10 +40,10 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
         return Ok(None);
     }
     let (chip, uid) = chip(card)?;
-    let settings = if chip == Chip::Ntag424Dna {
-        settings(card)?
+    let (settings, original) = if chip == Chip::Ntag424Dna {
+        (settings(card)?, original(card, uid)?)
     } else {
-        None
+        (None, Original::Unknown)
     };
     // The capability container does not follow the settings by itself.
     let lock = settings.as_ref().map(FileSettings::lock);
@@ -59,6 +61,7 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
                 message,
                 codes: codes(&[]),
                 uid,
+                original,
             }));
         }
     };
@@ -75,6 +78,7 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
         message,
         codes: codes(&file),
         uid,
+        original,
     }))
 }
 
@@ -102,6 +106,13 @@ fn chip(card: &mut Recorder<'_>) -> Result<(Chip, Option<[u8; 7]>), Fault> {
     let uid = last.first_chunk().copied().filter(|uid| *uid != [0; 7]);
     // The last part has UID, batch and date: 14 bytes.
     Ok((chip, uid.filter(|_| last.len() >= 14)))
+}
+
+/// Whether the chip's maker signed its UID. A chip with random UIDs tells it in a session alone.
+fn original(card: &mut Recorder<'_>, uid: Option<[u8; 7]>) -> Result<Original, Fault> {
+    let answer = card.send("Ask for the maker's signature", &READ_SIGNATURE)?;
+    let signature = (answer.status == 0x9190).then_some(&*answer.data);
+    Ok(Original::of(uid, signature))
 }
 
 fn settings(card: &mut Recorder<'_>) -> Result<Option<FileSettings>, Fault> {

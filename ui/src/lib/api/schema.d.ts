@@ -3219,9 +3219,14 @@ export interface components {
         ImageType: "image/png" | "image/jpeg" | "image/webp" | "image/gif";
         /** @description A column of another service. */
         ImportColumn: {
+            /** @description Whether that is a guess: no public document of the service has these titles. */
+            guessed?: boolean;
             /** @description The column of Tapdesk's tables. */
             ours: string;
-            /** @description Its titles, any of which the table can have. */
+            /**
+             * @description Its titles, any of which the table can have. Case makes no difference, nor do blanks,
+             *     hyphens and underscores between words.
+             */
             theirs: string[];
         };
         /** @description The tag of a row. In a dry run it has no id and no generated slug. */
@@ -3239,7 +3244,7 @@ export interface components {
         ImportPreset: {
             /** @description Which of its tables this is. */
             about: string;
-            /** @description Its columns, in any case. */
+            /** @description Its columns. */
             columns: components["schemas"]["ImportColumn"][];
             /** @description Columns that every row gets. */
             fixed?: {
@@ -3249,6 +3254,8 @@ export interface components {
             name: string;
             /** @description What happens to other columns. Those of Tapdesk's own tables are always taken. */
             others: components["schemas"]["OtherColumns"];
+            /** @description The public document that names its columns, if there is one. */
+            source?: string | null;
             /** @description The service's name. */
             title: string;
         };
@@ -4969,6 +4976,7 @@ export interface components {
             id: components["schemas"]["TagId"];
             last_scan_at?: components["schemas"]["Timestamp"] | null;
             opened_at?: components["schemas"]["Timestamp"] | null;
+            opened_by?: components["schemas"]["InteractionId"] | null;
             /**
              * Format: int64
              * @description How many taps were recorded.

@@ -19,6 +19,7 @@ export type Encoding = Answer<schema.Encoding>;
 export type EncodingRun = Answer<schema.EncodingRun>;
 export type EncodingRunRow = Answer<schema.EncodingRunRow>;
 export type WholeEncodingRun = Answer<schema.WholeEncodingRun>;
+export type ImportPreset = Answer<schema.ImportPreset>;
 export type MasterKey = Answer<schema.MasterKey>;
 export type Experience = Answer<schema.Experience>;
 export type UrlTemplate = Answer<schema.UrlTemplate>;

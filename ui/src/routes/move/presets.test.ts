@@ -1,23 +1,29 @@
 import { describe, expect, it } from "vitest";
+import type { ImportPreset } from "../../lib/api/types";
+// What the service answers at /tags/import/presets.
+import data from "../../../../service/data/import-presets.json";
 import { parseCsv } from "../tags/csv";
-import { completed, mappingOf, presets } from "./presets";
+import { completed, guessed, mappingOf } from "./presets";
 
-const preset = (key: string) => presets.find((one) => one.key === key)!;
+const presets = data as unknown as ImportPreset[];
+const preset = (name: string) => presets.find((one) => one.name === name)!;
 const common = { template: "Bottles 2024", technology: "ntag424dna", mode: "aes", master_key_id: "" };
 
 describe("columns of another service", () => {
   it("of boltcard are its keys by their slots, and the replay state", () => {
-    const table = parseCsv("card_name,uid,k0_auth_key,k1_decrypt_key,k2_cmac_key,last_counter_value\nAnna,04DE5F1EACC040,00,11,22,61\n");
+    const table = parseCsv("Card name,uid,k0_auth_key,k1,k2_cmac_key,LAST-COUNTER value\nAnna,04DE5F1EACC040,00,11,22,61\n");
     expect(mappingOf(table, preset("boltcard"))).toEqual(["name", "uid", "", "meta_key", "file_key", "last_counter"]);
+    expect(guessed(table, preset("boltcard"))).toEqual([]);
   });
 
-  it("that mean the same are taken once", () => {
-    const table = parseCsv("UID;Tag UID;Batch;Scan count\n04DE5F1EACC040;04DE5F1EACC040;A;9\n");
-    expect(mappingOf(table, preset("ixkio"))).toEqual(["uid", "", "attribute:batch", ""]);
+  it("that mean the same are taken once, and what no document states is a guess", () => {
+    const table = parseCsv("UID;Tag UID;Batch;Scan count;STATUS;title\n04DE5F1EACC040;04DE5F1EACC040;A;9;On;x\n");
+    expect(mappingOf(table, preset("ixkio"))).toEqual(["uid", "", "attribute:batch", "", "", "title"]);
+    expect(guessed(table, preset("ixkio"))).toEqual(["Tag UID", "Batch"]);
   });
 
   it("are guessed if no service is named", () => {
-    expect(mappingOf(parseCsv("Label,UID,colour\n"), preset("csv"))).toEqual(["name", "uid", ""]);
+    expect(mappingOf(parseCsv("Label,UID,colour,Chip type\n"), preset("csv"))).toEqual(["name", "uid", "", "technology"]);
   });
 });
 

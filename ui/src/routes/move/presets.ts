@@ -1,44 +1,28 @@
-// What the columns of other services' exports mean. What a preset does not know is guessed
-// as for any file, and can be changed.
+// What the columns of other services' exports mean here: the service says it, and it can be
+// changed column by column.
 
-import { guess, type Table } from "../tags/csv";
+import type { ImportPreset } from "../../lib/api/types";
+import { columns, guess, type Table } from "../tags/csv";
 
-export interface Preset {
-  key: string;
-  name: string;
-  /** Meanings of columns, by their names in lower case with underscores. */
-  columns: Record<string, string>;
-}
-
-export const presets: Preset[] = [
-  { key: "csv", name: "Any CSV file", columns: {} },
-  {
-    key: "ixkio",
-    name: "ixkio",
-    columns: { tag_uid: "uid", uid: "uid", tag_id: "name", xuid: "attribute:xuid", batch: "attribute:batch", batch_code: "attribute:batch", counter: "last_counter", scan_count: "", key: "file_key", sdm_file_key: "file_key", sdm_meta_key: "meta_key" },
-  },
-  {
-    key: "gototags",
-    name: "GoToTags",
-    columns: { uid: "uid", chip_uid: "uid", tag_name: "name", title: "title", id: "attribute:gototags_id", nfc_counter: "last_counter", read_counter: "last_counter", chip_type: "", url: "", encoded_data: "" },
-  },
-  {
-    key: "boltcard",
-    name: "boltcard",
-    columns: { card_name: "name", uid: "uid", k1: "meta_key", k1_decrypt_key: "meta_key", k2: "file_key", k2_cmac_key: "file_key", k0: "", k0_auth_key: "", k3: "", k4: "", last_counter_value: "last_counter", counter: "last_counter", card_id: "attribute:card_id" },
-  },
-];
+const plain = (title: string) => title.trim().toLowerCase().split(/[\s_-]+/).join(" ");
 
 /** The meaning of each column. One of ours has one column, the first that seems to be it. */
-export function mappingOf(table: Table, preset: Preset): string[] {
+export function mappingOf(table: Table, preset: ImportPreset): string[] {
   const taken = new Set<string>();
   return table.header.map((name) => {
-    const plain = name.trim().toLowerCase().replaceAll(/[\s-]+/g, "_");
-    const meaning = preset.columns[plain] ?? guess(name);
+    const known = preset.columns.find(({ theirs }) => theirs.some((title) => plain(title) === plain(name)));
+    const ours = columns.find((column) => column === name);
+    const meaning = known?.ours ?? (preset.others === "ignore" ? (ours ?? "") : guess(name));
     if (meaning === "" || taken.has(meaning)) return "";
     taken.add(meaning);
     return meaning;
   });
+}
+
+/** The columns of a file whose meaning no document of the other service states. */
+export function guessed(table: Table, preset: ImportPreset): string[] {
+  const isGuess = (name: string) => preset.columns.some((known) => known.guessed && known.theirs.some((title) => plain(title) === plain(name)));
+  return table.header.filter(isGuess);
 }
 
 /** What all inlays of a file have in common, where the file does not say it. */

@@ -1,4 +1,9 @@
-// How the host of a URL template is brought to the service, for the programs that do it.
+// How the host of a URL template is brought to the service, for the programs that do it: the
+// examples of service/deploy, which the service's tests run.
+
+import caddy from "../../../../service/deploy/template-hosts/Caddyfile?raw";
+import haproxy from "../../../../service/deploy/template-hosts/haproxy.cfg?raw";
+import nginx from "../../../../service/deploy/template-hosts/nginx.conf?raw";
 
 export interface Way {
   key: string;
@@ -9,26 +14,19 @@ export interface Way {
 }
 
 /** Examples for `host`, whose requests go to the service at `service` ("127.0.0.1:8787"). */
-export const ways = (host: string, service: string): Way[] => [
-  {
-    key: "caddy",
-    name: "Caddy",
-    file: "Caddyfile",
-    text: `${host} {\n\treverse_proxy ${service}\n}\n`,
-  },
-  {
-    key: "nginx",
-    name: "nginx",
-    file: `/etc/nginx/sites-enabled/${host}`,
-    text: `server {\n    listen 443 ssl;\n    server_name ${host};\n    ssl_certificate     /etc/letsencrypt/live/${host}/fullchain.pem;\n    ssl_certificate_key /etc/letsencrypt/live/${host}/privkey.pem;\n\n    location / {\n        proxy_pass http://${service};\n        proxy_set_header Host $host;\n        proxy_set_header X-Forwarded-For $remote_addr;\n        proxy_set_header X-Forwarded-Proto https;\n    }\n}\n`,
-  },
-  {
-    key: "haproxy",
-    name: "HAProxy",
-    file: "haproxy.cfg",
-    text: `frontend https\n    bind :443 ssl crt /etc/haproxy/certs/\n    http-request set-header X-Forwarded-Proto https\n    option forwardfor\n    use_backend tapdesk if { req.hdr(host) -i ${host} }\n\nbackend tapdesk\n    server tapdesk ${service}\n`,
-  },
-];
+export function ways(host: string, service: string): Way[] {
+  // A certificate of a wildcard is in a file without one in its name.
+  const of = (example: string) =>
+    example
+      .replaceAll(/\/(?<name>tags\.example\.com)\.(?<kind>pem|key)/g, `/${host.replace("*.", "")}.$<kind>`)
+      .replaceAll("tags.example.com", host)
+      .replaceAll("127.0.0.1:8787", service);
+  return [
+    { key: "caddy", name: "Caddy", file: "Caddyfile", text: of(caddy) },
+    { key: "nginx", name: "nginx", file: "/etc/nginx/nginx.conf", text: of(nginx) },
+    { key: "haproxy", name: "HAProxy", file: "/etc/haproxy/haproxy.cfg", text: of(haproxy) },
+  ];
+}
 
 /** The path of a template's URLs as a pattern of nginx for a redirect. */
 export const redirect = (host: string, path: string): string => `location ${path} {\n    return 307 https://${host}$request_uri;\n}\n`;

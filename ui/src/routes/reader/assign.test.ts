@@ -24,6 +24,7 @@ const reading = (more: object = {}) =>
   ({
     uid: "04DE5F1EACC040",
     random_uid: false,
+    original: "unknown",
     chip: "ntag424dna",
     codes: { kind: "off" },
     url: "https://tags.example/t/bottle-41",

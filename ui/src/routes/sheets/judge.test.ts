@@ -25,6 +25,7 @@ const reading = {
   insertion: 1,
   uid: "04DE5F1EACC040",
   random_uid: false,
+  original: "unknown",
   chip: "ntag424dna",
   codes: { kind: "on" },
   lock: "key",

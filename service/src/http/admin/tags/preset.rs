@@ -30,7 +30,10 @@ pub(crate) struct Preset {
     title: String,
     /// Which of its tables this is.
     about: String,
-    /// Its columns, in any case.
+    /// The public document that names its columns, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
+    /// Its columns.
     columns: Vec<Known>,
     /// Columns that every row gets.
     #[serde(default)]
@@ -44,10 +47,14 @@ pub(crate) struct Preset {
 #[serde(deny_unknown_fields)]
 #[schema(as = ImportColumn)]
 struct Known {
-    /// Its titles, any of which the table can have.
+    /// Its titles, any of which the table can have. Case makes no difference, nor do blanks,
+    /// hyphens and underscores between words.
     theirs: Vec<String>,
     /// The column of Tapdesk's tables.
     ours: String,
+    /// Whether that is a guess: no public document of the service has these titles.
+    #[serde(default)]
+    guessed: bool,
 }
 
 /// What happens to a column that nobody knows.
@@ -173,7 +180,7 @@ impl Preset {
         let mut columns: Vec<(String, Origin)> = Vec::new();
         for (index, title) in header.iter().enumerate() {
             let title = title.trim_start_matches('\u{feff}').trim();
-            let is_theirs = |theirs: &String| theirs.eq_ignore_ascii_case(title);
+            let is_theirs = |theirs: &String| plain(theirs).eq(plain(title));
             let known = self.columns.iter();
             let known = known
                 .filter(|known| known.theirs.iter().any(is_theirs))
@@ -236,6 +243,14 @@ impl Preset {
     }
 }
 
+/// A title as it is compared.
+fn plain(title: &str) -> impl Iterator<Item = String> {
+    let words = title.split(|c: char| c.is_whitespace() || matches!(c, '-' | '_'));
+    words
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,6 +272,26 @@ mod tests {
     }
 
     #[test]
+    fn what_no_document_states_is_marked_as_a_guess() {
+        for preset in PRESETS.iter().filter(|preset| preset.source.is_none()) {
+            let guessed = preset.columns.iter().all(|known| known.guessed);
+            assert!(guessed || preset.name == "csv", "{}", preset.name);
+        }
+    }
+
+    #[test]
+    fn no_title_of_a_preset_means_two_things() {
+        for preset in PRESETS.iter() {
+            let mut seen: Vec<Vec<String>> = Vec::new();
+            for title in preset.columns.iter().flat_map(|known| &known.theirs) {
+                let title: Vec<_> = plain(title).collect();
+                assert!(!seen.contains(&title), "{}: {title:?}", preset.name);
+                seen.push(title);
+            }
+        }
+    }
+
+    #[test]
     fn columns_of_ixkio() {
         let file = "XUID,UID,CUID,TAGNAME,NFTCHAIN\r\nGTS5ch6k,04:AA:BB:CC:11:22:33,12345,,x\r\nh7dvbz6k,,,My Tag,\r\n";
         let of_inlays = vec![
@@ -273,7 +308,7 @@ mod tests {
 
     #[test]
     fn columns_of_boltcard() {
-        let file = "card_name;uid;k1;k2_cmac_key;last_counter_value;pin\nOne;04AABBCC112233;00;11;7;1234\n";
+        let file = "Card name;uid;k1;k2_cmac_key;LAST-COUNTER value;pin\nOne;04AABBCC112233;00;11;7;1234\n";
         assert_eq!(
             translated("boltcard", file, &Vec::new()).unwrap(),
             "name,uid,meta_key,file_key,last_counter,technology\n\

@@ -82,7 +82,8 @@ pub(crate) async fn create(
             enc_length: new.enc_length,
             tamper_at: new.tamper_at,
         },
-    )?;
+    )
+    .map_err(ApiError::Invalid)?;
     let keys = SharedKeys {
         meta_keys: new.meta_keys,
         master_key_ids: new.master_key_ids,

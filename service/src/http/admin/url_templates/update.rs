@@ -82,7 +82,7 @@ pub(crate) async fn update(
         let template = if settings == *before.fields.settings() {
             before.fields.template.clone()
         } else {
-            super::checked(&of_state, settings).map_err(|why| why.detail())?
+            super::checked(&of_state, settings)?
         };
         Ok(UrlTemplateFields {
             name: name.clone().unwrap_or_else(|| before.fields.name.clone()),

@@ -66,6 +66,7 @@ pub(in crate::storage) fn configured(row: &mut Row) -> Result<Tag, StorageError>
         scan_count: 0,
         last_scan_at: None,
         opened_at: None,
+        opened_by: None,
         created_at,
         updated_at,
     })
@@ -126,7 +127,8 @@ pub(super) async fn stored(
             &wanted,
         ),
         (
-            "SELECT tag_id, at FROM opened_tags WHERE tag_id IN ids(?1)",
+            "SELECT o.tag_id, o.at, i.id FROM opened_tags o LEFT JOIN interactions i ON i.id = o.interaction_id
+             WHERE o.tag_id IN ids(?1)",
             &wanted,
         ),
     ];
@@ -155,6 +157,7 @@ pub(super) async fn stored(
         let tag: TagId = row.take()?;
         if let Some((tag, _)) = tags.get_mut(&tag) {
             tag.opened_at = row.take()?;
+            tag.opened_by = row.take()?;
         }
     }
     Ok(ids.iter().filter_map(|id| tags.remove(id)).collect())

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
 use crate::id::InteractionId;
 use crate::inlay::Uid;
@@ -105,6 +106,8 @@ struct Columns<'a> {
     offsets: Vec<i64>,
     tampers: Vec<Option<&'static str>>,
     file_data: Vec<Option<&'a [u8]>>,
+    /// Of taps that are the first at a URL template's address, as far as is known.
+    first_at_template: Vec<Option<i64>>,
 }
 
 impl<'a> Columns<'a> {
@@ -163,6 +166,7 @@ impl<'a> Columns<'a> {
             offsets: column(taps, |tap| tap.time_offset),
             tampers: column(taps, |tap| tap.tamper.map(Tamper::as_str)),
             file_data: column(taps, |tap| tap.file_data.as_deref()),
+            first_at_template: column(taps, |tap| tap.first_at_template.map(|id| id.0)),
         }
     }
 
@@ -172,7 +176,7 @@ impl<'a> Columns<'a> {
         again: bool,
         writer: i16,
     ) -> Result<Vec<Row>, StorageError> {
-        let parameters: Parameters<'_> = &[
+        let taps: Parameters<'_> = &[
             &again,
             &writer,
             &self.ids,
@@ -196,9 +200,32 @@ impl<'a> Columns<'a> {
             &self.tampers,
             &self.file_data,
         ];
-        session.rows(RECORD, parameters).await
+        if self.first_at_template.iter().all(Option::is_none) {
+            return session.rows(RECORD, taps).await;
+        }
+        let mut first: Vec<&(dyn ToSql + Sync)> = taps.to_vec();
+        first.push(&self.first_at_template);
+        session.rows(RECORD_FIRST, &first).await
     }
 }
+
+/// The same, if some are the first at a URL template's address: that is noted in one commit with
+/// them.
+const RECORD_FIRST: &str = "WITH tap AS MATERIALIZED (
+        SELECT * FROM record_taps($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
+        $14, $15, $16, $17, $18, $19, $20, $21, $22)
+    ), first AS (
+        SELECT template, min(recorded_at) AS at
+        FROM unnest($3::BIGINT[], $23::BIGINT[]) AS t (interaction, template) JOIN tap USING (interaction)
+        WHERE template IS NOT NULL GROUP BY template
+    ), untapped AS MATERIALIZED (
+        SELECT id, first.at FROM url_templates JOIN first ON id = template
+        WHERE first_tap_at IS NULL ORDER BY id FOR NO KEY UPDATE OF url_templates
+    ), noted AS (
+        UPDATE url_templates SET first_tap_at = untapped.at FROM untapped
+        WHERE url_templates.id = untapped.id
+    )
+    SELECT * FROM tap";
 
 const RECORD: &str = "SELECT * FROM record_taps($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
     $14, $15, $16, $17, $18, $19, $20, $21, $22)";

@@ -54,6 +54,13 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
             )?
             .execute((tag.0, at.millis(), id.0))?;
     }
+    if let Some(template) = tap.first_at_template {
+        connection
+            .prepare_cached(
+                "UPDATE url_templates SET first_tap_at = ?2 WHERE id = ?1 AND first_tap_at IS NULL",
+            )?
+            .execute((template.0, at.millis()))?;
+    }
     write.tell(Event::Interaction {
         interaction_id: id,
         tag_id: tap.tag_id,

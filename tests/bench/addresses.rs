@@ -1,0 +1,240 @@
+//! Tags that are found at URL templates: by a slug, by the UID in clear, by PICC data that one of
+//! the template's shared meta keys opens. A million inlays share the address. Each way takes turns
+//! with the slug.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use tapdesk_service::entropy::{OsEntropy, SeededEntropy, bytes};
+use tapdesk_service::inlay::Technology;
+use tapdesk_service::inlay::check::Read;
+use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys};
+use tapdesk_service::inlay::technology::Mode;
+use tapdesk_service::inlay::template::{Template, TemplateSettings};
+use tapdesk_service::inventory::{SharedKey, SharedKeySource, UrlTemplateFields};
+
+use crate::fixture::{FILE_KEY, Fixture, slug, uid};
+use crate::load::{self, Case, Supply};
+use crate::server::Server;
+use crate::visitors::{Visitors, request};
+use crate::{CONNECTIONS, ROUNDS};
+
+/// Inlays behind the address.
+const TAGS: u32 = 1_000_000;
+/// The variable that names another number of them, to try the benchmark.
+const FEWER: &str = "TAPDESK_BENCH_TAGS";
+/// How long a turn lasts.
+const TURN: Duration = Duration::from_millis(1_500);
+/// Taps prepared for each connection and turn. Making one in LRP mode takes some 0.1 ms.
+const TAPS: usize = 700;
+const HOST: &str = "tags.example";
+/// The meta key of all inlays.
+const META_KEY: [u8; 16] = [0xa5; 16];
+
+/// How a tag is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Slug,
+    Uid,
+    /// By PICC data in AES mode and so many shared keys, the last of which fits.
+    Picc(u8),
+    /// The same in LRP mode.
+    Lrp(u8),
+    /// By PICC data of other keys, that is by nothing, with so many shared keys.
+    Nothing(u8),
+}
+
+/// All of them, the slug first.
+const WAYS: [Way; 7] = [
+    Way::Slug,
+    Way::Uid,
+    Way::Picc(1),
+    Way::Picc(64),
+    Way::Nothing(64),
+    Way::Lrp(1),
+    Way::Lrp(4),
+];
+
+/// What one way costs, and what the slug does beside it.
+pub(crate) struct Found {
+    pub(crate) way: Way,
+    pub(crate) rounds: Vec<Beside>,
+}
+
+/// A turn of a way, and the slug's before it.
+#[derive(Clone, Copy)]
+pub(crate) struct Beside {
+    pub(crate) ours: Turn,
+    pub(crate) slug: Turn,
+}
+
+/// One turn.
+#[derive(Clone, Copy)]
+pub(crate) struct Turn {
+    /// Answers a second.
+    pub(crate) rate: f64,
+    pub(crate) p50: Duration,
+    pub(crate) p99: Duration,
+    /// The server's processor time for one answer.
+    pub(crate) cpu: Duration,
+}
+
+impl Way {
+    /// As the table names it.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Slug => "by its slug".to_owned(),
+            Self::Uid => "by the UID in clear".to_owned(),
+            Self::Picc(keys) => format!("by PICC data, {keys} AES keys"),
+            Self::Lrp(keys) => format!("by PICC data, {keys} LRP keys"),
+            Self::Nothing(keys) => format!("nobody: PICC data of other keys, {keys} AES keys"),
+        }
+    }
+
+    fn case(self) -> Case {
+        match self {
+            Self::Nothing(_) => Case::Nobody,
+            _ => Case::Tap,
+        }
+    }
+
+    fn keys(self) -> u8 {
+        match self {
+            Self::Slug | Self::Uid => 0,
+            Self::Picc(keys) | Self::Lrp(keys) | Self::Nothing(keys) => keys,
+        }
+    }
+
+    fn template(self) -> Result<Template> {
+        let text = match self {
+            Self::Slug => "https://tags.example/{slug}?picc_data={picc}&cmac={mac}",
+            Self::Uid => "https://tags.example/v?uid={uid}&ctr={counter}&cmac={mac}",
+            _ => "https://tags.example/v?picc_data={picc}&cmac={mac}",
+        };
+        let mut settings = TemplateSettings::new(text, Technology::Ntag424Dna);
+        if matches!(self, Self::Lrp(_)) {
+            settings.mode = Mode::Lrp;
+        }
+        Ok(Template::new(settings)?)
+    }
+}
+
+/// A server whose tags are found one way, and those who tap them.
+struct Seat {
+    way: Way,
+    template: Template,
+    server: Server,
+    visitors: Visitors,
+    /// Random numbers of the chips.
+    random: SeededEntropy,
+    keys: InlayKeys,
+    /// Its database; deleted with it.
+    _fixture: Fixture,
+}
+
+/// Measures each way.
+pub(crate) async fn each() -> Result<Vec<Found>> {
+    let tags = match std::env::var(FEWER) {
+        Ok(fewer) => fewer.parse()?,
+        Err(_) => TAGS,
+    };
+    let tags = Fixture::sqlite(tags).await?;
+    let mut slug = Seat::new(Way::Slug, tags.copied()?).await?;
+    let mut found = Vec::new();
+    for way in WAYS {
+        eprintln!("{}", way.name());
+        // The slug beside itself says how far two turns differ by chance.
+        let mut seat = Seat::new(way, tags.copied()?).await?;
+        let mut rounds = Vec::new();
+        for round in 0..=ROUNDS {
+            let beside = Beside {
+                slug: slug.turn().await?,
+                ours: seat.turn().await?,
+            };
+            // The first one warms caches up.
+            if round > 0 {
+                rounds.push(beside);
+            }
+        }
+        found.push(Found { way, rounds });
+    }
+    Ok(found)
+}
+
+impl Seat {
+    async fn new(way: Way, fixture: Fixture) -> Result<Self> {
+        let template = way.template()?;
+        let keyring = fixture.keyring()?;
+        let others = (1..way.keys()).map(|other| [other; 16]);
+        let keys = others.chain((way.keys() > 0).then_some(META_KEY));
+        let keys = keys.map(|key| {
+            Ok(SharedKey {
+                fingerprint: AesKey::from_bytes(key).fingerprint(),
+                source: SharedKeySource::Own(keyring.wrap(&key, &OsEntropy)?),
+            })
+        });
+        let storage = fixture.open().await?;
+        let id = storage
+            .insert_url_template(UrlTemplateFields {
+                name: way.name(),
+                template: template.clone(),
+                keys: keys.collect::<Result<_>>()?,
+            })
+            .await?;
+        storage.close().await;
+        let wrapped = keyring.wrap(&META_KEY, &OsEntropy)?;
+        fixture.at_template(id, template.settings().mode, &wrapped)?;
+        let meta = match way {
+            Way::Nothing(_) => [0x77; 16],
+            _ => META_KEY,
+        };
+        Ok(Self {
+            way,
+            template,
+            server: Server::service(&fixture)?,
+            visitors: Visitors::of(&fixture, CONNECTIONS),
+            random: SeededEntropy::new(7),
+            keys: InlayKeys::Aes(Keys {
+                meta: Some(AesKey::from_bytes(meta)),
+                file: AesKey::from_bytes(FILE_KEY),
+            }),
+            _fixture: fixture,
+        })
+    }
+
+    async fn turn(&mut self) -> Result<Turn> {
+        let supplies = (0..CONNECTIONS).map(|connection| {
+            let taps = (0..TAPS).map(|_| self.tap(connection));
+            Supply::once(taps.collect())
+        });
+        let supplies = supplies.collect();
+        let before = self.server.cpu()?;
+        let load = load::run(&[self.server.address], self.way.case(), supplies, TURN).await?;
+        let cpu = self.server.cpu()?.saturating_sub(before);
+        Ok(Turn {
+            rate: load.rate(),
+            p50: load.percentile(50),
+            p99: load.percentile(99),
+            cpu: cpu.div_f64(load.answers()),
+        })
+    }
+
+    fn tap(&mut self, connection: u32) -> Vec<u8> {
+        let (id, counter) = self.visitors.tap(connection);
+        let read = Read {
+            uid: uid(id),
+            counter,
+            keys: &self.keys,
+            picc: None,
+            tamper: "",
+            file_data: &[],
+            random: bytes(&self.random),
+        };
+        let slug = slug(id);
+        let code = self.template.make_code(Some(&slug), &read);
+        let code = code.expect("the chip has keys of its kind");
+        let url = self.template.url(Some(&slug), &code);
+        let (_, path) = url.split_once(HOST).expect("the host is the template's");
+        request("GET", path, HOST, u64::from(id % 16), "")
+    }
+}
