@@ -326,7 +326,8 @@ impl<'a> Case<'a> {
             encoding.reason = Some(reason);
             encoding.seq = 1;
             encoding.progress = Some(Progress::default());
-        } else if self.roots.active().is_none() {
+        } else if self.roots.active().is_none() && encoding.form.as_ref().is_none_or(Form::has_keys)
+        {
             journal::make_root(service).await?;
             self.roots = journal::roots(service).await?;
         }
@@ -354,6 +355,8 @@ impl<'a> Case<'a> {
             });
             match verified.and_then(|verified| verified.generation) {
                 Some(generation) if bound == tag => form.finished = Some(generation),
+                // It has no keys: what is there already stays, and the rest is written.
+                None if bound == tag && verified.is_some() && !form.has_keys() => {}
                 _ if laid.options.replace => {}
                 _ => reason = Some(Reason::AlreadyEncoded),
             }
@@ -441,22 +444,19 @@ impl<'a> Case<'a> {
 
     /// The inlay of a chip whose tap was verified.
     fn inlay(&self, service: &Service, encoding: &Encoding) -> Result<Ending, EncodeError> {
-        let (Some(form), Some(outcome), Some(number), Target::Tag(tag)) = (
-            &encoding.form,
-            &encoding.outcome,
-            encoding.generation,
-            encoding.target,
-        ) else {
+        let (Some(form), Some(outcome), Target::Tag(tag)) =
+            (&encoding.form, &encoding.outcome, encoding.target)
+        else {
             return Ok(Ending::None);
         };
-        let plan = Plan::new(form).map_err(|_| EncodeError::Stale)?;
-        let of = Candidate::Recorded(number);
-        let key = |slot| self.journal.key(slot, of, &self.roots);
-        let (Some(meta), Some(file)) = (key(META_SLOT), key(FILE_SLOT)) else {
-            return Err(EncodeError::Stale);
+        let keys = if form.has_keys() {
+            let Some(number) = encoding.generation else {
+                return Ok(Ending::None);
+            };
+            Some(self.keys(service, form, number)?)
+        } else {
+            None
         };
-        let keys = plan.keys(meta, file);
-        let seal = |key| SealedKey::seal(key, &service.keyring, &*service.entropy);
         let fields = InlayFields {
             technology: form.template.technology,
             mode: form.template.mode,
@@ -464,10 +464,7 @@ impl<'a> Case<'a> {
             tag_id: Some(tag),
             mirror: form.mirror,
             mac_from: form.mac_from,
-            keys: Some(SealedKeys::Own {
-                meta: keys.meta.as_ref().map(seal).transpose()?,
-                file: seal(&keys.file)?,
-            }),
+            keys,
             // One that is blocked meanwhile stays so.
             blocked_at: None,
         };
@@ -477,5 +474,21 @@ impl<'a> Case<'a> {
             simulated: false,
             last_counter: outcome.counter,
         })))
+    }
+
+    /// The keys of a chip's codes, in a generation.
+    fn keys(&self, service: &Service, form: &Form, number: u8) -> Result<SealedKeys, EncodeError> {
+        let plan = Plan::new(form).map_err(|_| EncodeError::Stale)?;
+        let of = Candidate::Recorded(number);
+        let key = |slot| self.journal.key(slot, of, &self.roots);
+        let (Some(meta), Some(file)) = (key(META_SLOT), key(FILE_SLOT)) else {
+            return Err(EncodeError::Stale);
+        };
+        let keys = plan.keys(meta, file);
+        let seal = |key| SealedKey::seal(key, &service.keyring, &*service.entropy);
+        Ok(SealedKeys::Own {
+            meta: keys.meta.as_ref().map(seal).transpose()?,
+            file: seal(&keys.file)?,
+        })
     }
 }

@@ -16,7 +16,7 @@ use crate::http::admin::Requester;
 use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::id::{EncodingRunId, TagId, UrlTemplateId};
-use crate::inlay::{MacFrom, Mirror, Uid};
+use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::scope::Scope;
 use crate::service::Service;
 
@@ -45,6 +45,12 @@ pub(crate) struct NewEncoding {
     mirror: Option<Mirror>,
     /// Where the MAC's input begins in the canonical form; by default it is empty.
     mac_from: Option<MacFrom>,
+    /// The chip of the canonical form: `ntag213`, `ntag215` and `ntag216` get a static URL. By default
+    /// `ntag424dna`, or that of the URL template.
+    technology: Option<Technology>,
+    /// If true, an NTAG 213, 215 or 216 is locked against writing once its URL is proved, for ever.
+    #[serde(default)]
+    lock: bool,
     /// If true, its keys are random ones instead of derived from the encoding root. A backup that is
     /// older than the chip cannot open it then.
     #[serde(default)]
@@ -101,6 +107,8 @@ pub(crate) async fn start(
         url_template_id: body.url_template_id,
         mirror: body.mirror,
         mac_from: body.mac_from,
+        technology: body.technology,
+        lock: body.lock,
         own_keys: body.own_keys,
         replace: body.replace,
         additional: body.additional,
