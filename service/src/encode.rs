@@ -101,6 +101,27 @@ pub(crate) async fn is_finished(service: &Service, uid: Uid) -> Result<bool, Enc
     Ok(inlay.is_some_and(|inlay| inlay.fields.tag_id.is_some()))
 }
 
+/// Whether wiping a chip undoes what a run did: it is an inlay of a tag by this run, which is open,
+/// and nobody has tapped it since. So a token that only encodes takes back its own mistake, and
+/// nothing that is in use.
+pub(crate) async fn is_undo(
+    service: &Service,
+    run: EncodingRunId,
+    uid: Uid,
+) -> Result<bool, EncodeError> {
+    let found = service.storage.encoding_run(run).await?;
+    let found = found.ok_or(EncodeError::NotFound("encoding run"))?;
+    let state = service.storage.chip_state(uid).await?;
+    let (Some(finished), Some(inlay)) = (state.finished, state.inlay) else {
+        return Ok(false);
+    };
+    let of_run = finished.state == State::Verified && finished.run_id == Some(run);
+    let untouched = finished.outcome.is_some_and(|outcome| {
+        (outcome.inlay_id, outcome.counter) == (Some(inlay.id), inlay.last_counter)
+    });
+    Ok(of_run && untouched && !found.fields.closed)
+}
+
 /// A chip is laid down: its encoding begins, or goes on.
 pub(crate) async fn start(service: &Service, laid: &LaidDown) -> Result<Started, EncodeError> {
     for _ in 0..TRIES {

@@ -155,8 +155,6 @@ pub struct Encoding {
 pub struct Outcome {
     /// The inlay.
     pub inlay_id: Option<InlayId>,
-    /// The URL of the read that proved it.
-    pub url: String,
     /// The counter of that read.
     pub counter: u32,
 }

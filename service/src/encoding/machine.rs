@@ -19,6 +19,7 @@ mod pages;
 mod read_back;
 mod write;
 
+use super::plan::Proof;
 use super::progress::{Chip, PageStep, Phase};
 use super::turn::{Command, Step};
 use super::{
@@ -70,7 +71,7 @@ enum Next {
     /// The encoding is over.
     Rejected(Reason),
     /// It is done.
-    Verified(Outcome),
+    Verified(Proof),
     /// The chip is as it left the factory.
     Reset,
 }
@@ -210,6 +211,7 @@ impl Machine<'_> {
             chip,
             wrote: wrote || writes,
             rewrite,
+            url: None,
         };
         match next {
             Next::Send(phase, commands) => {
@@ -227,9 +229,11 @@ impl Machine<'_> {
                 encoding.state = State::Rejected;
                 encoding.reason = Some(reason);
             }
-            Next::Verified(outcome) => {
+            Next::Verified(Proof { url, counter }) => {
+                let inlay_id = None;
                 encoding.state = State::Verified;
-                encoding.outcome = Some(outcome);
+                encoding.outcome = Some(Outcome { inlay_id, counter });
+                progress.url = Some(url);
             }
             Next::Reset => encoding.state = State::Reset,
         }

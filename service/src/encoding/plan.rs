@@ -90,7 +90,7 @@ impl PlanError {
 }
 
 /// What a read of a finished chip proves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {
     /// The URL.
     pub url: String,

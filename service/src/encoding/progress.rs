@@ -4,8 +4,9 @@
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use super::Candidate;
+use super::plan::Proof;
 use super::turn::Command;
-use super::{Candidate, Outcome};
 use crate::inlay::ev2::{Handshake, Protection, Reply, Session};
 use crate::inlay::technology::Technology;
 
@@ -24,6 +25,9 @@ pub struct Progress {
     pub wrote: bool,
     /// The chip has the keys and does not do what it should: write it again.
     pub rewrite: bool,
+    /// The URL of the read that proved a finished encoding: spent, and at rest only here, wrapped.
+    #[serde(default)]
+    pub url: Option<String>,
 }
 
 /// What is known of a chip in this insertion.
@@ -106,8 +110,8 @@ pub enum PageStep {
     Locked {
         /// The chip.
         chip: Technology,
-        /// What the chip showed before.
-        outcome: Outcome,
+        /// The URL and the counter that the chip showed before.
+        proof: Proof,
     },
 }
 

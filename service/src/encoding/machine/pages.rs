@@ -3,9 +3,10 @@
 
 use super::{Machine, Next};
 use crate::encoding::pages::{DATA, NO_PASSWORD, PAGE, Pages};
+use crate::encoding::plan::Proof;
 use crate::encoding::progress::{PageStep, Phase};
 use crate::encoding::turn::Command;
-use crate::encoding::{Answers, Outcome, Reason};
+use crate::encoding::{Answers, Reason};
 use crate::inlay::Technology;
 use crate::inlay::ev2::{Status, answer};
 use crate::inlay::technology::ntag21x::{Memory, MirrorConfig, MirrorContent};
@@ -90,8 +91,8 @@ impl Machine<'_> {
                 Some(pages) => self.pages_written(&pages, compare, proof, answers),
                 None => Next::Rejected(Reason::NotEncodable),
             },
-            PageStep::Locked { chip, outcome } => match self.pages_of(chip) {
-                Some(pages) => self.pages_locked(&pages, outcome, answers),
+            PageStep::Locked { chip, proof } => match self.pages_of(chip) {
+                Some(pages) => self.pages_locked(&pages, proof, answers),
                 None => Next::Rejected(Reason::NotEncodable),
             },
         }
@@ -232,20 +233,15 @@ impl Machine<'_> {
         let Some(proof) = plan.prove_pages(&seen.data, self.encoding.uid) else {
             return Next::Again;
         };
-        let outcome = Outcome {
-            inlay_id: None,
-            url: proof.url,
-            counter: proof.counter,
-        };
-        Self::lock(pages, &seen, outcome)
+        Self::lock(pages, &seen, proof)
     }
 
     /// Locks it, if that was asked for: what phones respect first, the first pages last, for they
     /// lock the capability container, too.
-    fn lock(pages: &Pages, seen: &Seen, outcome: Outcome) -> Next {
+    fn lock(pages: &Pages, seen: &Seen, proof: Proof) -> Next {
         let locked = seen.locks(pages.memory);
         if !pages.lock || locked == [true; 3] {
-            return Next::Verified(outcome);
+            return Next::Verified(proof);
         }
         let [.., a, b, c, access] = seen.head;
         let [d, e, f] = pages.memory.all_locks;
@@ -266,10 +262,10 @@ impl Machine<'_> {
         let mut commands: Vec<_> = open.collect();
         commands.extend([read(0), read(pages.memory.locks)]);
         let chip = pages.technology;
-        Next::Send(Phase::Pages(PageStep::Locked { chip, outcome }), commands)
+        Next::Send(Phase::Pages(PageStep::Locked { chip, proof }), commands)
     }
 
-    fn pages_locked(&self, pages: &Pages, outcome: Outcome, answers: &Answers) -> Next {
+    fn pages_locked(&self, pages: &Pages, proof: Proof, answers: &Answers) -> Next {
         let mut last = answers.answers.iter().rev().map(|bytes| answer(&bytes.0));
         let (Some(Some((tail, Status::ISO_OK))), Some(Some((head, Status::ISO_OK)))) =
             (last.next(), last.next())
@@ -288,7 +284,7 @@ impl Machine<'_> {
             return Next::Rejected(Reason::UidMismatch);
         }
         if seen.locks(pages.memory) == [true; 3] {
-            Next::Verified(outcome)
+            Next::Verified(proof)
         } else {
             Next::Again
         }
