@@ -20,7 +20,7 @@ use crate::storage::StorageError;
 use crate::storage::postgres::PostgresEnd;
 use crate::storage::sqlite::SqliteEnd;
 use crate::storage::transfer::mark::{Mark, Progress};
-use crate::storage::transfer::schema::TABLES;
+use crate::storage::transfer::schema::{secrets, tables};
 use crate::storage::transfer::table::Table;
 use crate::storage::transfer::value::{Key, last_key, lines};
 use crate::storage::transfer::{End, EndError};
@@ -190,7 +190,7 @@ async fn at<'a, T>(
 
 /// The mark of the move, which is begun if it was not.
 async fn begun(source: &mut dyn End, destination: &mut dyn End) -> Result<Mark, MoveError> {
-    let secrets = &TABLES[0];
+    let secrets = secrets();
     let identity = at(source, secrets.name, |end| end.lines(secrets, None)).await?;
     let identity = base16ct::lower::encode_string(&Sha256::digest(identity));
     let last_interaction = at(source, "interactions", |end| end.last_interaction()).await?;
@@ -235,12 +235,12 @@ async fn copy(
     let Progress::Copying { table, mut after } = mark.progress.clone() else {
         return Ok(());
     };
-    let first = TABLES.iter().position(|known| known.name == table);
+    let first = tables().position(|known| known.name == table);
     let Some(first) = first else {
         return Err(MoveError::OtherMove(destination.name()));
     };
     let (mut total, mut done) = (0, 0);
-    for (place, table) in TABLES.iter().enumerate() {
+    for (place, table) in tables().enumerate() {
         let rows = at(source, table.name, |end| end.count(table)).await?;
         total += rows;
         done += match place.cmp(&first) {
@@ -250,7 +250,7 @@ async fn copy(
         };
     }
     observer.begin(Phase::Copying, total, done);
-    for table in &TABLES[first..] {
+    for table in tables().skip(first) {
         loop {
             let rows = at(source, table.name, |end| end.lines(table, after.as_ref())).await?;
             let Some(key) = last_key(&rows, table.key) else {
@@ -268,7 +268,7 @@ async fn copy(
         after = None;
     }
     let mut numbered = Vec::new();
-    for table in TABLES.iter().filter(|table| table.numbered) {
+    for table in tables().filter(|table| table.numbered) {
         let number = at(source, table.name, |end| end.numbered_to(table)).await?;
         numbered.extend(number.map(|number| (table, number)));
     }
@@ -285,11 +285,11 @@ async fn compare(
     observer: &mut dyn Observer,
 ) -> Result<u64, MoveError> {
     let mut total = 0;
-    for table in TABLES {
+    for table in tables() {
         total += at(source, table.name, |end| end.count(table)).await?;
     }
     observer.begin(Phase::Comparing, total, 0);
-    for table in TABLES {
+    for table in tables() {
         let there = content(source, table, |_| {}).await?;
         let here = content(destination, table, |rows| {
             observer.advance(table.name, rows);

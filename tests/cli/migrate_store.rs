@@ -11,14 +11,14 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 use tapdesk_service::clock::{Clock as _, SystemClock};
-use tapdesk_service::storage::transfer::schema::{LEFT_OUT_POSTGRES, LEFT_OUT_SQLITE, TABLES};
+use tapdesk_service::storage::transfer::schema::{LEFT_OUT_POSTGRES, LEFT_OUT_SQLITE, tables};
 use tapdesk_service::storage::transfer::table::Table;
 use tapdesk_tests::TestDatabase;
 use tapdesk_tests::length::length;
 use tokio::process::{Child, Command};
 
 use super::{BINARY, Ran, launch};
-use content::{assert_same, content, counts, fill, tables};
+use content::{assert_same, content, counts, fill, tables as tables_of};
 
 /// A move that was started.
 fn start(from: &str, to: &str) -> Child {
@@ -102,7 +102,7 @@ async fn a_move_that_is_killed_half_way_goes_on_and_what_comes_back_is_what_went
     let now = SystemClock::start().now().millis();
     fill(&launch.database(), tags, interactions, now);
     let before = counts(&launch.database());
-    for table in TABLES {
+    for table in tables() {
         assert!(before[table.name] > 0, "{} has no rows to move", table.name);
     }
     let from = sqlite(&launch.database());
@@ -130,7 +130,7 @@ async fn a_move_that_is_killed_half_way_goes_on_and_what_comes_back_is_what_went
         .sum();
     assert!(said.contains(&format!("Moved {moved} rows.")), "{said}");
     assert!(said.contains("--key-file"), "{said}");
-    for table in TABLES.iter().filter(|table| table.merged.is_none()) {
+    for table in tables().filter(|table| table.merged.is_none()) {
         let here = format!("SELECT count(*) FROM {}", table.name);
         let here: i64 = looking.query_one(&here, &[]).await.unwrap().get(0);
         let mark = i64::from(table.name == "settings");
@@ -322,7 +322,7 @@ async fn what_was_moved_is_marked_and_served_no_more() {
 type Schema = BTreeMap<String, Vec<String>>;
 
 fn described(named: impl Fn(&Table) -> Vec<&'static str>, left_out: &[&str]) -> Schema {
-    let tables = TABLES.iter().map(|table| (table.name, named(table)));
+    let tables = tables().map(|table| (table.name, named(table)));
     let mut schema: Schema = tables
         .map(|(table, mut columns)| {
             columns.sort_unstable();
@@ -343,7 +343,7 @@ async fn every_table_and_column_of_both_schemas_is_described() {
     let launch = made().await;
     let file = Connection::open(launch.database()).unwrap();
     let mut found = Schema::new();
-    for table in tables(&file) {
+    for table in tables_of(&file) {
         let columns = "SELECT name FROM pragma_table_info(?1) ORDER BY name";
         let mut columns = file.prepare(columns).unwrap();
         let columns = columns.query_map([&table], |row| row.get(0)).unwrap();
@@ -391,7 +391,7 @@ async fn every_table_and_column_of_both_schemas_is_described() {
          WHERE table_schema = 'public' AND is_identity = 'YES' ORDER BY 1";
     let identities = looking.query(identities, &[]).await.unwrap();
     let identities: Vec<String> = identities.iter().map(|row| row.get(0)).collect();
-    let mut numbered: Vec<_> = TABLES.iter().filter(|table| table.numbered).collect();
+    let mut numbered: Vec<_> = tables().filter(|table| table.numbered).collect();
     numbered.sort_unstable_by_key(|table| table.name);
     let numbered: Vec<_> = numbered.iter().map(|table| table.name).collect();
     assert_eq!(identities, numbered);

@@ -4,6 +4,8 @@
 //! What is looked for is found by looking at one interaction after the other,
 //! from the newest on, and each operation looks at a bounded number of them.
 
+pub(in crate::storage) mod row;
+
 use async_trait::async_trait;
 
 use super::StorageError;

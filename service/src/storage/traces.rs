@@ -1,7 +1,7 @@
 //! What each table keeps of visitors, and what erasing a tag's visitors does to it. A test
 //! compares the tables here with all that there are: who adds one decides.
 
-use super::transfer::schema::TABLES;
+use super::transfer::schema::tables;
 use super::transfer::table::Table;
 
 /// What erasing the visitors of a tag does to a table.
@@ -91,7 +91,7 @@ pub(super) const OF_TAG: [&str; 4] = [
 /// What clears the rows of interactions, one statement for each table, up to the key: it ends
 /// in `WHERE id` or the like.
 pub(super) fn clearing() -> impl Iterator<Item = String> {
-    tables().filter_map(|(table, traces)| match traces {
+    traced().filter_map(|(table, traces)| match traces {
         Columns(columns) => Some(format!(
             "UPDATE {} SET {columns} WHERE {}",
             table.name,
@@ -104,12 +104,12 @@ pub(super) fn clearing() -> impl Iterator<Item = String> {
 /// What removes what is told of interactions, in the same form. Their keys go by themselves,
 /// long before.
 pub(super) fn removing_told() -> impl Iterator<Item = String> {
-    let told = TABLES.iter().filter(|table| is_told_of_interactions(table));
+    let told = tables().filter(|table| is_told_of_interactions(table));
     told.map(|table| format!("DELETE FROM {} WHERE {}", table.name, key(table)))
 }
 
-fn tables() -> impl Iterator<Item = (&'static Table, Traces)> {
-    TABLES.iter().filter_map(|table| {
+fn traced() -> impl Iterator<Item = (&'static Table, Traces)> {
+    tables().filter_map(|table| {
         let named = TRACES.iter().find(|(name, _)| *name == table.name);
         named.map(|(_, traces)| (table, *traces))
     })
@@ -130,13 +130,13 @@ mod tests {
     #[test]
     fn each_table_says_what_erasing_does_to_it() {
         let named: Vec<_> = TRACES.iter().map(|(name, _)| *name).collect();
-        let all: Vec<_> = TABLES.iter().map(|table| table.name).collect();
+        let all: Vec<_> = tables().map(|table| table.name).collect();
         assert_eq!(named, all);
     }
 
     #[test]
     fn what_is_cleared_is_a_column() {
-        for (table, traces) in tables() {
+        for (table, traces) in traced() {
             let Columns(columns) = traces else { continue };
             for assignment in columns.split(", ") {
                 let (column, _) = assignment.split_once(" = ").unwrap();
@@ -151,14 +151,14 @@ mod tests {
     #[test]
     fn visitors_are_rows_of_one_table_alone() {
         // It is walked in batches of its own.
-        let rows: Vec<_> = tables().filter(|(_, traces)| *traces == Rows).collect();
+        let rows: Vec<_> = traced().filter(|(_, traces)| *traces == Rows).collect();
         assert_eq!(rows.len(), 1);
         assert_eq!(rows[0].0.name, "visits");
     }
 
     #[test]
     fn rows_about_a_tag_are_removed() {
-        for (table, traces) in tables() {
+        for (table, traces) in traced() {
             let removes = format!("DELETE FROM {}\n", table.name);
             let goes = OF_TAG.iter().any(|sql| {
                 sql.starts_with(removes.trim_end())

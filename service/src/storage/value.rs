@@ -11,6 +11,7 @@ use crate::id::{
 };
 use crate::inlay::Uid;
 use crate::inlay::key::KeyFingerprint;
+use crate::rolling_key::KeyHash;
 
 /// A value of a column, or of a statement's parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,17 @@ impl Value<'_> {
         let items: Vec<T> = items.into_iter().collect();
         // Numbers and texts always have a form in JSON.
         Self::from(serde_json::to_string(&items).unwrap_or_default())
+    }
+
+    /// The same, for longer than the row it was read from.
+    pub(super) fn into_owned(self) -> Value<'static> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Integer(number) => Value::Integer(number),
+            Self::Flag(flag) => Value::Flag(flag),
+            Self::Text(text) => Value::Text(text.into_owned().into()),
+            Self::Bytes(bytes) => Value::Bytes(bytes.into_owned().into()),
+        }
     }
 
     /// The greatest number of rows of an answer.
@@ -139,11 +151,11 @@ where
 /// What a column's value can be read as.
 pub(super) trait FromValue: Sized {
     /// The value; `None` if it is of another kind.
-    fn from_value(value: Value<'static>) -> Option<Self>;
+    fn from_value(value: Value<'_>) -> Option<Self>;
 }
 
 impl FromValue for i64 {
-    fn from_value(value: Value<'static>) -> Option<Self> {
+    fn from_value(value: Value<'_>) -> Option<Self> {
         match value {
             Value::Integer(number) => Some(number),
             _ => None,
@@ -152,19 +164,19 @@ impl FromValue for i64 {
 }
 
 impl FromValue for u64 {
-    fn from_value(value: Value<'static>) -> Option<Self> {
+    fn from_value(value: Value<'_>) -> Option<Self> {
         i64::from_value(value)?.try_into().ok()
     }
 }
 
 impl FromValue for u32 {
-    fn from_value(value: Value<'static>) -> Option<Self> {
+    fn from_value(value: Value<'_>) -> Option<Self> {
         i64::from_value(value)?.try_into().ok()
     }
 }
 
 impl FromValue for bool {
-    fn from_value(value: Value<'static>) -> Option<Self> {
+    fn from_value(value: Value<'_>) -> Option<Self> {
         match value {
             Value::Flag(flag) => Some(flag),
             Value::Integer(0) => Some(false),
@@ -175,7 +187,7 @@ impl FromValue for bool {
 }
 
 impl FromValue for String {
-    fn from_value(value: Value<'static>) -> Option<Self> {
+    fn from_value(value: Value<'_>) -> Option<Self> {
         match value {
             Value::Text(text) => Some(text.into_owned()),
             _ => None,
@@ -184,7 +196,7 @@ impl FromValue for String {
 }
 
 impl FromValue for Vec<u8> {
-    fn from_value(value: Value<'static>) -> Option<Self> {
+    fn from_value(value: Value<'_>) -> Option<Self> {
         match value {
             Value::Bytes(bytes) => Some(bytes.into_owned()),
             _ => None,
@@ -193,31 +205,40 @@ impl FromValue for Vec<u8> {
 }
 
 impl<const N: usize> FromValue for [u8; N] {
-    fn from_value(value: Value<'static>) -> Option<Self> {
-        Vec::from_value(value)?.try_into().ok()
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Bytes(bytes) => bytes.as_ref().try_into().ok(),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for KeyHash {
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        FromValue::from_value(value).map(Self)
     }
 }
 
 impl FromValue for Timestamp {
-    fn from_value(value: Value<'static>) -> Option<Self> {
+    fn from_value(value: Value<'_>) -> Option<Self> {
         i64::from_value(value).map(Self::from_millis)
     }
 }
 
 impl FromValue for Uid {
-    fn from_value(value: Value<'static>) -> Option<Self> {
+    fn from_value(value: Value<'_>) -> Option<Self> {
         FromValue::from_value(value).map(Self::from_bytes)
     }
 }
 
 impl FromValue for KeyFingerprint {
-    fn from_value(value: Value<'static>) -> Option<Self> {
+    fn from_value(value: Value<'_>) -> Option<Self> {
         FromValue::from_value(value).map(Self::from_bytes)
     }
 }
 
 impl<T: FromValue> FromValue for Option<T> {
-    fn from_value(value: Value<'static>) -> Option<Self> {
+    fn from_value(value: Value<'_>) -> Option<Self> {
         match value {
             Value::Null => Some(None),
             value => T::from_value(value).map(Some),
@@ -234,7 +255,7 @@ macro_rules! ids {
         }
 
         impl FromValue for $id {
-            fn from_value(value: Value<'static>) -> Option<Self> {
+            fn from_value(value: Value<'_>) -> Option<Self> {
                 i64::from_value(value).map(Self)
             }
         }
@@ -245,6 +266,47 @@ ids! {
     ExperienceId, ImageId, ImportId, InlayId, InteractionId, MasterKeyId, SheetId, TagId, TokenId,
     UrlTemplateId, VirtualInlayId, WebhookId, SubmissionId,
     EncodingId, EncodingRootId, EncodingRunId,
+}
+
+/// A row while its database holds it: columns are read in place and in any order, and nothing is
+/// copied that is not kept.
+pub(super) trait Columns {
+    /// The value of a column.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError`] if the row has no such column, or one that is no [`Value`].
+    fn value(&self, column: usize) -> Result<Value<'_>, StorageError>;
+
+    /// The same, as what it should be.
+    fn column<T: FromValue>(&self, column: usize) -> Result<T, StorageError> {
+        T::from_value(self.value(column)?).ok_or_else(|| unreadable(std::any::type_name::<T>()))
+    }
+
+    /// A text that `read` understands. `what` names it to a reader of logs.
+    fn named<T>(
+        &self,
+        column: usize,
+        what: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, StorageError> {
+        self.optionally_named(column, what, read)?
+            .ok_or_else(|| unreadable(what))
+    }
+
+    /// The same, which may be absent.
+    fn optionally_named<T>(
+        &self,
+        column: usize,
+        what: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, StorageError> {
+        match self.value(column)? {
+            Value::Null => Ok(None),
+            Value::Text(text) => read(&text).map(Some).ok_or_else(|| unreadable(what)),
+            _ => Err(unreadable(what)),
+        }
+    }
 }
 
 /// A row of an answer. Its columns are taken one after the other. A value that is

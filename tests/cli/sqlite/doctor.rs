@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::json;
-use tapdesk_service::storage::transfer::schema::{LEFT_OUT_SQLITE, TABLES};
+use tapdesk_service::storage::transfer::schema::{LEFT_OUT_SQLITE, tables};
 
 use super::{launch, run_at, run_with};
 
@@ -141,7 +141,7 @@ async fn a_table_that_is_missing_is_named() {
     let launch = launch();
     launch.start().await.terminate().await;
     let whole = fs::read(launch.database()).unwrap();
-    let tables = TABLES.iter().map(|table| table.name);
+    let tables = tables().map(|table| table.name);
     for table in tables.chain(LEFT_OUT_SQLITE.iter().copied()) {
         fs::write(launch.database(), &whole).unwrap();
         let connection = rusqlite::Connection::open(launch.database()).unwrap();

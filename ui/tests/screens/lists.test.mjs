@@ -9,6 +9,16 @@ const active = (page) => page.evaluate(() => document.activeElement.closest("[da
 /** Waits until the row of this name has the focus. */
 const on = (page, name) =>
   page.waitForFunction((wanted) => document.activeElement.closest("[data-id]")?.querySelector(".name").textContent === wanted, name);
+/** Scrolls the list of tags to a row. Until it stands still it takes no clicks, and whoever clicks would move it on. */
+const scrollTo = async (page, top, row) => {
+  await list(page).evaluate((one, to) => one.scrollTo({ top: to }), top);
+  // The row is there once the list has heard of it.
+  await list(page).getByText(row).waitFor();
+  await page.waitForFunction(() => {
+    const rows = document.querySelector("[role=list][aria-label=Tags]");
+    return getComputedStyle(rows.firstElementChild).pointerEvents !== "none";
+  });
+};
 const many = async (api) => {
   if ((await api.get("/tags?q=row-0&limit=1&count=true")).count > 0) return;
   const rows = Array.from({ length: 240 }, (_, index) => `Row ${String(index).padStart(3, "0")},row-0${String(index).padStart(4, "0")}`);
@@ -136,12 +146,28 @@ group("A list", {
       await page.keyboard.press("End");
       await list(page).getByText("Row 199").waitFor();
     },
+    "loses no key while a row comes into sight, and keeps the focus while it leaves it": async (page, { api }) => {
+      await many(api);
+      await page.show("tags?q=row-0&sort=name");
+      const away = () => scrollTo(page, 1800, "Row 055");
+      await page.keyboard.press("j");
+      await away();
+      await page.keyboard.press("ArrowDown");
+      await on(page, "Row 001");
+      await page.evaluate(() => document.activeElement.blur());
+      await away();
+      // In one task: no frame lies between, in which the row could come.
+      await page.evaluate(() => {
+        for (const key of ["j", "ArrowDown"])
+          document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+      });
+      await on(page, "Row 003");
+    },
     "keeps its place when rows change and while another screen is shown": async (page, { api }) => {
       await many(api);
       await page.show("tags?q=row-0&sort=name");
       const scroll = () => list(page).evaluate((one) => one.scrollTop);
-      await list(page).evaluate((one) => one.scrollTo({ top: 1800 }));
-      await list(page).getByText("Row 055").waitFor();
+      await scrollTo(page, 1800, "Row 055");
       await page.getByRole("checkbox", { name: "Select Row 055" }).click();
       await page.getByRole("button", { name: "Archive" }).click();
       await page.getByText("1 tag archived.").waitFor();

@@ -18,6 +18,7 @@ use tokio_postgres::Row;
 use super::node::Node;
 use super::row::{self, column};
 use crate::id::{InteractionId, TagId};
+use crate::storage::interactions::row::{COLUMNS, interaction};
 use crate::storage::{Event, StorageError, StorageMetrics, Told};
 
 /// The channel on which nodes tell each other.
@@ -176,12 +177,11 @@ async fn read(node: &Node, happened: &[Happened]) -> Result<Vec<Event>, StorageE
     let session = node.session().await?;
     let mut events = Vec::with_capacity(happened.len());
     if !interactions.is_empty() {
-        let columns = row::INTERACTION_COLUMNS;
         let sql =
-            format!("SELECT {columns} FROM interactions i WHERE i.id = ANY ($1) ORDER BY i.id");
+            format!("SELECT {COLUMNS} FROM interactions i WHERE i.id = ANY ($1) ORDER BY i.id");
         let rows = session.rows(&sql, &[&interactions]).await?;
         for row in &rows {
-            let interaction = row::interaction(row)?;
+            let interaction = interaction(row)?;
             events.push(Event::Interaction {
                 interaction_id: interaction.id,
                 tag_id: interaction.tag_id,

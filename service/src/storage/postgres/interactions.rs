@@ -21,6 +21,7 @@ use crate::interaction::{
     RecordedReads, RecordedRefusal, RecordedUpdate, Refusal, TagName, UpdateFault, Verdict,
 };
 use crate::storage::interactions::NO_TAG;
+use crate::storage::interactions::row::{COLUMNS, interaction};
 use crate::storage::payload_reads::PayloadRead;
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::inlays::CODE_INLAY;
@@ -88,10 +89,8 @@ impl Interactions for PostgresStorage {
     }
 }
 
-static BY_ID: LazyLock<String> = LazyLock::new(|| {
-    let columns = row::INTERACTION_COLUMNS;
-    format!("SELECT {columns} FROM interactions i WHERE i.id = $1")
-});
+static BY_ID: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT {COLUMNS} FROM interactions i WHERE i.id = $1"));
 
 /// How a tag is called, deleted ones included.
 async fn tag_name(session: &Session, tag: TagId) -> Result<TagName, StorageError> {
@@ -126,7 +125,7 @@ async fn traced(
     let Some(found) = session.row(&BY_ID, &[&id.0]).await? else {
         return Ok(None);
     };
-    let interaction = row::interaction(&found)?;
+    let interaction = interaction(&found)?;
     let named = match interaction.verdict {
         Verdict::NotVerified(Refusal::UnknownInlay { uid: Some(uid) }) => {
             named(session, uid).await?

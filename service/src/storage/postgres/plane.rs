@@ -6,6 +6,7 @@ use std::error::Error;
 use async_trait::async_trait;
 use bytes::BytesMut;
 use futures_util::future::try_join_all;
+use tokio_postgres::Column;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use super::PostgresStorage;
@@ -15,7 +16,7 @@ use crate::clock::{Stopwatch, Timestamp};
 use crate::storage::StorageError;
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::{Change, Database, Query, Question, Read, Transaction};
-use crate::storage::value::{Row, Value, unreadable};
+use crate::storage::value::{Columns, Row, Value, unreadable};
 
 /// A connection that reads.
 struct Reader<'a>(&'a Session);
@@ -195,21 +196,29 @@ pub(super) fn rows(found: &[tokio_postgres::Row]) -> Result<Vec<Row>, StorageErr
 
 /// The same of one row.
 pub(super) fn row(found: &tokio_postgres::Row) -> Result<Row, StorageError> {
-    let values = (0..found.len()).map(|column| value(found, column));
+    let values = (0..found.len()).map(|column| found.value(column).map(Value::into_owned));
     values.collect::<Result<_, _>>().map(Row::new)
 }
 
-fn value(row: &tokio_postgres::Row, column: usize) -> Result<Value<'static>, StorageError> {
-    let of = row.columns()[column].type_();
-    Ok(match *of {
-        Type::INT8 => row.try_get::<_, Option<i64>>(column)?.into(),
-        Type::INT4 => row.try_get::<_, Option<i32>>(column)?.map(i64::from).into(),
-        Type::INT2 => row.try_get::<_, Option<i16>>(column)?.map(i64::from).into(),
-        Type::BOOL => row.try_get::<_, Option<bool>>(column)?.into(),
-        Type::TEXT => row.try_get::<_, Option<String>>(column)?.into(),
-        Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(column)?.into(),
-        _ => return Err(unreadable(of.name())),
-    })
+impl Columns for tokio_postgres::Row {
+    fn value(&self, column: usize) -> Result<Value<'_>, StorageError> {
+        let of = self.columns().get(column).map(Column::type_);
+        Ok(match of {
+            Some(&Type::INT8) => self.try_get::<_, Option<i64>>(column)?.into(),
+            Some(&Type::INT4) => self
+                .try_get::<_, Option<i32>>(column)?
+                .map(i64::from)
+                .into(),
+            Some(&Type::INT2) => self
+                .try_get::<_, Option<i16>>(column)?
+                .map(i64::from)
+                .into(),
+            Some(&Type::BOOL) => self.try_get::<_, Option<bool>>(column)?.into(),
+            Some(&Type::TEXT) => self.try_get::<_, Option<&str>>(column)?.into(),
+            Some(&Type::BYTEA) => self.try_get::<_, Option<&[u8]>>(column)?.into(),
+            _ => return Err(unreadable("column")),
+        })
+    }
 }
 
 /// A value goes to a parameter of the type that the statement gives it.

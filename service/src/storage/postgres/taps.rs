@@ -15,7 +15,8 @@ use crate::clock::Timestamp;
 use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
-use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
+use crate::rolling_key::IssuedKey;
+use crate::storage::interactions::row::{AFTER_KEYED, COLUMNS, KEY_COLUMNS, keyed};
 use crate::storage::plane::{inlays as inlay_rows, tags};
 use crate::storage::{
     StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
@@ -247,9 +248,8 @@ pub(super) async fn properties(
 
 static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {}, k.hash, k.issued_at, k.consumed_at, k.request, k.url_digest, present()
-         FROM rolling_keys k JOIN interactions i ON i.id = k.interaction_id WHERE k.interaction_id = $1",
-        row::INTERACTION_COLUMNS
+        "SELECT {COLUMNS}, {KEY_COLUMNS}, present()
+         FROM rolling_keys k JOIN interactions i ON i.id = k.interaction_id WHERE k.interaction_id = $1"
     )
 });
 
@@ -258,36 +258,9 @@ async fn issued_key(
     id: InteractionId,
     simulated_offset: i64,
 ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
-    const KEY: usize = row::AFTER_INTERACTION;
     let Some(found) = session.row(&ISSUED_KEY, &[&id.0]).await? else {
         return Ok(None);
     };
-    let interaction = row::interaction(&found)?;
-    let consumed_at = row::optional_time(&found, KEY + 2)?;
-    let request = row::optional_bytes(&found, KEY + 3)?;
-    let issued = IssuedKey {
-        hash: KeyHash(row::bytes(&found, KEY)?),
-        issued_at: row::time(&found, KEY + 1)?,
-        consumed: consumed_at.map(|at| Consumed { at, request }),
-    };
-    let keyed = KeyedInteraction {
-        id: interaction.id,
-        at: interaction.at,
-        tag_id: interaction.tag_id.ok_or_else(|| row::unreadable("tag"))?,
-        inlay_id: interaction.inlay_id,
-        verdict: interaction.verdict,
-        tech: interaction.tech,
-        experience: interaction.experience,
-        country: interaction.country,
-        returning: interaction.returning,
-        tamper: interaction.tamper,
-        simulated: interaction.simulated,
-        url_digest: row::bytes(&found, KEY + 4)?,
-        read_at: if interaction.simulated {
-            row::time(&found, KEY + 5)?.plus_millis(simulated_offset)
-        } else {
-            row::time(&found, KEY + 5)?
-        },
-    };
-    Ok(Some((issued, keyed)))
+    let now = row::time(&found, AFTER_KEYED)?;
+    keyed(&found, now, simulated_offset).map(Some)
 }

@@ -21,6 +21,7 @@ use crate::interaction::{
 };
 use crate::scope::Reach;
 use crate::storage::interactions::NO_TAG;
+use crate::storage::interactions::row::{COLUMNS, interaction};
 use crate::storage::payload_reads::PayloadRead;
 use crate::storage::plane::inlays::CODE_INLAY;
 use crate::storage::{
@@ -86,14 +87,11 @@ impl Interactions for SqliteStorage {
     }
 }
 
-static BY_ID: LazyLock<String> = LazyLock::new(|| {
-    let columns = row::INTERACTION_COLUMNS;
-    format!("SELECT {columns} FROM interactions i WHERE i.id = ?1")
-});
+static BY_ID: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT {COLUMNS} FROM interactions i WHERE i.id = ?1"));
 
 static NEWEST_FIRST: LazyLock<String> = LazyLock::new(|| {
-    let columns = row::INTERACTION_COLUMNS;
-    format!("SELECT {columns} FROM interactions i WHERE i.id <= ?1 ORDER BY i.id DESC")
+    format!("SELECT {COLUMNS} FROM interactions i WHERE i.id <= ?1 ORDER BY i.id DESC")
 });
 
 /// Hands over the history from `from` on, the newest first, until `f` says no.
@@ -105,7 +103,7 @@ fn newest_first(
     let mut statement = connection.prepare_cached(&NEWEST_FIRST)?;
     let mut rows = statement.query([from.map_or(i64::MAX, |id| id.0)])?;
     while let Some(row) = rows.next()? {
-        if !f(row::interaction(row)?) {
+        if !f(interaction(row)?) {
             break;
         }
     }
@@ -125,7 +123,7 @@ fn tag_history(
         None => newest_of(connection, tag)?,
     };
     while let Some(id) = next {
-        let found = find.query_row([id.0], |row| Ok(row::interaction(row)));
+        let found = find.query_row([id.0], |row| Ok(interaction(row)));
         // The chain ends where older interactions were removed.
         let Some(interaction) = found.optional()?.transpose()? else {
             break;
@@ -220,7 +218,7 @@ fn traced(
 ) -> Result<Option<TracedInteraction>, StorageError> {
     let found = connection
         .prepare_cached(&BY_ID)?
-        .query_row([id.0], |row| Ok(row::interaction(row)))
+        .query_row([id.0], |row| Ok(interaction(row)))
         .optional()?;
     let Some(interaction) = found.transpose()? else {
         return Ok(None);

@@ -21,7 +21,7 @@ use crate::inlay::counter::{CounterState, MirrorState};
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::tags::Ranking;
 use crate::storage::plane::{Change, Database, Query, Read, TagCounts, Transaction};
-use crate::storage::value::{Row, Value, unreadable};
+use crate::storage::value::{Columns, Row, Value, unreadable};
 use crate::storage::{Part, StorageError};
 
 /// Counts of taps that are written in a few milliseconds.
@@ -244,21 +244,23 @@ pub(super) fn columns(
 ) -> Result<Row, StorageError> {
     let all = 0..found.as_ref().column_count();
     let some = all.filter(|column| which.contains(column));
-    let values = some.map(|column| value(found.get_ref(column)?));
+    let values = some.map(|column| found.value(column).map(Value::into_owned));
     values.collect::<Result<_, _>>().map(Row::new)
 }
 
-fn value(stored: ValueRef<'_>) -> Result<Value<'static>, StorageError> {
-    Ok(match stored {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(number) => Value::Integer(number),
-        ValueRef::Text(text) => {
-            let text = std::str::from_utf8(text).map_err(|_| unreadable("text"))?;
-            Value::Text(text.to_owned().into())
-        }
-        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec().into()),
-        ValueRef::Real(_) => return Err(unreadable("number")),
-    })
+impl Columns for rusqlite::Row<'_> {
+    fn value(&self, column: usize) -> Result<Value<'_>, StorageError> {
+        Ok(match self.get_ref(column)? {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(number) => Value::Integer(number),
+            ValueRef::Text(text) => {
+                let text = std::str::from_utf8(text).map_err(|_| unreadable("text"))?;
+                Value::Text(text.into())
+            }
+            ValueRef::Blob(bytes) => Value::Bytes(bytes.into()),
+            ValueRef::Real(_) => return Err(unreadable("number")),
+        })
+    }
 }
 
 impl ToSql for Value<'_> {

@@ -8,14 +8,15 @@ use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension as _, Params, Row};
+use rusqlite::{Connection, OptionalExtension as _, Params};
 
 use super::{SqliteStorage, plane, row};
 use crate::clock::Timestamp;
 use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
-use crate::rolling_key::{Consumed, IssuedKey, KeyHash};
+use crate::rolling_key::IssuedKey;
+use crate::storage::interactions::row::{COLUMNS, KEY_COLUMNS, keyed};
 use crate::storage::plane::inlays::{BOUND, BOUND_COLUMNS};
 use crate::storage::plane::tags;
 use crate::storage::{
@@ -252,26 +253,10 @@ pub(super) fn properties(
 }
 
 /// The key's row; the columns of its interaction follow from the second on.
-fn key_row(row: &Row<'_>, offset: usize) -> Result<IssuedKey, StorageError> {
-    let consumed_at = row.get::<_, Option<i64>>(offset + 2)?;
-    let request = row.get(offset + 3)?;
-    Ok(IssuedKey {
-        hash: KeyHash(row.get(offset)?),
-        issued_at: Timestamp::from_millis(row.get(offset + 1)?),
-        consumed: consumed_at.map(|at| Consumed {
-            at: Timestamp::from_millis(at),
-            request,
-        }),
-    })
-}
-
-const KEY_COLUMNS: &str = "k.hash, k.issued_at, k.consumed_at, k.request, k.url_digest";
-
 static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {}, {KEY_COLUMNS} FROM rolling_keys k
-         JOIN interactions i ON i.id = k.interaction_id WHERE k.interaction_id = ?1",
-        row::INTERACTION_COLUMNS
+        "SELECT {COLUMNS}, {KEY_COLUMNS} FROM rolling_keys k
+         JOIN interactions i ON i.id = k.interaction_id WHERE k.interaction_id = ?1"
     )
 });
 
@@ -286,34 +271,4 @@ fn issued_key(
         .query_row([id.0], |r| Ok(keyed(r, now, simulated_offset)))
         .optional()?;
     found.transpose()
-}
-
-fn keyed(
-    r: &Row<'_>,
-    now: Timestamp,
-    simulated_offset: i64,
-) -> Result<(IssuedKey, KeyedInteraction), StorageError> {
-    const AFTER_INTERACTION: usize = 19;
-    let interaction = row::interaction(r)?;
-    let issued = key_row(r, AFTER_INTERACTION)?;
-    let keyed = KeyedInteraction {
-        id: interaction.id,
-        at: interaction.at,
-        tag_id: interaction.tag_id.ok_or_else(|| row::unreadable("tag"))?,
-        inlay_id: interaction.inlay_id,
-        verdict: interaction.verdict,
-        tech: interaction.tech,
-        experience: interaction.experience,
-        country: interaction.country,
-        returning: interaction.returning,
-        tamper: interaction.tamper,
-        simulated: interaction.simulated,
-        url_digest: r.get(AFTER_INTERACTION + 4)?,
-        read_at: if interaction.simulated {
-            now.plus_millis(simulated_offset)
-        } else {
-            now
-        },
-    };
-    Ok((issued, keyed))
 }

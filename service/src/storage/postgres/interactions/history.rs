@@ -8,6 +8,7 @@ use crate::clock::Timestamp;
 use crate::id::{InteractionId, TagId};
 use crate::interaction::Interaction;
 use crate::scope::Reach;
+use crate::storage::interactions::row::{COLUMNS, interaction};
 use crate::storage::postgres::row;
 use crate::storage::postgres::session::Session;
 use crate::storage::{InteractionFilter, LOOKED_AT_MAX, StorageError, Stretch};
@@ -31,16 +32,14 @@ pub(super) fn ids_since(since: Option<Timestamp>, world: World) -> i64 {
 }
 
 static NEWEST_FIRST: LazyLock<String> = LazyLock::new(|| {
-    let columns = row::INTERACTION_COLUMNS;
     format!(
-        "SELECT {columns} FROM interactions i
+        "SELECT {COLUMNS} FROM interactions i
          WHERE i.id <= $1 AND i.id >= (SELECT history_since($2)) ORDER BY i.id DESC LIMIT $3"
     )
 });
 
 /// The chain ends where older interactions were removed.
 static OF_TAG: LazyLock<String> = LazyLock::new(|| {
-    let columns = row::INTERACTION_COLUMNS;
     format!(
         "WITH RECURSIVE chain AS (
              SELECT i.*, 1::BIGINT AS place FROM interactions i
@@ -49,7 +48,7 @@ static OF_TAG: LazyLock<String> = LazyLock::new(|| {
              SELECT i.*, c.place + 1 FROM chain c JOIN interactions i ON i.id = c.previous
              WHERE i.id >= (SELECT history_since($2)) AND i.tag_id = $4 AND c.place < $3
          )
-         SELECT {columns} FROM chain i ORDER BY i.place"
+         SELECT {COLUMNS} FROM chain i ORDER BY i.place"
     )
 });
 
@@ -84,7 +83,7 @@ pub(super) async fn walk(
         };
         next = None;
         for found in &rows {
-            let interaction = row::interaction(found)?;
+            let interaction = interaction(found)?;
             next = match tag {
                 None => Some(InteractionId(interaction.id.0 - 1)),
                 Some(_) => interaction.previous,

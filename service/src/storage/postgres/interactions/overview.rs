@@ -7,6 +7,7 @@ use crate::clock::Timestamp;
 use crate::id::TagId;
 use crate::inlay::code::COUNTER_MAX;
 use crate::interaction::{Reason, TagName};
+use crate::storage::interactions::row::reason;
 use crate::storage::postgres::row::{self, column};
 use crate::storage::postgres::session::Session;
 use crate::storage::{Overview, SAMPLE_MAX, StorageError};
@@ -60,7 +61,7 @@ async fn counts(
     let counts = rows.iter().map(|found| {
         Ok((
             Timestamp::from_millis(column::<i64>(found, 0)? * HOUR),
-            row::reason(column(found, 1)?)?,
+            reason(found, 1)?,
             column::<i64>(found, 2)?.unsigned_abs(),
         ))
     });

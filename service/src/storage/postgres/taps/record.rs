@@ -12,9 +12,11 @@ use crate::interaction::{
 use crate::storage::Event;
 use crate::storage::StorageError;
 use crate::storage::interactions::NO_TAG;
+use crate::storage::interactions::row::reason;
 use crate::storage::postgres::node::{Attempts, Node};
 use crate::storage::postgres::row::{self, column};
 use crate::storage::postgres::session::{Parameters, Session};
+use crate::storage::value::Columns as _;
 
 /// Decides the taps' verdicts and writes everything about them, for all or for
 /// none, and tells of them. What they came to stands in their order.
@@ -56,9 +58,9 @@ pub(in crate::storage::postgres) async fn taps(
 
 fn recorded(row: &Row, tap: &NewInteraction) -> Result<Recorded, StorageError> {
     let verdict = Verdict::from_parts(
-        row::reason(column(row, 2)?)?,
-        row::counter(row, 3)?,
-        row::counter(row, 4)?,
+        reason(row, 2)?,
+        row.column(3)?,
+        row.column(4)?,
         unknown_uid(tap),
     );
     Ok(Recorded {

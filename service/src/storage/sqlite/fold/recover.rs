@@ -14,8 +14,9 @@ use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::counter::Acceptance;
 use crate::interaction::{ClientId, Reason};
 use crate::storage::StorageError;
+use crate::storage::interactions::row::reason;
 use crate::storage::plane::counters::day;
-use crate::storage::sqlite::{connection, row};
+use crate::storage::sqlite::connection;
 
 /// An interaction after the mark, as far as something follows from it.
 struct Appended {
@@ -98,7 +99,7 @@ fn appended(connection: &Connection, mark: i64) -> Result<Vec<Appended>, Storage
     let mut rows = select.query([mark])?;
     let mut appended = Vec::new();
     while let Some(found) = rows.next()? {
-        let reason = row::reason(found.get_ref(6)?)?;
+        let reason = reason(found, 6)?;
         let code = found
             .get::<_, Option<i64>>(4)?
             .zip(found.get::<_, Option<u32>>(5)?);

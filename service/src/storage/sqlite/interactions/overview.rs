@@ -9,8 +9,8 @@ use crate::clock::Timestamp;
 use crate::id::TagId;
 use crate::inlay::code::COUNTER_MAX;
 use crate::interaction::{Interaction, Reason, TagName};
+use crate::storage::interactions::row::reason;
 use crate::storage::sqlite::fold::{Folded, Hour, Taps};
-use crate::storage::sqlite::row;
 use crate::storage::{Overview, SAMPLE_MAX, StorageError};
 use crate::world::World;
 
@@ -58,7 +58,7 @@ fn counts(
     while let Some(row) = rows.next()? {
         let hour = Hour {
             number: row.get(0)?,
-            reason: row::reason(row.get_ref(1)?)?,
+            reason: reason(row, 1)?,
             simulated: row.get(2)?,
         };
         taps.entry(hour).or_insert(Taps(row.get(3)?));

@@ -5,17 +5,14 @@ use std::sync::LazyLock;
 use async_trait::async_trait;
 use rusqlite::Connection;
 
-use crate::inlay::Uid;
-use crate::interaction::TagName;
+use crate::storage::interactions::row::{COLUMNS, HAPPENING_COLUMNS, happening};
 use crate::storage::sqlite::{SqliteStorage, row};
 use crate::storage::{Place, StorageError, TapStream};
 use crate::webhook::TapHappening;
 
 static AFTER: LazyLock<String> = LazyLock::new(|| {
-    let columns = row::INTERACTION_COLUMNS;
     format!(
-        "SELECT {columns}, i.seq, t.slug, t.name, (SELECT n.uid FROM inlays n WHERE n.id = i.inlay_id),
-             (SELECT p.tamper FROM interactions p WHERE p.id = i.previous)
+        "SELECT {COLUMNS}, {HAPPENING_COLUMNS}
          FROM interactions i LEFT JOIN tags t ON t.id = i.tag_id
          WHERE i.seq > ?1 ORDER BY i.seq LIMIT ?2"
     )
@@ -39,31 +36,14 @@ fn read(
     after: Place,
     limit: usize,
 ) -> Result<Vec<TapHappening>, StorageError> {
-    const THEN: usize = row::AFTER_INTERACTION;
     let mut select = connection.prepare_cached(&AFTER)?;
     let mut rows = select.query((after.seq, row::limit(limit)))?;
     let mut taps = Vec::new();
     while let Some(found) = rows.next()? {
-        let interaction = row::interaction(found)?;
-        let uid: Option<[u8; 7]> = found.get(THEN + 3)?;
-        taps.push(TapHappening {
-            // The writer commits one after the other.
-            place: Place {
-                seq: found.get(THEN)?,
-                id: 0,
-            },
-            tag: match interaction.tag_id {
-                Some(tag_id) => Some(TagName {
-                    tag_id,
-                    slug: found.get(THEN + 1)?,
-                    tag_name: found.get(THEN + 2)?,
-                }),
-                None => None,
-            },
-            uid: uid.map(Uid::from_bytes),
-            tamper_before: row::tamper(found.get(THEN + 4)?)?,
-            interaction,
-        });
+        let mut tap = happening(found)?;
+        // The writer commits one after the other.
+        tap.place.id = 0;
+        taps.push(tap);
     }
     Ok(taps)
 }

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::{KEY_COLUMNS, key_row};
 use crate::clock::Timestamp;
 use crate::id::{InteractionId, TagId};
 use crate::interaction::{Change, TagName};
 use crate::rolling_key::{IssuedKey, Presented};
 use crate::storage::Event;
+use crate::storage::interactions::row::{KEY_COLUMNS, issued_key};
 use crate::storage::plane::webhooks::outbox::{INSERT, WANTED};
 use crate::storage::sqlite::row::unreadable;
 use crate::storage::sqlite::writer::Write;
@@ -140,7 +140,7 @@ fn held(connection: &Connection, id: i64) -> Result<Option<Held>, StorageError> 
     let found = connection
         .prepare_cached(&HELD)?
         .query_row([id], |row| {
-            Ok(key_row(row, 0).map(|key| {
+            Ok(issued_key(row, 0).map(|key| {
                 (
                     key,
                     row.get(5),

@@ -24,6 +24,11 @@ export class Keys {
     const open = router.place.selected;
     return this.active ?? (items.some((item) => String(item.id) === open) ? Number(open) : (items[0]?.id ?? null));
   });
+  /** The index of that row: it stays in the document out of sight, since it may have the focus. */
+  readonly kept = $derived.by(() => {
+    const at = this.focused ? this.#at : -1;
+    return at < 0 ? [] : [at];
+  });
   /** The row whose pane was open when `follow` was called last. */
   #opened: string | null = null;
 
@@ -87,11 +92,23 @@ export class Keys {
     const items = this.items();
     const item = items[Math.max(0, Math.min(items.length - 1, index))];
     if (!item) return;
-    const link = () => this.scroller?.querySelector<HTMLElement>(`[data-row="${item.id}"]`);
     this.active = item.id;
     this.virtual?.scrollToIndex(items.indexOf(item), { align: "nearest" });
-    for (let tries = 0; tries < FRAMES && !link(); tries++) await frame();
-    link()?.focus({ preventScroll: true });
+    if (this.#focus(item.id)) return;
+    // A row that was out of sight takes no focus before it is measured. The list has it
+    // meanwhile, so that the next key is not lost, and nobody who went elsewhere is called back.
+    this.scroller?.focus({ preventScroll: true });
+    for (let tries = 0; tries < FRAMES; tries++) {
+      await frame();
+      if (this.active !== item.id || document.activeElement !== this.scroller || this.#focus(item.id)) return;
+    }
+  }
+
+  /** Gives the focus to a row; answers whether it took it. */
+  #focus(id: number): boolean {
+    const link = this.scroller?.querySelector<HTMLElement>(`[data-row="${id}"]`);
+    link?.focus({ preventScroll: true });
+    return link === document.activeElement;
   }
 
   /** The focus goes where the eye goes: into the pane that opened. */

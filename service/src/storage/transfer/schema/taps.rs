@@ -1,0 +1,150 @@
+//! Interactions, with their keys and what follows from them.
+
+use crate::storage::transfer::table::Kind::{Bytes, Flag, Integer, Text};
+use crate::storage::transfer::table::{Table, column, derived};
+
+/// How far SQLite's rows are folded. Everything is, before it is moved.
+const FOLDED: &[&str] = &["folded_to"];
+
+pub(super) static TABLES: &[Table] = &[
+    Table {
+        // The order of commits matters until they are folded, and told.
+        left_out: &["seq"],
+        left_out_sqlite: &["seq"],
+        ..Table::new(
+            "interactions",
+            1,
+            &[
+                column("id", Integer),
+                column("at", Integer),
+                column("tag_id", Integer),
+                column("previous", Integer),
+                column("inlay_id", Integer),
+                column("uid", Bytes),
+                column("reason", Text),
+                column("counter", Integer),
+                column("last_counter", Integer),
+                column("tech", Text),
+                column("experience_id", Integer),
+                column("experience_version", Integer),
+                column("client", Bytes),
+                column("country", Text),
+                column("returning_month", Flag),
+                column("returning_day", Flag),
+                column("key_issued", Flag),
+                column("simulated", Flag),
+                column("tamper", Text),
+                column("file_data", Bytes),
+            ],
+        )
+    },
+    Table {
+        // Which attempt consumed a key matters as long as that attempt lasts.
+        left_out: &["consumed_by"],
+        // A key without its interaction is good for nothing.
+        filter: "interaction_id IN (SELECT id FROM interactions)",
+        ..Table::new(
+            "rolling_keys",
+            1,
+            &[
+                column("interaction_id", Integer),
+                column("hash", Bytes),
+                column("url_digest", Bytes),
+                column("issued_at", Integer),
+                column("consumed_at", Integer),
+                column("request", Bytes),
+                derived(
+                    "tag_id",
+                    Integer,
+                    "(SELECT tag_id FROM interactions WHERE id = interaction_id)",
+                ),
+                derived(
+                    "simulated",
+                    Flag,
+                    "(SELECT simulated FROM interactions WHERE id = interaction_id)",
+                ),
+                derived(
+                    "verified",
+                    Flag,
+                    "(SELECT reason = 'verified' FROM interactions WHERE id = interaction_id)",
+                ),
+            ],
+        )
+    },
+    Table::new(
+        "updates",
+        1,
+        &[
+            column("interaction_id", Integer),
+            column("at", Integer),
+            column("changes", Text),
+        ],
+    ),
+    Table::new(
+        "refused_updates",
+        1,
+        &[
+            column("interaction_id", Integer),
+            column("at", Integer),
+            column("fault", Text),
+            column("variable", Text),
+        ],
+    ),
+    Table::new(
+        "payload_reads",
+        1,
+        &[
+            column("interaction_id", Integer),
+            column("first_at", Integer),
+            column("reads", Integer),
+        ],
+    ),
+    Table::new(
+        "left_out",
+        1,
+        &[column("interaction_id", Integer), column("macros", Text)],
+    ),
+    Table {
+        // What the one tap left for its own answer.
+        left_out: &["before", "before_at"],
+        left_out_sqlite: FOLDED,
+        ..Table::new(
+            "visits",
+            2,
+            &[
+                column("tag_id", Integer),
+                column("client", Bytes),
+                column("scans", Integer),
+                column("last_at", Integer),
+                column("last_interaction", Integer),
+            ],
+        )
+    },
+    Table {
+        left_out_sqlite: FOLDED,
+        merged: Some(
+            "(SELECT hour, reason, simulated, sum(taps)::BIGINT AS taps, 0 AS writer
+              FROM tap_counts GROUP BY hour, reason, simulated) AS merged",
+        ),
+        ..Table::new(
+            "tap_counts",
+            3,
+            &[
+                column("hour", Integer),
+                column("reason", Text),
+                column("simulated", Flag),
+                column("taps", Integer),
+                derived("writer", Integer, "0"),
+            ],
+        )
+    },
+    Table::new(
+        "opened_tags",
+        1,
+        &[
+            column("tag_id", Integer),
+            column("at", Integer),
+            column("interaction_id", Integer),
+        ],
+    ),
+];
