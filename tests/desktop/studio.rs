@@ -49,8 +49,12 @@ async fn add(window: &Window, list: &str, block: &str) {
 /// Lets the demo bottle lead to the page.
 async fn assign_it(window: &Window) {
     window.press("//nav//a[normalize-space()='Tags']").await;
+    window.click_named("Filter").await;
     window
-        .press("//select[@aria-label='World']/option[normalize-space()='Simulated tags']")
+        .press("//*[@role='menuitem'][normalize-space()='World']")
+        .await;
+    window
+        .press("//*[@role='menuitemradio'][normalize-space()='Simulated tags']")
         .await;
     window
         .press("//main//a[contains(., 'Bottle (demo)')]")

@@ -22,6 +22,7 @@ export const launch = () =>
 
 export const sizes = [
   { width: 1024, height: 700 },
+  { width: 1280, height: 800 },
   { width: 1920, height: 1080 },
 ];
 export const themes = ["light", "dark"];
@@ -69,10 +70,18 @@ export async function settled(page) {
   await page.waitForFunction(() => ![...document.querySelectorAll("[role=status]")].some((one) => /Loading|Starting/.test(one.textContent)));
 }
 
-/** What axe finds serious or critical, in a line each. */
+/** Narrows a list by one of its filters: opens the menu, the filter in it, and chooses. */
+export async function narrow(page, filter, choice) {
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await page.getByRole("menuitem", { name: filter, exact: true }).click();
+  await page.getByRole("menuitemradio", { name: choice, exact: true }).click();
+  await page.getByRole("button", { name: `${filter}: ${choice}`, exact: true }).waitFor();
+}
+
+/** What axe finds, whatever its impact, in a line each. */
 export async function findings(page) {
   const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).options({ resultTypes: ["violations"] }).analyze();
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")}: ${node.failureSummary?.split("\n")[1]?.trim()}`));
+  return violations.flatMap(({ id, impact, nodes }) =>
+    nodes.map((node) => `${impact} ${id}: ${node.target.join(" ")}: ${node.failureSummary?.split("\n")[1]?.trim()}`),
+  );
 }

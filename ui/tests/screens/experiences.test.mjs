@@ -236,7 +236,8 @@ group("Experiences", {
     "are exported to a file and imported from it": async (page, { api }) => {
       await page.show("experiences/4");
       const downloads = page.waitForEvent("download");
-      await page.getByRole("button", { name: "Export" }).click();
+      await page.getByRole("button", { name: "More actions for Lost and found" }).click();
+      await page.getByRole("menuitem", { name: "Export…" }).click();
       const file = await (await downloads).path();
       await page.show("experiences");
       await page.locator("#experience-file").setInputFiles({ name: "page.json", mimeType: "application/json", buffer: await readFile(file) });
@@ -245,7 +246,8 @@ group("Experiences", {
     },
     "lead to the tags that use them, and are not deleted while they do": async (page) => {
       await page.show("experiences/2");
-      await page.getByRole("button", { name: "Delete…" }).click();
+      await page.getByRole("button", { name: /^More actions for/ }).click();
+      await page.getByRole("menuitem", { name: "Delete…" }).click();
       await page.getByRole("button", { name: "Delete experience" }).click();
       await page.getByRole("alert").getByText(/tags/).waitFor();
       await page.getByRole("link", { name: /^\d+ tags$/ }).click();

@@ -198,13 +198,24 @@ group("A list", {
     },
     "is the same on every screen": async (page, { api }) => {
       await api.post("/sheets", { name: "Delivery", planned: 5, expected: {} });
-      for (const [place, name] of [["experiences", "Experiences"], ["interactions", "Interactions"], ["sheets", "Test sheets"], ["simulator", "Virtual inlays"], ["settings/tokens", "Tokens"]]) {
+      for (const [place, name] of [["interactions", "Interactions"], ["sheets", "Test sheets"], ["simulator", "Virtual inlays"], ["settings/tokens", "Tokens"]]) {
         await page.show(place);
         await page.getByRole("group", { name: "Columns" }).waitFor();
         await page.keyboard.press("j");
         await page.waitForFunction((label) => document.activeElement.closest(`[role=list][aria-label="${label}"]`) !== null, name);
         assert.ok((await active(page)).length > 0, place);
       }
+    },
+    "of a few experiences is one of cards, with the same keys": async (page, { api }) => {
+      await page.show("experiences");
+      const cards = page.getByRole("list", { name: "Experiences" });
+      await cards.getByText("Lost and found").waitFor();
+      const names = await cards.locator("strong:not([aria-hidden] *)").allTextContents();
+      assert.equal(names.length, (await api.get("/experiences")).items.length);
+      await page.keyboard.press("j");
+      await page.keyboard.press("ArrowRight");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: names[1], exact: true }).waitFor();
     },
   },
 });

@@ -114,7 +114,7 @@ group("Settings", {
       const text = await readFile(await (await file).path(), "utf8");
       assert.ok(text.includes(newest.hash));
     },
-    "offer only what the connection may do": async (page) => {
+    "offer only what the connection may do": async (page, { tags }) => {
       const may = { id: 3, name: "Field", scopes: ["read"], experience_ids: [1], expires_at: null };
       await page.route("**/admin/v1/tokens/current", (route) => route.fulfill({ json: may }));
       await page.reload();
@@ -124,6 +124,20 @@ group("Settings", {
       assert.deepEqual(await sections.getByRole("link").allTextContents(), ["Connections", "Kiosk", "Appearance", "About"]);
       const screens = page.getByRole("navigation", { name: "Screens" });
       assert.deepEqual((await screens.getByRole("link").allTextContents()).map((name) => name.trim()), ["Tags", "Experiences", "Interactions", "Settings"]);
+      await page.show(`tags/${tags[46].id}`);
+      await page.getByRole("tab", { name: "Details" }).waitFor();
+      const names = async (root = page.locator("main")) => (await root.getByRole("button").allTextContents()).map((name) => name.trim()).filter(Boolean);
+      for (const part of ["Details", "Properties", "Inlay & QR", "Location", "Taps"]) {
+        await page.getByRole("tab", { name: part }).click();
+        for (const refused of ["Save", "Save properties", "Save location", "Add", "Edit…", "Unbind", "Add inlay…", "Erase visitor data…", "New tag", "Import…", "Export…"]) {
+          assert.ok(!(await names()).includes(refused), `${part}: ${refused}`);
+        }
+      }
+      assert.equal(await page.getByRole("button", { name: /^More actions for/ }).count(), 0);
+      await page.show("experiences/1");
+      await page.getByRole("heading", { name: "Versions" }).waitFor();
+      assert.ok(await page.getByLabel("Name", { exact: true }).isDisabled());
+      assert.deepEqual(await names(), ["Compare"]);
     },
     "save a backup and a diagnostics file without secrets": async (page, { ui }) => {
       await part("backup", "Backup")(page);

@@ -22,7 +22,8 @@ group("The frame", {
     },
     "a notice and a failure": async (page) => {
       await page.show("experiences/1");
-      await page.getByRole("button", { name: "Delete…" }).click();
+      await page.getByRole("button", { name: /^More actions for/ }).click();
+      await page.getByRole("menuitem", { name: "Delete…" }).click();
       await page.getByRole("button", { name: "Delete experience" }).click();
       await page.getByRole("alert").getByText(/tags/).waitFor();
     },

@@ -7,6 +7,14 @@ const HOUR = 3_600_000;
 const things = ["Bottle", "Crate", "Bicycle", "Poster", "Jacket", "Watch", "Guitar", "Lamp"];
 const LONG = "A very long name that somebody gave to the third shelf of the second room behind the old bakery in Obere Hauptstraße";
 
+/** Names as people give them, in other languages and scripts. */
+const names = {
+  38: "Gästebuch „Straßenfest“, Größe XL",
+  39: "純米大吟醸 限定醸造 壱号瓶",
+  40: LONG,
+  42: "قارورة عطر الورد رقم ٤٢",
+};
+
 /** A client of the service's admin API and of its public routes. */
 export function client({ service, token }) {
   const call = async (method, path, body, type = "application/json") => {
@@ -75,7 +83,7 @@ async function tags(api, [register, manual, authentic]) {
     const leads = [register, manual, authentic, null][number % 7 === 0 ? 3 : number % 3];
     made.push(
       await api.post("/tags", {
-        name: number === 40 ? LONG : `${thing} ${number}`,
+        name: names[number] ?? `${thing} ${number}`,
         slug: `${thing.toLowerCase()}-${String(number).padStart(3, "0")}`,
         title: number === 40 ? "" : `${thing} No. ${number}`,
         experience_id: leads?.id ?? null,

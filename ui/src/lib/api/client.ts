@@ -5,6 +5,7 @@ import { serviceBase, type Downloaded } from "../desktop";
 import { RowCount } from "../rows";
 import type { AnswerOf, BodyOf, Given, Method, ParametersOf, PathOf, WithoutBody } from "./operations";
 import type * as schema from "./schema";
+import { writes } from "./writes";
 
 /** An error of the service, with its message (`application/problem+json`). */
 export class Problem extends Error {
@@ -44,7 +45,7 @@ export function askBeforeWrites(ask: () => Promise<boolean>): void {
 }
 
 async function send(method: string, address: string, init: RequestInit = {}): Promise<Response> {
-  if (method !== "GET" && !(await confirmWrite())) throw new Problem(0, "Nothing was changed.");
+  if (writes(method, address) && !(await confirmWrite())) throw new Problem(0, "Nothing was changed.");
   let response: Response;
   try {
     response = await fetch(serviceBase + address, { method, ...init });
@@ -151,6 +152,7 @@ export async function fetchFile(
 
 /** Calls one of the two public operations of a rolling key; returns status and body. */
 export async function publicCall(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
+  if (writes(method, path) && !(await confirmWrite())) throw new Problem(0, "Nothing was changed.");
   const response = await fetch(`${serviceBase}${path}`, { method, ...(body !== undefined && sentJson(body)) });
   return { status: response.status, body: await response.json().catch(() => null) };
 }

@@ -3,17 +3,18 @@
 import type { Setting } from "../../lib/components/palette";
 import { fields } from "./serviceSettings";
 
+/** Each with the heading that it stands under. */
 export const parts = [
-  ["service", "Service"],
-  ["keys", "Master keys"],
-  ["tokens", "Tokens"],
-  ["audit", "Audit log"],
-  ["webhooks", "Webhooks"],
-  ["backup", "Backup"],
-  ["connections", "Connections"],
-  ["kiosk", "Kiosk"],
-  ["appearance", "Appearance"],
-  ["about", "About"],
+  ["service", "Service", "Service"],
+  ["backup", "Backup", "Service"],
+  ["webhooks", "Webhooks", "Service"],
+  ["tokens", "Tokens", "Access"],
+  ["keys", "Master keys", "Access"],
+  ["audit", "Audit log", "Access"],
+  ["connections", "Connections", "This computer"],
+  ["kiosk", "Kiosk", "This computer"],
+  ["appearance", "Appearance", "This computer"],
+  ["about", "About", "This computer"],
 ] as const;
 
 /** The sections, and each setting of the service, for the palette. */

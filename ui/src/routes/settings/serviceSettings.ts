@@ -8,6 +8,8 @@ export interface SettingField {
   name: keyof Settings;
   label: string;
   hint: string;
+  /** The card that it stands in. */
+  group: "Tags" | "Stored data" | "Network";
   kind: "text" | "number" | "limit" | "list" | "target";
   /** The least and the greatest number. */
   bounds?: [number, number];
@@ -16,24 +18,27 @@ export interface SettingField {
 }
 
 export const fields: SettingField[] = [
-  { name: "tag_url", label: "Tag URL", hint: "The public base URL of your tags, as printed and written to inlays.", kind: "text", required: true },
-  { name: "retention_months", label: "Retention", hint: "How long interactions are kept, 1 to 1,200 months.", kind: "number", bounds: [1, 1200], unit: "months" },
-  { name: "audit_months", label: "Audit log", hint: "How long the audit log is kept, 1 to 1,200 months.", kind: "number", bounds: [1, 1200], unit: "months" },
-  { name: "default_country", label: "Default country", hint: "Two-letter code used if a visitor's country is unknown. May be empty.", kind: "text" },
-  { name: "app_id", label: "app_id", hint: "Included in every payload.", kind: "number" },
+  { name: "tag_url", label: "Tag URL", group: "Tags", hint: "The public base URL of your tags, as printed and written to inlays.", kind: "text", required: true },
+  { name: "retention_months", label: "Retention", group: "Stored data", hint: "How long interactions are kept, 1 to 1,200 months.", kind: "number", bounds: [1, 1200], unit: "months" },
+  { name: "audit_months", label: "Audit log", group: "Stored data", hint: "How long the audit log is kept, 1 to 1,200 months.", kind: "number", bounds: [1, 1200], unit: "months" },
+  { name: "default_country", label: "Default country", group: "Network", hint: "Two-letter code used if a visitor's country is unknown. May be empty.", kind: "text" },
+  { name: "app_id", label: "app_id", group: "Tags", hint: "Included in every payload.", kind: "number" },
   {
     name: "rate_limit",
     label: "Rate limit",
+    group: "Network",
     hint: "Invalid calls per client and minute before the client gets 429: a number, or off. Valid calls are never limited.",
     kind: "limit",
     bounds: [1, 0xffff_ffff],
     unit: "calls a minute",
   },
-  { name: "simulated_targets", label: "Destination of simulated taps", hint: "", kind: "target" },
-  { name: "trusted_proxies", label: "Trusted proxies", hint: "Address blocks whose forwarding headers are trusted, separated by commas.", kind: "list" },
-  { name: "country_header", label: "Country header", hint: "The header in which a trusted proxy names the visitor's country.", kind: "text" },
-  { name: "hosts", label: "Host names", hint: "More host names that the admin API answers, separated by commas.", kind: "list" },
+  { name: "simulated_targets", label: "Destination of simulated taps", group: "Tags", hint: "Where the simulator leads after a tap.", kind: "target" },
+  { name: "trusted_proxies", label: "Trusted proxies", group: "Network", hint: "Address blocks whose forwarding headers are trusted, separated by commas.", kind: "list" },
+  { name: "country_header", label: "Country header", group: "Network", hint: "The header in which a trusted proxy names the visitor's country.", kind: "text" },
+  { name: "hosts", label: "Host names", group: "Network", hint: "More host names that the admin API answers, separated by commas.", kind: "list" },
 ];
+
+export const groups = ["Tags", "Stored data", "Network"] as const;
 
 const text = (value: unknown) => (Array.isArray(value) ? value.join(", ") : value === null || value === undefined ? "" : String(value));
 

@@ -2,7 +2,7 @@
 // heard. The service stores the rows, so a new start continues where the last one
 // ended.
 
-import { getVersion, patchVersion, post } from "../../lib/api/client";
+import { get, getVersion, patchVersion, post } from "../../lib/api/client";
 import type { RowFields, SheetRow, WholeSheet } from "../../lib/api/types";
 import { experiences } from "../../lib/names.svelte";
 import { ownReads, type Insertion } from "../../lib/readers.svelte";
@@ -12,6 +12,9 @@ import { counterOf } from "../../lib/tapUrl";
 import { lookUp, readsBetween, send } from "../reader/bench.svelte";
 import { judgeCopy, judgeLock, judgeReading, judgeRepeat, judgeTag, judgeTap, mustRepeat, toneOf, uidOf, type Verdict } from "./judge";
 
+/** The last rows, which name their tags: each name is a request. */
+const NAMED = 60;
+
 export class Run {
   sheet = $state.raw<WholeSheet | null>(null);
   /** The verdict on the last inlay, until the next one is placed on the reader. */
@@ -19,6 +22,8 @@ export class Run {
   /** What to do before the run can continue. */
   hint = $state<string | null>(null);
   working = $state(false);
+  /** Names of the tags of rows, by id, as far as they are known. */
+  names = $state<Record<number, string>>({});
   #etag: string | null = null;
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -29,6 +34,18 @@ export class Run {
     const { value, etag } = await getVersion("/sheets/{id}", { id: this.id });
     this.sheet = value;
     this.#etag = etag;
+    void this.#learn(value.rows.slice(-NAMED));
+  }
+
+  /** Looks up the names of the rows' tags. A row whose tag is gone shows its number. */
+  async #learn(rows: readonly SheetRow[]): Promise<void> {
+    const unknown = new Set(rows.flatMap(({ tag_id: id }) => (id === null || this.names[id] !== undefined ? [] : [id])));
+    await Promise.all(
+      [...unknown].map(async (id) => {
+        const tag = await get("/tags/{id}", { id }).catch(() => null);
+        if (tag) this.names[id] = tag.name;
+      }),
+    );
   }
 
   get complete(): boolean {
@@ -68,6 +85,7 @@ export class Run {
       const row = await post("/sheets/{id}/rows", fields, { id: this.id });
       this.sheet = { ...sheet, rows: [...sheet.rows, row], row_count: row.position };
       this.last = { ...verdict, row, insertion: reading.insertion };
+      void this.#learn([row]);
       play(toneOf(verdict.name));
     } catch (error) {
       // Nothing was recorded: the same inlay has to be read again.

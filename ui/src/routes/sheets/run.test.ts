@@ -34,6 +34,7 @@ vi.mock("../reader/bench.svelte", () => ({
   },
 }));
 vi.mock("../../lib/api/client", () => ({
+  get: (_: string, { id }: { id: number }) => (id === 41 ? Promise.resolve({ id, name: "Bottle 41" }) : Promise.reject(new Error("gone"))),
   getVersion: () => Promise.resolve({ value: sheet, etag: '"1"' }),
   patchVersion: (...call: unknown[]) => {
     patches.push(call);
@@ -166,4 +167,16 @@ test("an inlay with a random UID counts once, by the UID of its code, and is not
     ["duplicate", "04AABBCCDDEE01"],
   ]);
   expect(order.filter((one) => one === "send")).toHaveLength(1);
+});
+
+test("a row says the name of its tag, and one whose tag is gone has none", async () => {
+  const run = new Run(1);
+  await run.load();
+  service.known = known({});
+  run.test(inlay());
+  await vi.waitFor(() => expect(run.names[41]).toBe("Bottle 41"));
+  service.known = known({ tag_id: 42 });
+  run.test(inlay({ insertion: 2, uid: "04AABBCCDDEE02" }));
+  await vi.waitFor(() => expect(rows).toHaveLength(2));
+  expect(run.names).toEqual({ 41: "Bottle 41" });
 });

@@ -1,0 +1,26 @@
+// The icons of the sections of the settings.
+
+import Archive from "@lucide/svelte/icons/archive";
+import Info from "@lucide/svelte/icons/info";
+import KeyRound from "@lucide/svelte/icons/key-round";
+import Monitor from "@lucide/svelte/icons/monitor";
+import Palette from "@lucide/svelte/icons/palette";
+import ScrollText from "@lucide/svelte/icons/scroll-text";
+import Server from "@lucide/svelte/icons/server";
+import Ticket from "@lucide/svelte/icons/ticket";
+import Unplug from "@lucide/svelte/icons/unplug";
+import Webhook from "@lucide/svelte/icons/webhook";
+import type { parts } from "./parts";
+
+export const icons: Record<(typeof parts)[number][0], typeof Archive> = {
+  service: Server,
+  backup: Archive,
+  webhooks: Webhook,
+  tokens: Ticket,
+  keys: KeyRound,
+  audit: ScrollText,
+  connections: Unplug,
+  kiosk: Monitor,
+  appearance: Palette,
+  about: Info,
+};
