@@ -4,6 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_service::id::EncodingId;
 use tapdesk_service::inlay::Uid;
+use tapdesk_tests::virtual_card::VirtualCard as _;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::{Client, Received, Receiver, TestService, files_containing};
 

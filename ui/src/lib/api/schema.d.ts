@@ -3694,7 +3694,10 @@ export interface components {
             /** @description The UID that the reader shows: 7 bytes, or 4 of a chip with random UIDs. */
             uid: string;
             url_template_id?: components["schemas"]["UrlTemplateId"] | null;
-            /** @description If true, it is to be as it left the factory. A chip that is an inlay of a tag needs the scope `keys` for that. */
+            /**
+             * @description If true, it is to be as it left the factory. A chip that is an inlay of a tag needs the scope `keys` for that;
+             *     with the `run_id` of the open run that encoded it, and while nobody has tapped it since, `encode` is enough.
+             */
             wipe?: boolean;
         };
         /** @description A run to be created. */
