@@ -19,6 +19,7 @@ mod simulator;
 mod sqlite_backup;
 mod sqlite_cache;
 mod stats;
+mod submissions;
 mod tags;
 mod tokens;
 mod verification;

@@ -31,7 +31,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub use block::{Block, BlockError, ButtonLook, FieldKind, FormField, TableRow, Tone};
+pub(crate) use block::forms as forms_of;
+pub use block::{Block, BlockError, ButtonLook, FieldKind, Form, FormField, TableRow, Tone};
 pub use colour::{Colour, InvalidColour};
 pub use condition::{Context, When};
 pub use difference::{DifferenceLine, LineChange, difference};
@@ -53,6 +54,14 @@ use crate::tag::PropertyKey;
 pub const BLOCKS_MAX: usize = 200;
 /// How deep blocks nest: a page without conditions is 1 deep.
 pub const DEPTH_MAX: usize = 4;
+
+/// The forms on the page of an experience, in their order, those in conditions included.
+pub fn forms(content: &Content) -> Vec<Form<'_>> {
+    match content {
+        Content::Redirect { .. } => Vec::new(),
+        Content::Studio { blocks, .. } => forms_of(blocks),
+    }
+}
 
 /// The two kinds of experiences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]

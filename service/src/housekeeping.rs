@@ -95,12 +95,25 @@ pub async fn sweep(service: &Service) -> Result<(), StorageError> {
     while service.storage.prune_audit(keep_since).await? {
         tokio::task::yield_now().await;
     }
+    let keep_since = now.minus_months(service.settings().submission_months);
+    while service.storage.prune_submissions(keep_since).await? {
+        tokio::task::yield_now().await;
+    }
     for uid in service.guesses.take_reached() {
         let alert = Alert::new(
             EventKind::AlertInlayGuessed,
             "Too many wrong codes came for an inlay: its codes are not checked for an hour.",
             json!({"uid": uid}),
         );
+        service.storage.raise_alert(alert).await?;
+    }
+    for (tag_id, counter) in service.copies.take_reached() {
+        let mut alert = Alert::new(
+            EventKind::AlertCopiedUrl,
+            "A one-time URL is opened again and again: it was copied. Its taps are not verified.",
+            json!({"tag_id": tag_id, "counter": counter}),
+        );
+        alert.about.tag_id = Some(tag_id);
         service.storage.raise_alert(alert).await?;
     }
     service

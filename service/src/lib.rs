@@ -43,6 +43,8 @@ pub mod interaction;
 pub mod inventory;
 // Wraps inlay keys at rest.
 pub mod keyring;
+// What a form sent: a record of its own.
+pub mod submission;
 
 // The encoding of an inlay: what is sent to a chip, from what it answered.
 pub mod encoding;

@@ -1,22 +1,24 @@
 //! What every use case needs, in one place, made once.
 
-mod guesses;
 mod live_key;
 mod tag_cache;
+mod tally;
 mod tap_tag;
 mod template_cache;
 mod update;
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use guesses::Guesses;
 pub(crate) use tag_cache::CachedTag;
 use tag_cache::TagCache;
+use tally::{OPENED_AGAIN, Tally, WRONG_CODES};
 use template_cache::TemplateCache;
 pub(crate) use template_cache::{OpenedInlay, TapTemplate};
 
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
+use crate::id::TagId;
+use crate::inlay::Uid;
 use crate::keyring::Keyring;
 use crate::metrics::Metrics;
 use crate::rolling_key::KeyMask;
@@ -62,7 +64,9 @@ pub struct Service {
     /// URL templates and their inlays, as taps need them.
     pub(crate) templates: Arc<TemplateCache>,
     /// Wrong codes of chips whose codes can be guessed.
-    pub(crate) guesses: Guesses,
+    pub(crate) guesses: Tally<Uid>,
+    /// Spent codes that are opened again: their tag and counter.
+    pub(crate) copies: Tally<(TagId, u32)>,
     /// Held by the one search for the template of URLs.
     pub(crate) solver: Arc<tokio::sync::Mutex<()>>,
     /// Webhooks that are being delivered.
@@ -97,7 +101,8 @@ impl Service {
             metrics: Metrics::new(parts.storage.metrics(), tags.metrics()),
             tags,
             templates,
-            guesses: Guesses::default(),
+            guesses: Tally::new(WRONG_CODES),
+            copies: Tally::new(OPENED_AGAIN),
             solver: Arc::default(),
             webhooks: Deliveries::default(),
             storage: parts.storage,

@@ -33,6 +33,8 @@ pub struct Settings {
     pub retention_months: u32,
     /// How long rows of the audit log are kept, in months.
     pub audit_months: u32,
+    /// How long submissions are kept, in months.
+    pub submission_months: u32,
     /// The redirect target of simulated tags.
     pub simulated_targets: SimulatedTargets,
     /// Refusals a minute and client before they become 429; `None` for no limit.
@@ -65,6 +67,7 @@ impl Default for Settings {
             trusted_proxies: Vec::new(),
             retention_months: 13,
             audit_months: 24,
+            submission_months: 120,
             simulated_targets: SimulatedTargets::default(),
             rate_limit: Some(60),
             hosts: Vec::new(),

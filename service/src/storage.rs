@@ -24,6 +24,7 @@ mod plane;
 mod refused_updates;
 mod search;
 mod sheets;
+mod submissions;
 mod tags;
 mod taps;
 mod traces;
@@ -58,6 +59,7 @@ pub use interactions::{
 };
 pub use metrics::{Queue, StorageMetrics};
 pub use sheets::{SheetEdit, Sheets};
+pub use submissions::{ErasedSubmissions, SubmissionFilter, Submissions};
 pub use tags::{
     COUNTING, Estimate, ImportRow, Imported, MissingVariables, Put, TagChange, TagEdit, TagFilter,
     TagList, TagOrder, TagPlace, TagSelect, Tags,
@@ -95,6 +97,7 @@ pub trait Storage:
     + Interactions
     + EncodingRuns
     + Sheets
+    + Submissions
     + Webhooks
     + Encodings
     + Administration

@@ -26,9 +26,12 @@ pub(crate) use templates::{StudioTemplate, templates};
 pub(crate) use words::{Words, own_language, words};
 
 use crate::experience::rich_text::{self, Outline};
-use crate::experience::{Block, ButtonLook, Context, FieldKind, FormField, TableRow, Theme, Tone};
+use crate::experience::{
+    Block, ButtonLook, Context, FieldKind, Form, FormField, TableRow, Theme, Tone, forms_of,
+};
 use crate::id::{ExperienceId, ImageId};
 use crate::macros::{Encoding, Scope, Template};
+use crate::submission::identity;
 use crate::tag::{PropertyClass, PropertyKey};
 
 /// The script of a page with forms, without the comments of its source.
@@ -65,6 +68,8 @@ pub(crate) enum Outcome {
     NotReady,
     /// A value is too long.
     TooLong,
+    /// The form can be sent once per tag, and was.
+    SentBefore,
 }
 
 /// What a page is made from, beside the tag's values.
@@ -85,6 +90,8 @@ pub(crate) struct StudioPage<'a> {
     pub key: PageKey,
     /// What to say at the top.
     pub outcome: Option<Outcome>,
+    /// The forms that were sent of the tag, by their identity.
+    pub sent: &'a [String],
     /// The entered values that could not be saved.
     pub entered: &'a [(PropertyKey, String)],
     /// Marks style and script as the page's own.
@@ -127,9 +134,12 @@ enum Part<'a> {
     Divider,
     Table(Vec<(String, String)>),
     Form {
+        number: usize,
         fields: Vec<Field<'a>>,
         label: String,
     },
+    /// A form that was sent, and can be sent once.
+    SentForm,
     VariableButton {
         label: String,
         name: String,
@@ -179,6 +189,7 @@ impl StudioPage<'_> {
             media,
             outline: Outline::default(),
             parts: Vec::new(),
+            forms: forms_of(self.blocks),
         };
         maker.blocks(self.blocks);
         let logo = self.theme.logo.map(|logo| maker.image(logo));
@@ -214,6 +225,8 @@ struct Maker<'a, 'p> {
     media: &'a MediaNames,
     outline: Outline,
     parts: Vec<Part<'a>>,
+    /// The forms of the page, also those that are not shown.
+    forms: Vec<Form<'a>>,
 }
 
 impl<'a> Maker<'a, '_> {
@@ -294,10 +307,13 @@ impl<'a> Maker<'a, '_> {
                 }
                 Part::Table(rows)
             }
+            Block::Form { fields, once, .. } if *once && self.is_sent(fields) => Part::SentForm,
             Block::Form {
                 fields,
                 submit_label,
+                ..
             } => Part::Form {
+                number: self.number(fields),
                 fields: fields
                     .iter()
                     .map(|field| self.field(self.parts.len(), field))
@@ -315,6 +331,20 @@ impl<'a> Maker<'a, '_> {
             },
             Block::Condition { .. } => return None,
         })
+    }
+
+    /// The place of a form among those of the page, from 1.
+    fn number(&self, fields: &[FormField]) -> usize {
+        let mut forms = self.forms.iter();
+        forms
+            .position(|form| std::ptr::eq(form.fields, fields))
+            .map_or(0, |place| place + 1)
+    }
+
+    /// Whether a form was sent of the tag.
+    fn is_sent(&self, fields: &[FormField]) -> bool {
+        let form = identity(&Form { fields, once: true });
+        self.page.sent.contains(&form)
     }
 
     fn field(&self, form: usize, field: &'a FormField) -> Field<'a> {
@@ -378,6 +408,7 @@ impl Outcome {
             Self::Unverified => (Tone::Caution, &words.unverified),
             Self::NotReady => (Tone::Caution, &words.not_ready),
             Self::TooLong => (Tone::Caution, &words.too_long),
+            Self::SentBefore => (Tone::Neutral, &words.sent),
         }
     }
 }

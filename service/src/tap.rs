@@ -17,7 +17,7 @@ mod verify;
 
 pub(crate) use answer::{HeldKey, TapAnswer, nonce};
 pub use dry_run::TapUrl;
-pub(crate) use form::{FormAnswer, Submission, submit, takes_forms};
+pub(crate) use form::{FormAnswer, SentForm, submit, takes_forms};
 use named::Named;
 pub(crate) use place::{KeyCookie, Place};
 pub(crate) use preview::{Preview, PreviewedTap, preview};
@@ -26,7 +26,7 @@ use values::{Facts, MacroValues};
 use verify::{Checked, Occasion, UrlCode, classify};
 
 use crate::id::InteractionId;
-use crate::interaction::{ClientId, NewInteraction, NewKey, Verdict};
+use crate::interaction::{ClientId, NewInteraction, NewKey, Reason, Verdict};
 use crate::keyring::KeyringError;
 use crate::macros::Macro;
 use crate::rolling_key::{KeySeed, LIFETIME_MILLIS, RollingKey};
@@ -137,6 +137,12 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
         Ok(recorded) => {
             service.metrics.tap(recorded.verdict.reason().as_str());
             tap.place.note_real_tap(tag.simulated());
+            if recorded.verdict.reason() == Reason::Replayed
+                && let (Some(counter), _) = recorded.verdict.counters()
+                && !tag.simulated()
+            {
+                service.copies.note((tag.id(), counter), recorded.at);
+            }
             Facts {
                 id: recorded.id,
                 at: recorded.at,

@@ -1,5 +1,5 @@
-// Sends a page's forms without leaving it. What the page says, the service writes:
-// once something is sent, it is asked for the page as it is now.
+// Sends a page's forms without leaving it, as a browser without it does. What the page says,
+// the service writes: the answer is the page as it is now.
 (() => {
   const words = document.currentScript.dataset;
   const ends = Date.now() + Number(words.left);
@@ -24,12 +24,11 @@
     }
   };
 
-  const post = (url, body, type) =>
-    fetch(url, { method: "POST", body, headers: type && { "content-type": type, "idempotency-key": "page" } });
-
-  // The page as the service has it for this key; with more than the key, the form is sent on the way.
-  const show = async (body) => {
-    const answer = await post(location.href, body);
+  // Sends a form, and shows the page as the service has it then. Sent again, it is the same
+  // submission: who is offline loses nothing.
+  const send = async (body) => {
+    const answer = await fetch(location.href, { method: "POST", body });
+    if (answer.status >= 500 || answer.status === 429) return say(words.later);
     // Only what is new is read: another style would be the policy's to refuse.
     const html = await answer.text();
     const fresh = html.slice(html.indexOf("<main"), html.lastIndexOf("</main>"));
@@ -46,25 +45,14 @@
     event.preventDefault();
     if (sending) return;
     const form = event.target;
-    const entries = new FormData(form);
-    const key = entries.get("rolling_key");
-    const data = {};
-    for (const [name, value] of entries) if (name !== "rolling_key") data[name] = value.replace(/\r\n?/g, "\n");
+    const entries = new URLSearchParams(new FormData(form));
     const button = form.querySelector("button");
     const label = button.textContent;
     sending = true;
     button.disabled = true;
     button.textContent = words.sending;
     try {
-      const answer = await post("/v2/interactions/data", JSON.stringify({ rolling_key: key, data }), "application/json");
-      if (answer.ok) {
-        await show(new URLSearchParams({ rolling_key: key, saved: "1" })).catch(() => {
-          say(words.saved);
-          form.querySelector("fieldset").disabled = true;
-        });
-      } else if (answer.status < 500 && answer.status !== 429) {
-        await show(new URLSearchParams(entries));
-      } else say(words.later);
+      await send(entries);
     } catch {
       say(words.offline);
     }

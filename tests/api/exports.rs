@@ -26,7 +26,7 @@ async fn export(service: &TestService, query: &str) -> File {
 }
 
 /// The rows as an independent reader finds them, each a JSON object of texts.
-fn read_csv(text: &str) -> Vec<Value> {
+pub(in crate::api) fn read_csv(text: &str) -> Vec<Value> {
     const READER: &str = "import csv, io, json, sys\n\
         text = io.TextIOWrapper(sys.stdin.buffer, encoding='utf-8-sig', newline='')\n\
         print(json.dumps(list(csv.DictReader(text, strict=True))))";
@@ -44,7 +44,7 @@ fn read_csv(text: &str) -> Vec<Value> {
     serde_json::from_slice(&output.stdout).expect("Python prints JSON")
 }
 
-fn read_jsonl(text: &str) -> Vec<Value> {
+pub(in crate::api) fn read_jsonl(text: &str) -> Vec<Value> {
     let rows = text.lines().map(serde_json::from_str);
     rows.collect::<Result<_, _>>().expect("each line is JSON")
 }

@@ -186,7 +186,7 @@ fn limits_are_in_the_schemas() {
 }
 
 /// Place, keyword, and its value as JSON.
-const LIMITS: [(&str, &str, &str); 55] = [
+const LIMITS: [(&str, &str, &str); 56] = [
     ("TagFields.name", "maxLength", "200"),
     ("TagFields.title", "maxLength", "2000"),
     ("TagFields.description", "maxLength", "2000"),
@@ -220,6 +220,7 @@ const LIMITS: [(&str, &str, &str); 55] = [
     ("Overrides.retention_months", "minimum", "1"),
     ("Overrides.retention_months", "maximum", "1200"),
     ("Overrides.audit_months", "maximum", "1200"),
+    ("Overrides.submission_months", "maximum", "1200"),
     ("Network", "pattern", r#""^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$""#),
     ("FormField.choices", "maxItems", "100"),
     ("Choice", "maxLength", "500"),

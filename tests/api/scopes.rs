@@ -263,3 +263,57 @@ async fn a_stream_ends_with_the_time_of_its_token() {
         .await
         .expect("the stream ends");
 }
+
+#[tokio::test]
+async fn a_webhook_tells_nothing_that_its_token_may_not_read() {
+    let service = service().await;
+    let deaf = token(&service, json!({"name": "Deaf", "scopes": ["webhooks"]})).await;
+    let both = json!({"name": "Both", "scopes": ["webhooks", "read"]});
+    let both = token(&service, both).await;
+    let webhook = |events: &[&str]| json!({"url": "https://hooks.example/", "events": events});
+    let refused = |answer: Answer| {
+        let problem = answer.expect(403);
+        assert_eq!(
+            (&problem["code"], &problem["scope"]),
+            (&json!("scope"), &json!("read"))
+        );
+    };
+    for events in [
+        &["tap.verified"][..],
+        &["submission.created", "alert.disk_low"],
+    ] {
+        refused(deaf.admin(Method::POST, "/webhooks", webhook(events)).await);
+    }
+    let of_taps = both
+        .admin_create("/webhooks", webhook(&["tap.verified"]))
+        .await;
+    let of_alerts = deaf
+        .admin_create("/webhooks", webhook(&["alert.disk_low"]))
+        .await;
+    let path = |webhook: &Value| format!("/webhooks/{}", webhook["id"]);
+    // It turns none of the others' its own way, and none of its own into one that tells more.
+    let elsewhere = json!({"url": "https://elsewhere.example/"});
+    refused(
+        deaf.admin(Method::PATCH, &path(&of_taps), elsewhere.clone())
+            .await,
+    );
+    refused(
+        deaf.admin(
+            Method::PATCH,
+            &path(&of_taps),
+            json!({"url": "https://elsewhere.example/", "events": ["alert.disk_low"]}),
+        )
+        .await,
+    );
+    refused(
+        deaf.admin(
+            Method::PATCH,
+            &path(&of_alerts),
+            json!({"events": ["tag.updated"]}),
+        )
+        .await,
+    );
+    deaf.admin_patch(&path(&of_alerts), elsewhere).await;
+    both.admin_patch(&path(&of_alerts), json!({"events": ["tag.updated"]}))
+        .await;
+}

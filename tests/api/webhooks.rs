@@ -1,5 +1,6 @@
 //! `/admin/v1/webhooks`, and what receivers get.
 
+mod alerts;
 mod endpoints;
 mod failures;
 mod network;
@@ -174,6 +175,43 @@ async fn a_change_of_a_tag_is_told_whoever_made_it() {
             assert_eq!(change, &json!({"key": "registered"}));
         }
     }
+}
+
+#[tokio::test]
+async fn a_change_of_many_tags_is_told_for_each_that_changed() {
+    let (service, _house) = start().await;
+    let receiver = Receiver::start().await;
+    let mut tags = Vec::new();
+    for name in ["a", "b", "c"] {
+        tags.push(service.tag(json!({"name": name})).await);
+    }
+    webhook(&service, &receiver, json!({"events": ["tag.updated"]})).await;
+    let ids: Vec<_> = tags.iter().map(|tag| [tag.id, tag.id]).collect();
+    let change = json!({"action": "status", "status": "archived", "select": {"ids": &ids[..2]}});
+    post(&service, "/tags/bulk", change.clone())
+        .await
+        .expect(200);
+    // What is so already is not changed.
+    post(&service, "/tags/bulk", change).await.expect(200);
+    let told = receiver.wait_for(2).await;
+    let mut told: Vec<_> = told
+        .iter()
+        .map(|one| one.json()["data"]["tag_id"].clone())
+        .collect();
+    told.sort_by_key(Value::as_i64);
+    assert_eq!(told, [tags[0].id, tags[1].id]);
+    let file = format!("slug,name\n{},Renamed\n,New\n", tags[2].slug);
+    let import = service.admin_request(Method::POST, "/tags/import?mode=upsert");
+    let import = import.header("content-type", "text/csv").body(file);
+    let answer = import.send().await.expect("an answer");
+    answer.text().await.expect("the result");
+    let told = receiver.wait_for(3).await;
+    assert_eq!(told.len(), 3, "a new tag is not an updated one");
+    let data = told[2].json()["data"].clone();
+    assert_eq!(
+        (&data["tag_id"], &data["tag_name"]),
+        (&json!(tags[2].id), &json!("Renamed"))
+    );
 }
 
 /// The requests of each event.

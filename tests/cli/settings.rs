@@ -60,6 +60,7 @@ async fn every_setting_has_a_variable() {
         "trusted_proxies": fixed(json!(["10.0.0.0/8", "192.0.2.1/32"])),
         "retention_months": fixed(json!(24)),
         "audit_months": {"value": 24, "source": "default", "read_only": false},
+        "submission_months": {"value": 120, "source": "default", "read_only": false},
         "simulated_targets": fixed(json!("real")),
         "rate_limit": fixed(json!("off")),
         "hosts": fixed(json!(["admin.example", "other.example"])),

@@ -19,6 +19,23 @@ fn no_two_modules_of_the_service_depend_on_each_other() {
     assert!(around.is_empty(), "these depend on themselves: {around:?}");
 }
 
+/// Work that a handler of the admin API starts beside its request is bounded, and recorded, as the
+/// request is: by the one function that takes its caller along.
+#[test]
+fn what_runs_beside_a_request_runs_for_its_caller() {
+    let mut spawned = 0;
+    for path in files("service/src/http/admin", &["rs"]) {
+        let text = fs::read_to_string(root().join(&path)).expect("text");
+        // Tests are at the end of a file.
+        let (code, _tests) = text.split_once("#[cfg(test)]").unwrap_or((&text, ""));
+        spawned += code.matches("caller::spawn(").count();
+        for word in ["tokio::spawn(", "task::spawn(", "JoinSet", "thread::spawn("] {
+            assert!(!code.contains(word), "{}: {word}", path.display());
+        }
+    }
+    assert!(spawned > 3, "only {spawned} were found");
+}
+
 /// The top-level modules that each one names after `crate::`, its tests aside.
 fn uses() -> BTreeMap<String, Names> {
     let mut uses: BTreeMap<String, Names> = BTreeMap::new();

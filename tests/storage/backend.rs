@@ -308,6 +308,7 @@ impl Tapped {
             hash: self.hash,
             request: None,
             data: vec![(PropertyKey::parse("registered").unwrap(), value.to_owned())],
+            submission: None,
             simulated_offset: 0,
         }
     }

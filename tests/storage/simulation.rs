@@ -249,6 +249,7 @@ impl<B: Backend> World<B> {
         let update = VariableUpdate {
             hash,
             request,
+            submission: None,
             simulated_offset: self.offset,
             ..key.tapped.update(&value)
         };

@@ -230,25 +230,31 @@ async fn a_tag_that_wants_verified_taps_says_so_before_anything_is_entered() {
     assert_eq!(service.variable(&tag, "note").await.as_deref(), Some(""));
 }
 
+/// The script sends what a browser without it sends, to the same place.
 #[tokio::test]
-async fn the_script_saves_by_the_update_operation_and_asks_for_the_page_behind_it() {
+async fn a_form_says_which_of_its_page_it_is() {
     let service = TestService::start().await;
-    let tag = tag(&service, registration()).await;
+    let form = |label: &str| {
+        json!({"type": "form", "submit_label": label, "fields": [
+            {"label": label, "kind": "text", "variable": "note"},
+        ]})
+    };
+    let blocks = json!([
+        {"type": "condition", "when": {"type": "variable_equals", "variable": "registered", "value": "true"},
+         "blocks": [form("Hidden")], "otherwise": [form("Shown")]},
+        form("Another"),
+    ]);
+    let tag = tag(&service, blocks).await;
     let Visit { url, page, .. } = visit(&service, &tag).await;
-    let key = key(&page);
-    let record = json!({"rolling_key": key, "data": {NOTE: "Ada", REGISTERED: "true"}});
-    let update = service
-        .post("/v2/interactions/data")
-        .header("idempotency-key", "page")
-        .json(&record);
-    let again = update.try_clone().expect("it can be sent again");
-    update.answer().await.expect(200);
-    again.answer().await.expect(200);
-    let answer = send(&service, &url, &[("rolling_key", &*key), ("saved", "1")]).await;
-    assert_eq!(answer.status, 200);
-    let page = Html::parse_document(&answer.body);
-    assert_eq!(text(&page, ".said.good"), ["Saved. Thank you."]);
-    assert_eq!(text(&page, ".notice strong"), ["Registered"]);
+    let numbers: Vec<_> = all(&page, "[name=form]")
+        .into_iter()
+        .map(|field| field.attr("value").expect("a number").to_owned())
+        .collect();
+    assert_eq!(numbers, ["2", "3"], "also what is not shown counts");
+    let fields = [("rolling_key", &*key(&page)), ("form", "3"), (NOTE, "Ada")];
+    assert_eq!(send(&service, &url, &fields).await.status, 200);
+    let sent = service.admin_get("/submissions").await["items"][0].clone();
+    assert_eq!(sent["fields"][0]["label"], "Another");
 }
 
 #[tokio::test]

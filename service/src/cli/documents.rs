@@ -118,6 +118,10 @@ fn a_default_in_the_help_is_the_one_of_the_settings() {
             format!("`{}`", settings.retention_months),
         ),
         ("audit-months", format!("`{}`", settings.audit_months)),
+        (
+            "submission-months",
+            format!("`{}`", settings.submission_months),
+        ),
         ("rate-limit", format!("`{limit}`")),
         ("simulated-targets", "`stand_in`".to_owned()),
         ("default-country", "empty".to_owned()),

@@ -1,4 +1,4 @@
-//! `export`: tags in a CSV file, or interactions in a file of either format.
+//! `export`: tags in a CSV file; interactions or submissions in a file of either format.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -27,11 +27,13 @@ pub(super) struct Options {
 #[derive(Subcommand)]
 enum What {
     /// Export interactions, the newest first.
-    Interactions(Interactions),
+    Interactions(Rows),
+    /// Export submissions, what forms sent, the newest first.
+    Submissions(Rows),
 }
 
 #[derive(Args)]
-struct Interactions {
+struct Rows {
     /// The file to create, or `-` for stdout. An existing file is not overwritten.
     file: PathBuf,
 
@@ -39,11 +41,11 @@ struct Interactions {
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
 
-    /// The columns, separated by commas. Default: all but `uid` and `file_data`.
+    /// The columns, separated by commas. Default: all, of interactions without `uid` and `file_data`.
     #[arg(long, value_name = "NAMES")]
     columns: Option<String>,
 
-    /// A filter of the list of interactions, such as `since=2026-01-01T00:00:00Z`.
+    /// A filter of the list, such as `since=2026-01-01T00:00:00Z`.
     #[arg(long, value_name = "NAME=VALUE", value_parser = filter)]
     filter: Vec<(String, String)>,
 
@@ -64,29 +66,29 @@ fn filter(text: &str) -> Result<(String, String), &'static str> {
 
 pub(super) fn run(options: &Options) -> Result<()> {
     match &options.what {
-        Some(What::Interactions(interactions)) => {
-            let format = match interactions.format {
-                Format::Csv => "csv",
-                Format::Jsonl => "jsonl",
-            };
-            let mut query = form_urlencoded::Serializer::new(String::new());
-            query.append_pair("format", format);
-            if let Some(columns) = &interactions.columns {
-                query.append_pair("columns", columns);
-            }
-            query.extend_pairs(&interactions.filter);
-            let path = format!("/interactions/export?{}", query.finish());
-            save(
-                &interactions.connection,
-                &path,
-                &interactions.file,
-                "interactions",
-            )
-        }
+        Some(What::Interactions(rows)) => rows.save("interactions"),
+        Some(What::Submissions(rows)) => rows.save("submissions"),
         None => {
             let file = options.file.as_ref().context("Name a file.")?;
             save(&options.connection, "/tags/export", file, "tags")
         }
+    }
+}
+
+impl Rows {
+    fn save(&self, what: &str) -> Result<()> {
+        let format = match self.format {
+            Format::Csv => "csv",
+            Format::Jsonl => "jsonl",
+        };
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.append_pair("format", format);
+        if let Some(columns) = &self.columns {
+            query.append_pair("columns", columns);
+        }
+        query.extend_pairs(&self.filter);
+        let path = format!("/{what}/export?{}", query.finish());
+        save(&self.connection, &path, &self.file, what)
     }
 }
 

@@ -89,6 +89,7 @@ fn in_words(event: &Value, slugs: &mut Slugs<'_>) -> String {
             None => "○ not checked".to_owned(),
         },
         "update" => format!("  {}", changes(&event["changes"])),
+        "submission" => "  sent a form".to_owned(),
         _ => return format!("{} events were missed.", event["missed"]),
     };
     let mark = if event["simulated"] == true {

@@ -46,6 +46,10 @@ struct Options {
     #[arg(long, env = "TAPDESK_AUDIT_MONTHS", value_name = "MONTHS")]
     audit_months: Option<u32>,
 
+    /// How many months submissions are kept. Default: `120`.
+    #[arg(long, env = "TAPDESK_SUBMISSION_MONTHS", value_name = "MONTHS")]
+    submission_months: Option<u32>,
+
     /// The redirect target of simulated tags: the built-in stand-in (`stand_in`), or the experience's own (`real`). Default: `stand_in`.
     #[arg(long, env = "TAPDESK_SIMULATED_TARGETS", value_name = "WHERE", value_parser = simulated_targets())]
     simulated_targets: Option<SimulatedTargets>,
@@ -81,12 +85,14 @@ impl From<Options> for Overrides {
             trusted_proxies,
             retention_months,
             audit_months,
+            submission_months,
             simulated_targets,
             rate_limit,
             hosts,
         } = options;
         Self {
             audit_months,
+            submission_months,
             tag_url,
             app_id,
             default_country,

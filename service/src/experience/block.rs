@@ -11,7 +11,7 @@ use super::theme::is_default;
 use super::{Link, LinkError, When, rich_text};
 use crate::id::ImageId;
 use crate::inlay::text::text_schema;
-use crate::macros::Target;
+use crate::macros::{Target, Template};
 use crate::object;
 use crate::tag::{InvalidProperty, PropertyKey, check_value, text_fits};
 
@@ -115,7 +115,7 @@ pub enum Block {
         #[serde(deserialize_with = "object::list")]
         rows: Vec<TableRow>,
     },
-    /// A form. Its values become the tag's variables.
+    /// A form. Its values become the tag's variables, and each sending is kept as a submission.
     Form {
         /// Its fields, each for a different variable.
         #[schema(min_items = 1, max_items = 50)]
@@ -124,6 +124,10 @@ pub enum Block {
         /// The label of its button.
         #[schema(min_length = 1, max_length = 500)]
         submit_label: String,
+        /// Whether it can be sent once per tag. Forms for the same variables are one form.
+        #[serde(default, skip_serializing_if = "is_default")]
+        #[schema(required = false)]
+        once: bool,
     },
     /// A button that sets a variable.
     VariableButton {
@@ -232,6 +236,24 @@ pub enum FieldKind {
     Choice,
     /// Yes or no.
     Checkbox,
+    /// Yes or no to a text, the label, which a submission keeps. It can contain no macros.
+    Consent,
+}
+
+/// A form of a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Form<'a> {
+    /// Its fields.
+    pub fields: &'a [FormField],
+    /// Whether it can be sent once per tag.
+    pub once: bool,
+}
+
+impl<'a> Form<'a> {
+    /// The field for a variable.
+    pub fn field(&self, variable: &PropertyKey) -> Option<&'a FormField> {
+        self.fields.iter().find(|field| field.variable == *variable)
+    }
 }
 
 /// Which block is not well formed, and why.
@@ -261,6 +283,10 @@ pub(super) enum BlockProblem {
     ChoicesOfOther(PropertyKey),
     #[error("Two choices of its field {0} are the same.")]
     SameChoice(PropertyKey),
+    #[error("The text of the consent {0} is kept as it was shown, so it can contain no macros.")]
+    MacroInConsent(PropertyKey),
+    #[error("It can have one consent. Put everything to agree to into one text.")]
+    SeveralConsents,
     #[error(transparent)]
     Value(#[from] InvalidProperty),
     #[error("Its condition names nothing that could be met.")]
@@ -344,6 +370,18 @@ pub(super) fn languages(blocks: &[Block]) -> Vec<&str> {
     named.collect()
 }
 
+/// The forms, including those in conditions.
+pub(crate) fn forms(blocks: &[Block]) -> Vec<Form<'_>> {
+    let forms = blocks.iter().flat_map(|block| match block {
+        Block::Form { fields, once, .. } => {
+            let once = *once;
+            vec![Form { fields, once }]
+        }
+        block => block.inner().flat_map(forms).collect(),
+    });
+    forms.collect()
+}
+
 /// The variables that visitors write on the page.
 pub(super) fn written_variables(blocks: &[Block]) -> BTreeSet<PropertyKey> {
     let written = blocks.iter().flat_map(|block| {
@@ -414,6 +452,7 @@ impl Block {
             Self::Form {
                 fields,
                 submit_label,
+                ..
             } => {
                 filled("submit_label", submit_label)?;
                 check_fields(fields)
@@ -439,6 +478,17 @@ fn check_fields(fields: &[FormField]) -> Result<(), BlockProblem> {
             return Err(BlockProblem::SameVariable(field.variable.clone()));
         }
         check_choices(field)?;
+    }
+    let mut consents = fields
+        .iter()
+        .filter(|field| field.kind == FieldKind::Consent);
+    if let Some(consent) = consents.next()
+        && Template::parse(&consent.label).marked() != consent.label
+    {
+        return Err(BlockProblem::MacroInConsent(consent.variable.clone()));
+    }
+    if consents.next().is_some() {
+        return Err(BlockProblem::SeveralConsents);
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ mod encoding_runs;
 mod encodings;
 mod events;
 mod experiences;
+mod export;
 mod inlays;
 mod interactions;
 mod master_keys;
@@ -23,6 +24,7 @@ mod settings;
 mod sheets;
 mod simulator;
 mod stats;
+mod submissions;
 mod tags;
 mod tokens;
 mod url_templates;
@@ -82,6 +84,11 @@ fn routes() -> Routes {
         .read(bounded(routes!(interactions::get)))
         .admin(routes!(interactions::erase_traces))
         .admin(routes!(interactions::erase_traces_of_no_tag))
+        .read(bounded(routes!(submissions::list)))
+        .export(bounded(routes!(submissions::export)))
+        .admin(routes!(submissions::erase_person))
+        .read(bounded(routes!(submissions::get)))
+        .admin(routes!(submissions::erase))
         .read(bounded(routes!(experiences::list)))
         .experiences(routes!(experiences::create))
         .read(bounded(routes!(experiences::get)))

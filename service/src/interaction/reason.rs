@@ -17,6 +17,31 @@ pub enum VerificationState {
 }
 
 impl VerificationState {
+    /// The name in the API and in storage.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::NotVerified => "not_verified",
+            Self::NotChecked => "not_checked",
+        }
+    }
+
+    /// The one of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Verified, Self::NotVerified, Self::NotChecked]
+            .into_iter()
+            .find(|state| state.as_str() == name)
+    }
+
+    /// The value of `tag_verified` that it is.
+    pub const fn tag_verified(self) -> Option<bool> {
+        match self {
+            Self::Verified => Some(true),
+            Self::NotVerified => Some(false),
+            Self::NotChecked => None,
+        }
+    }
+
     /// Of the value of `tag_verified`.
     pub const fn of(tag_verified: Option<bool>) -> Self {
         match tag_verified {

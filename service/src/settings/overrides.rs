@@ -48,6 +48,11 @@ pub struct Overrides {
     #[schema(minimum = 1, maximum = 1200)]
     pub audit_months: Option<u32>,
 
+    /// How many months submissions are kept. Default: `120`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 1200)]
+    pub submission_months: Option<u32>,
+
     /// The redirect target of simulated tags: the built-in stand-in (`stand_in`), or the experience's own (`real`). Default: `stand_in`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulated_targets: Option<SimulatedTargets>,
@@ -137,6 +142,15 @@ impl Settings {
                 )());
             }
             settings.audit_months = months;
+        }
+        if let Some(months) = over.submission_months {
+            if !(1..=RETENTION_MAX).contains(&months) {
+                return Err(invalid(
+                    "submission_months",
+                    "Submissions are kept for 1 to 1200 months.",
+                )());
+            }
+            settings.submission_months = months;
         }
         if let Some(targets) = over.simulated_targets {
             settings.simulated_targets = targets;
@@ -282,6 +296,7 @@ mod tests {
             ),
             (r#"{"retention_months": 0}"#, "retention_months"),
             (r#"{"audit_months": 1201}"#, "audit_months"),
+            (r#"{"submission_months": 0}"#, "submission_months"),
             (r#"{"hosts": ["a.example:80"]}"#, "hosts"),
         ] {
             let over = serde_json::from_str(json).unwrap();

@@ -8,7 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::id::{InteractionId, TagId};
+use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{Change, Interaction, Reason};
 
 /// Something that happened, committed before it is told.
@@ -43,6 +43,19 @@ pub enum Event {
         /// Whether it is simulated.
         simulated: bool,
     },
+    /// A form was sent.
+    Submission {
+        /// The interaction whose page it was on.
+        interaction_id: InteractionId,
+        /// The tag.
+        tag_id: TagId,
+        /// The experience.
+        experience_id: ExperienceId,
+        /// When.
+        at: Timestamp,
+        /// Whether it is simulated.
+        simulated: bool,
+    },
 }
 
 impl Event {
@@ -51,6 +64,7 @@ impl Event {
         match self {
             Self::Interaction { .. } => "interaction",
             Self::Update { .. } => "update",
+            Self::Submission { .. } => "submission",
         }
     }
 
@@ -58,14 +72,25 @@ impl Event {
     pub const fn tap(&self) -> Option<InteractionId> {
         match self {
             Self::Interaction { interaction_id, .. } => Some(*interaction_id),
-            Self::Update { .. } => None,
+            Self::Update { .. } | Self::Submission { .. } => None,
+        }
+    }
+
+    /// The interaction that it belongs to.
+    pub const fn interaction(&self) -> InteractionId {
+        match self {
+            Self::Interaction { interaction_id, .. }
+            | Self::Update { interaction_id, .. }
+            | Self::Submission { interaction_id, .. } => *interaction_id,
         }
     }
 
     /// Whether it belongs to the simulated world.
     pub const fn simulated(&self) -> bool {
         match self {
-            Self::Interaction { simulated, .. } | Self::Update { simulated, .. } => *simulated,
+            Self::Interaction { simulated, .. }
+            | Self::Update { simulated, .. }
+            | Self::Submission { simulated, .. } => *simulated,
         }
     }
 }

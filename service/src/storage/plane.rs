@@ -21,6 +21,7 @@ mod imports;
 pub(super) mod inlays;
 mod master_keys;
 mod sheets;
+mod submissions;
 pub(super) mod tags;
 mod url_templates;
 mod virtual_inlays;

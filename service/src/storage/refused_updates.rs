@@ -49,7 +49,7 @@ impl RefusedUpdates {
 /// What the owner can put right; a key that is wrong or consumed is nobody's fault.
 fn fault(refusal: &UpdateRefusal) -> Option<(UpdateFault, Option<String>)> {
     match refusal {
-        UpdateRefusal::InvalidKey | UpdateRefusal::Consumed => None,
+        UpdateRefusal::InvalidKey | UpdateRefusal::Consumed | UpdateRefusal::SentBefore => None,
         UpdateRefusal::UnknownVariable(key) => {
             Some((UpdateFault::UnknownVariable, Some(key.to_string())))
         }

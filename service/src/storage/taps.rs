@@ -10,6 +10,7 @@ use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::interaction::{Change, KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::keyring::WrappedKeys;
 use crate::rolling_key::{IssuedKey, KeyHash};
+use crate::submission::NewSubmission;
 use crate::tag::{Properties, PropertyClass, PropertyKey, Tag};
 
 /// The operations of a tap and of its rolling key.
@@ -154,6 +155,8 @@ pub struct VariableUpdate {
     pub request: Option<[u8; 32]>,
     /// New values of existing variables; no key twice.
     pub data: Vec<(PropertyKey, String)>,
+    /// The form that sends it.
+    pub submission: Option<NewSubmission>,
     /// Offset of simulated time, applied to simulated interactions alone.
     pub simulated_offset: i64,
 }
@@ -182,4 +185,6 @@ pub enum UpdateRefusal {
     NotAssigned,
     /// The tag asks for a verified tap.
     NotVerified,
+    /// The form can be sent once per tag, and was.
+    SentBefore,
 }

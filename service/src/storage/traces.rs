@@ -66,6 +66,8 @@ const TRACES: &[(&str, Traces)] = &[
     // What waits is not sent any more.
     ("webhook_deliveries", OfTag),
     ("webhook_attempts", OfTag),
+    // A visitor wrote them.
+    ("submissions", OfTag),
     // Chips and who encodes them: no visitor.
     ("encoding_roots", None),
     ("chips", None),
@@ -77,7 +79,7 @@ const TRACES: &[(&str, Traces)] = &[
 ];
 
 /// What removes rows about the tag `?1`, in this order, in the words of the plane.
-pub(super) const OF_TAG: [&str; 4] = [
+pub(super) const OF_TAG: [&str; 5] = [
     "DELETE FROM outbox WHERE tag_id = ?1",
     "UPDATE webhook_states SET
          waiting = waiting - (SELECT count(*) FROM webhook_deliveries d
@@ -88,6 +90,7 @@ pub(super) const OF_TAG: [&str; 4] = [
     "DELETE FROM webhook_attempts
      WHERE delivery_id IN (SELECT id FROM webhook_deliveries WHERE tag_id = ?1)",
     "DELETE FROM webhook_deliveries WHERE tag_id = ?1",
+    "DELETE FROM submissions WHERE tag_id = ?1",
 ];
 
 /// What clears the rows of interactions, one statement for each table, up to the key: it ends

@@ -144,6 +144,7 @@ impl StudioTemplate {
                 millis: 0,
             },
             outcome: None,
+            sent: &[],
             entered: &[],
             nonce,
         };

@@ -27,6 +27,8 @@ pub(crate) struct Words {
     pub not_ready: String,
     /// A value is too long.
     pub too_long: String,
+    /// A form that can be sent once per tag, and was.
+    pub sent: String,
     /// The network fails.
     pub offline: String,
     /// The service fails.

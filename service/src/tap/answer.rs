@@ -4,7 +4,7 @@
 use super::destination::Destination;
 use super::{Facts, KeyCookie, MacroValues, TapError, stand_in};
 use crate::entropy::{self, Entropy};
-use crate::experience::{Block, PublishedExperience, Rule, Theme, When};
+use crate::experience::{Block, PublishedExperience, Rule, Theme, When, forms};
 use crate::interaction::KeyedInteraction;
 use crate::macros::{Location, Macro, Settled};
 use crate::rolling_key::{LIFETIME_MILLIS, RollingKey};
@@ -167,6 +167,12 @@ async fn page(
     let scope = MacroValues::full(service, tag, given.facts, rk).await?;
     let language = language(given.visitor, &experience.content.languages(), tag);
     let nonce = nonce(&*service.entropy);
+    let has_once = forms(&experience.content).iter().any(|form| form.once);
+    let sent = if has_once {
+        service.storage.sent_forms(tag.id()).await?
+    } else {
+        Vec::new()
+    };
     let page = StudioPage {
         blocks,
         theme,
@@ -176,6 +182,7 @@ async fn page(
         rk,
         key,
         outcome: given.outcome,
+        sent: &sent,
         entered: &given.entered,
         nonce: &nonce,
     };

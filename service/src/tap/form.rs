@@ -15,7 +15,7 @@ use crate::visitor::Visitor;
 
 /// What a page's form sends.
 #[derive(Debug)]
-pub(crate) struct Submission<'a> {
+pub(crate) struct SentForm<'a> {
     /// Where it comes in.
     pub place: Place,
     /// The URL's query as it stands.
@@ -24,8 +24,8 @@ pub(crate) struct Submission<'a> {
     pub rolling_key: &'a str,
     /// New values of variables; no key twice. Empty to see the page alone.
     pub data: Vec<(PropertyKey, String)>,
-    /// Says that the page's script has saved something with the key.
-    pub saved: bool,
+    /// The form's place among those of its page, from 1. A variable button says none.
+    pub form: Option<usize>,
     /// What makes the same form, sent again, this very submission.
     pub digest: [u8; 32],
     /// The visitor, as the browser's headers describe them.
@@ -65,40 +65,34 @@ fn leads_to_a_page(tag: &CachedTag) -> bool {
 ///
 /// Whether the key may be used is decided by the one operation that uses it;
 /// what is read before and behind it is for the words of the answer.
-pub(crate) async fn submit(
-    service: &Service,
-    submission: Submission<'_>,
-) -> Result<FormAnswer, TapError> {
-    let Some(tag) = linked(service, &submission.place).await? else {
+pub(crate) async fn submit(service: &Service, sent: SentForm<'_>) -> Result<FormAnswer, TapError> {
+    let Some(tag) = linked(service, &sent.place).await? else {
         return Ok(FormAnswer::NoSuchTag);
     };
     if !leads_to_a_page(&tag) {
         return Ok(FormAnswer::NoForm);
     }
-    let Some(key) = RollingKey::from_base64(submission.rolling_key) else {
+    let Some(key) = RollingKey::from_base64(sent.rolling_key) else {
         return Ok(FormAnswer::TapAgain(tag));
     };
     if live_key_of(service, &tag, &key).await?.is_none() {
         return Ok(FormAnswer::TapAgain(tag));
     }
-    let mut given = Given::new(&submission.visitor, None, None);
+    let mut given = Given::new(&sent.visitor, None, None);
     let mut saved = true;
-    if !submission.data.is_empty() {
-        let outcome = save(service, &key, &submission).await?;
+    if !sent.data.is_empty() {
+        let outcome = save(service, &key, &sent).await?;
         saved = outcome == Outcome::Saved;
         given.outcome = Some(outcome);
         if !saved {
-            given.entered = submission.data;
+            given.entered = sent.data;
         }
     }
     let Some((issued, interaction)) = live_key_of(service, &tag, &key).await? else {
         return Ok(FormAnswer::TapAgain(tag));
     };
     given.consumed = issued.consumed.is_some();
-    if submission.saved && given.consumed && given.outcome.is_none() {
-        given.outcome = Some(Outcome::Saved);
-    }
-    let cookie = submission.place.cookie(submission.query);
+    let cookie = sent.place.cookie(sent.query);
     let page = repeat(service, tag, cookie, interaction, key, given).await?;
     Ok(FormAnswer::Page { page, saved })
 }
@@ -116,21 +110,22 @@ async fn live_key_of(
 async fn save(
     service: &Service,
     key: &RollingKey,
-    submission: &Submission<'_>,
+    sent: &SentForm<'_>,
 ) -> Result<Outcome, TapError> {
-    for (_, value) in &submission.data {
+    for (_, value) in &sent.data {
         match check_value(value) {
             Ok(()) => {}
             Err(InvalidProperty::TooLong) => return Ok(Outcome::TooLong),
             Err(_) => return Ok(Outcome::NotReady),
         }
     }
-    let data = submission.data.clone();
-    let refusal = service.update(key, Some(submission.digest), data).await?;
+    let (digest, data) = (Some(sent.digest), sent.data.clone());
+    let refusal = service.update(key, digest, sent.form, data).await?;
     Ok(match refusal {
         None => Outcome::Saved,
         Some(UpdateRefusal::InvalidKey | UpdateRefusal::Consumed) => Outcome::Used,
         Some(UpdateRefusal::NotVerified) => Outcome::Unverified,
+        Some(UpdateRefusal::SentBefore) => Outcome::SentBefore,
         Some(UpdateRefusal::UnknownVariable(_) | UpdateRefusal::NotAssigned) => Outcome::NotReady,
     })
 }

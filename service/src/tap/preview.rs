@@ -140,6 +140,7 @@ pub(crate) async fn preview(
                     millis: 0,
                 },
                 outcome: None,
+                sent: &[],
                 entered: &[],
                 nonce: &nonce(&*service.entropy),
             };

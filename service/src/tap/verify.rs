@@ -234,7 +234,7 @@ pub(super) fn guarded(
     inlay: &OpenedInlay,
 ) -> Assessment {
     let guessable = inlay.technology.is_guessable();
-    if guessable && service.guesses.are_too_many(inlay.uid, service.clock.now()) {
+    if guessable && service.guesses.is_reached(inlay.uid, service.clock.now()) {
         return Assessment {
             authenticity: Authenticity::NotAuthentic(FailedStep::Guessed),
             uid: code.uid(),

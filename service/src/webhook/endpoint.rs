@@ -105,6 +105,12 @@ pub enum Include {
 }
 
 impl WebhookFields {
+    /// Whether it gets events that tell of tags: those that a token may not choose if it may not
+    /// read.
+    pub fn tells_of_tags(&self) -> bool {
+        self.events.iter().any(|kind| !kind.is_alert())
+    }
+
     /// Whether an endpoint can be like this. An address that is not public is refused unless
     /// `private` ones are allowed; a name is looked at when it is resolved.
     pub fn check(mut self, private: bool) -> Result<Self, FieldError> {

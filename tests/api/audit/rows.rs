@@ -57,10 +57,11 @@ async fn a_row_tells_who_did_what_and_is_found_by_it() {
     let next = first["next"].as_str().unwrap();
     let second = rows(&service, &format!("limit=2&after={next}")).await;
     assert_eq!(second[0], all[2]);
-    for format in ["jsonl", "csv"] {
+    // Each export leaves a row, which is not in it.
+    for (before, format) in ["jsonl", "csv"].into_iter().enumerate() {
         let path = format!("/audit/export?format={format}");
         let export = service.admin(Method::GET, &path, Value::Null).await;
-        let lines = all.len() + usize::from(format == "csv");
+        let lines = all.len() + before + usize::from(format == "csv");
         assert_eq!(export.body.lines().count(), lines, "{}", export.body);
         assert!(export.body.contains("Web shop") && !export.body.contains(&secret));
     }

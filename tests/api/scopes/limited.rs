@@ -7,21 +7,38 @@ use tapdesk_tests::{Answer, Answering as _, Client, TestService};
 
 use super::{Operation, call, operations, service, status, token};
 
-/// An experience, a tag that leads there, and a tap of it.
+/// An experience, a tag that leads there, a tap of it, and what its form sent.
 struct Place {
     experience: i64,
     tag: TestTag,
     interaction: i64,
+    submission: i64,
 }
 
 async fn place(service: &TestService) -> Place {
-    let tag = json!({"data": {"note": "old"}, "attributes": {"sku": "A"}});
-    let tag = service.redirecting_tag(tag).await;
-    let stored = service.admin_get(&tag.admin_path()).await;
-    service.tap(&tag.path()).await;
+    let form = json!({"type": "form", "submit_label": "Send", "fields": [
+        {"label": "Registered", "kind": "text", "variable": "registered"},
+    ]});
+    let page = json!({"name": "Page", "kind": "studio", "blocks": [form]});
+    let experience = service.experience(page).await;
+    let tag = json!({
+        "name": "Bottle 41", "experience_id": experience, "variables": {"registered": "false"},
+        "data": {"note": "old"}, "attributes": {"sku": "A"},
+    });
+    let tag = service.tag(tag).await;
+    let tap = service.tap(&tag.path()).await;
+    let interaction = service.last_interaction().await;
+    let cookie = tap.cookie.expect("a key");
+    let (_, rk) = cookie.split_once('=').expect("a cookie");
+    service
+        .update(rk, json!({"registered": "true"}))
+        .await
+        .expect(200);
+    let newest = service.admin_get("/submissions?limit=1").await;
     Place {
-        experience: stored["experience_id"].as_i64().unwrap(),
-        interaction: service.last_interaction().await,
+        experience,
+        interaction,
+        submission: newest["items"][0]["id"].as_i64().unwrap(),
         tag,
     }
 }
@@ -38,6 +55,8 @@ async fn request(client: &Client, operation: &Operation, place: &Place) -> Answe
         place.experience
     } else if operation.path.starts_with("/admin/v1/interactions/{id}") {
         place.interaction
+    } else if operation.path.starts_with("/admin/v1/submissions/{id}") {
+        place.submission
     } else {
         place.tag.id
     };

@@ -194,6 +194,7 @@ pub(crate) async fn simulated_keys_live_in_simulated_time<B: Backend>(db: Databa
         }))
         .await;
     let at = |tapped: Tapped, simulated_offset| VariableUpdate {
+        submission: None,
         simulated_offset,
         ..tapped.update("yes")
     };

@@ -254,6 +254,7 @@ export function onLiveEvent(heard: (event: LiveEvent) => void): () => void {
     const hear = (message: MessageEvent<string>) => heard(JSON.parse(message.data) as LiveEvent);
     source.addEventListener("interaction", hear);
     source.addEventListener("update", hear);
+    source.addEventListener("submission", hear);
     return () => source.close();
   }
   let open = true;

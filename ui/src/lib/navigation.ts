@@ -7,6 +7,7 @@ import CircuitBoard from "@lucide/svelte/icons/circuit-board";
 import ClipboardCheck from "@lucide/svelte/icons/clipboard-check";
 import Cpu from "@lucide/svelte/icons/cpu";
 import Gauge from "@lucide/svelte/icons/gauge";
+import Inbox from "@lucide/svelte/icons/inbox";
 import Link2 from "@lucide/svelte/icons/link-2";
 import Nfc from "@lucide/svelte/icons/nfc";
 import Settings from "@lucide/svelte/icons/settings";
@@ -40,6 +41,7 @@ export const navigation: Entry[][] = [
     { screen: "tags", name: "Tags", icon: Tags, key: "t" },
     { screen: "experiences", name: "Experiences", icon: Blocks, key: "e" },
     { screen: "interactions", name: "Interactions", icon: Activity, key: "i" },
+    { screen: "submissions", name: "Submissions", icon: Inbox, key: "f" },
   ],
   [
     { screen: "inlays", name: "Inlays", icon: Cpu, key: "c", within: ["move"], whole: true },

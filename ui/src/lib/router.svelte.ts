@@ -6,6 +6,7 @@ export const screens = [
   "tags",
   "experiences",
   "interactions",
+  "submissions",
   "inlays",
   "templates",
   "move",

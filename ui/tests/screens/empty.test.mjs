@@ -24,6 +24,8 @@ group("A screen without anything to show", {
     "tags that do not match": says("tags?q=nothing", "No tag matches"),
     experiences: says("experiences", "No experiences yet"),
     interactions: says("interactions", "No taps yet"),
+    submissions: says("submissions", "No submissions yet"),
+    "submissions that cannot be shown": failing("submissions", "**/admin/v1/submissions?*", "Submissions could not be loaded"),
     inlays: says("inlays", "No inlays yet"),
     "URL templates": says("templates", "No URL templates yet"),
     "inlays that cannot be shown": failing("inlays", "**/admin/v1/inlays?*", "Inlays could not be loaded"),

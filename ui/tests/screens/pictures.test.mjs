@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { launch, on, open, settled } from "./browser.mjs";
+import { sent } from "./sent.mjs";
 import { serveUi } from "./served.mjs";
 import { tell } from "./world.mjs";
 
@@ -39,6 +40,21 @@ const edit = async (page, { api, tags }, name) => {
   await page.getByRole("group", { name: "The page on a phone" }).getByRole("heading", { name: tags[3].title }).waitFor();
 };
 const equipped = async ({ api }) => (await api.get("/inlays?limit=1")).items[0].tag_id;
+
+const submissions = async (page, { api }) => {
+  const { items } = await sent(api);
+  await page.show(`submissions/${items.at(-1).id}`);
+  await page.getByText("As it was shown in version").waitFor();
+};
+/** One that works and one that nobody answers. */
+const webhooks = async (page, { api }) => {
+  const { items } = await api.get("/webhooks");
+  for (const url of ["https://shop.example.com/hooks/tapdesk", "https://192.0.2.1/hooks"].slice(items.length)) {
+    await api.post("/webhooks", { url, events: ["tap.verified", "submission.created"] });
+  }
+  await page.show("settings/webhooks");
+  await page.getByText("shop.example.com").waitFor();
+};
 
 /** Name, way to the screen, and what is unusual about the picture; `readme` ones are kept in the tree. */
 const pictures = [
@@ -162,6 +178,18 @@ const pictures = [
   ["interactions", async (page, world) => page.show(`interactions/${await newest(world)}`), { readme: true }],
   ["interactions-dark", async (page, world) => page.show(`interactions/${await newest(world, "&reason=wrong_mac")}`), { theme: "dark", readme: true }],
   ["interactions-small", (page) => page.show("interactions"), { size: small }],
+  ["submissions", submissions],
+  ["submissions-dark", submissions, { theme: "dark" }],
+  [
+    "submissions-erase-small",
+    async (page, world) => {
+      await submissions(page, world);
+      await page.getByRole("button", { name: "Erase a person…" }).click();
+      await page.getByLabel("What the person entered").fill("ada@example.com");
+      await page.getByText("1 submission will be erased.").waitFor();
+    },
+    { size: small },
+  ],
   ["simulator", simulate, { readme: true }],
   [
     "simulator-adversary-dark",
@@ -175,6 +203,11 @@ const pictures = [
   ["settings", (page) => page.show("settings/service")],
   ["settings-keys", (page) => page.show("settings/keys"), { size: small }],
   ["settings-tokens-dark", (page) => page.show("settings/tokens"), { theme: "dark" }],
+  ["settings-tokens", (page) => page.show("settings/tokens")],
+  ["settings-audit", (page) => page.show("settings/audit")],
+  ["settings-audit-dark", (page) => page.show("settings/audit"), { theme: "dark" }],
+  ["settings-webhooks", webhooks],
+  ["settings-webhooks-dark", webhooks, { theme: "dark" }],
   ["settings-connections", (page) => page.show("settings/connections")],
   ["settings-about", (page) => page.show("settings/about")],
   [
@@ -253,7 +286,7 @@ async function picture(service, name, show, { theme, size = usual, readme = fals
 
 for (const [name, show, options] of pictures) test(`a picture of ${name}`, () => picture(ui, name, show, options));
 
-for (const screen of ["overview", "tags", "experiences", "interactions", "simulator"]) {
+for (const screen of ["overview", "tags", "experiences", "interactions", "submissions", "simulator"]) {
   test(`a picture of ${screen} without anything to show`, () =>
     picture(empty, `${screen}-empty`, (page) => page.show(screen), { theme: screen === "tags" ? "dark" : "light" }));
 }

@@ -123,7 +123,7 @@ group("Settings", {
       await sections.getByRole("link", { name: "Connections" }).waitFor();
       assert.deepEqual(await sections.getByRole("link").allTextContents(), ["Connections", "Kiosk", "Appearance", "About"]);
       const screens = page.getByRole("navigation", { name: "Screens" });
-      assert.deepEqual((await screens.getByRole("link").allTextContents()).map((name) => name.trim()), ["Tags", "Experiences", "Interactions", "Settings"]);
+      assert.deepEqual((await screens.getByRole("link").allTextContents()).map((name) => name.trim()), ["Tags", "Experiences", "Interactions", "Submissions", "Settings"]);
       await page.show(`tags/${tags[46].id}`);
       await page.getByRole("tab", { name: "Details" }).waitFor();
       const names = async (root = page.locator("main")) => (await root.getByRole("button").allTextContents()).map((name) => name.trim()).filter(Boolean);

@@ -196,8 +196,14 @@ pub(crate) async fn export(
         since: query.since,
         until: query.until,
     };
+    // Its own row comes after it.
+    let newest = service
+        .storage
+        .audit(AuditFilter::default(), None, 1)
+        .await?;
+    let end = newest.first().map_or(0, |row| row.id + 1);
     let (sender, body) = Channel::<Bytes, StorageError>::new(2);
-    caller::spawn(send(service, filter, query.format, sender));
+    caller::spawn(send(service, (filter, end), query.format, sender));
     let (media_type, name) = match query.format {
         Format::Jsonl => ("application/jsonl", "audit.jsonl"),
         Format::Csv => ("text/csv; charset=utf-8", "audit.csv"),
@@ -216,7 +222,7 @@ pub(crate) async fn export(
 /// who goes away ends the work.
 async fn send(
     service: Arc<Service>,
-    filter: AuditFilter,
+    (filter, end): (AuditFilter, i64),
     format: Format,
     mut sender: Sender<Bytes, StorageError>,
 ) {
@@ -224,7 +230,7 @@ async fn send(
         Format::Jsonl => Vec::new(),
         Format::Csv => cells(COLUMNS.map(str::to_owned)),
     };
-    let mut before = None;
+    let mut before = Some(end);
     loop {
         if !text.is_empty() && sender.send_data(text.into()).await.is_err() {
             return;

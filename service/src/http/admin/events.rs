@@ -44,8 +44,9 @@ pub(crate) struct Missed {
 
 /// Listen to events
 ///
-/// A stream of server-sent events that does not end: `interaction` for each recorded tap and
-/// `update` for each update of variables, after its commit. If a listener falls behind, a `missed`
+/// A stream of server-sent events that does not end: `interaction` for each recorded tap,
+/// `update` for each update of variables, and `submission` for each form that was sent, after its
+/// commit. If a listener falls behind, a `missed`
 /// event says how many events it missed; they are in the list of interactions. An
 /// interaction's event has its `id`: who comes back with it as `Last-Event-ID`, as browsers do, gets
 /// the interactions since then first, in the order of commits; one may come twice. Without it,
@@ -149,9 +150,7 @@ impl Feed {
         let Some(storage) = &self.limited_to else {
             return true;
         };
-        let (Event::Interaction { interaction_id, .. } | Event::Update { interaction_id, .. }) =
-            event;
-        let found = storage.interaction(*interaction_id).await;
+        let found = storage.interaction(event.interaction()).await;
         found.is_ok_and(|found| found.is_some())
     }
 

@@ -7,7 +7,7 @@
 //!     .keys(routes!(master_keys::create))
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -27,11 +27,11 @@ use utoipa::openapi::security::SecurityRequirement;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::admin_token::StoredToken;
-use crate::audit::Salt;
+use crate::audit::{Note, Salt};
 use crate::caller::{self, Caller};
 use crate::entropy;
 use crate::http::admins::Grant;
-use crate::http::error::{ApiError, NotFound};
+use crate::http::error::{ApiError, NotFound, Written};
 use crate::http::state::AppState;
 use crate::scope::{Rights, Scope};
 use crate::service::Service;
@@ -151,14 +151,21 @@ impl Routes {
             bounded,
         } = declared;
         let mut actions = HashMap::new();
+        let mut records = scope == Some(Scope::Export);
         for (path, item) in &mut paths.paths {
             for (method, operation) in operations(item) {
+                records |= path.ends_with("/export");
                 actions.insert(method.clone(), action(path, &method, operation).into());
                 let scopes = scope.map(Scope::as_str);
                 operation.security = Some(vec![SecurityRequirement::new("token", scopes)]);
                 let limited = ExtensionsBuilder::new().add(LIMITED, bounded).build();
                 operation.extensions.get_or_insert_default().merge(limited);
                 let answers = &mut operation.responses.responses;
+                if records {
+                    for (status, answer) in Written::responses() {
+                        answers.entry(status).or_insert(answer);
+                    }
+                }
                 if !bounded {
                     for (status, answer) in NotFound::responses() {
                         answers.entry(status).or_insert(answer);
@@ -169,6 +176,7 @@ impl Routes {
         let rule = Arc::new(Rule {
             scope,
             bounded,
+            records,
             actions,
         });
         let admit = move |request: Request, next: Next| admit(Arc::clone(&rule), request, next);
@@ -215,6 +223,8 @@ fn action(path: &str, method: &Method, operation: &Operation) -> String {
 struct Rule {
     scope: Option<Scope>,
     bounded: bool,
+    /// Whether reading it is in the audit log: what is exported is out of reach afterwards.
+    records: bool,
     actions: HashMap<Method, Arc<str>>,
 }
 
@@ -242,7 +252,7 @@ async fn admit(rule: Arc<Rule>, request: Request, next: Next) -> Response {
     let action = action.unwrap_or_default();
     // What only reads has no row in the audit log.
     let salt = match *request.method() {
-        Method::GET => Salt::default(),
+        Method::GET if !rule.records => Salt::default(),
         _ => entropy::bytes(&*service.entropy),
     };
     let caller = Arc::new(Caller::new(
@@ -252,7 +262,18 @@ async fn admit(rule: Arc<Rule>, request: Request, next: Next) -> Response {
         reach,
         salt,
     ));
-    let answer = caller::on_behalf_of(Arc::clone(&caller), next.run(request)).await;
+    let asked = rule.records.then(|| query(request.uri().query()));
+    let answer = async {
+        let answer = next.run(request).await;
+        if let Some(asked) = asked
+            && answer.status().is_success()
+            && let Err(error) = service.storage.record(Note::done(&asked)).await
+        {
+            return ApiError::from(error).into_response();
+        }
+        answer
+    };
+    let answer = caller::on_behalf_of(Arc::clone(&caller), answer).await;
     if answer.body().size_hint().exact().is_some() {
         return answer;
     }
@@ -263,6 +284,19 @@ async fn admit(rule: Arc<Rule>, request: Request, next: Next) -> Response {
 fn object(path: &str) -> String {
     let within = path.strip_prefix("/admin/v1").unwrap_or(path);
     within.trim_matches('/').to_owned()
+}
+
+/// What an export asks for. What it searches for may be a person's: it is left out.
+fn query(query: Option<&str>) -> BTreeMap<String, String> {
+    let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    let pairs = pairs.map(|(name, value)| {
+        let value = match &*name {
+            "q" | "value" => "(left out)".to_owned(),
+            _ => value.into_owned(),
+        };
+        (name.into_owned(), value)
+    });
+    pairs.collect()
 }
 
 /// A body that is made while it is sent, on behalf of its caller.
@@ -314,6 +348,14 @@ mod tests {
         ] {
             assert_eq!(action(path, &method, &answering(status)), name);
         }
+    }
+
+    #[test]
+    fn what_an_export_searches_for_is_not_kept() {
+        let asked = query(Some("format=csv&q=ada%40example.com"));
+        let expected = [("format", "csv"), ("q", "(left out)")];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(asked, expected.into());
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub(crate) struct SettingsView {
     retention_months: Setting<u32>,
     /// How many months rows of the audit log are kept.
     audit_months: Setting<u32>,
+    /// How many months submissions are kept.
+    submission_months: Setting<u32>,
     /// The redirect target of simulated tags.
     simulated_targets: Setting<SimulatedTargets>,
     /// How many calls of one client may be refused in a minute before it gets 429.
@@ -73,6 +75,7 @@ impl SettingsView {
             trusted_proxies: setting(networks.collect(), source("trusted_proxies")),
             retention_months: setting(settings.retention_months, source("retention_months")),
             audit_months: setting(settings.audit_months, source("audit_months")),
+            submission_months: setting(settings.submission_months, source("submission_months")),
             simulated_targets: setting(settings.simulated_targets, source("simulated_targets")),
             rate_limit: setting(rate_limit, source("rate_limit")),
             hosts: setting(settings.hosts, source("hosts")),

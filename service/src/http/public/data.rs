@@ -110,7 +110,7 @@ async fn update(service: &Service, request: Request) -> Result<(), Failure> {
     let invalid = || malformed(INVALID);
     let key = RollingKey::from_base64(&record.rolling_key).ok_or_else(invalid)?;
     let data = data.ok_or_else(invalid)?;
-    let refusal = service.update(&key, request, data).await;
+    let refusal = service.update(&key, request, None, data).await;
     match refusal.map_err(Failure::Storage)? {
         None => Ok(()),
         Some(_) => Err(invalid()),

@@ -17,7 +17,7 @@ use crate::http::rate_limiter::{Operation, refused};
 use crate::service::Service;
 use crate::storage::StorageError;
 use crate::tag::{PropertyClass, PropertyKey};
-use crate::tap::{self, FormAnswer, Place, Submission, TapAnswer, TapError};
+use crate::tap::{self, FormAnswer, Place, SentForm, TapAnswer, TapError};
 
 /// Whether a form comes with the request.
 pub(super) fn is_form(headers: &HeaderMap) -> bool {
@@ -37,6 +37,12 @@ impl PartialSchema for FormFields {
                 text()
                     .pattern(Some("^[A-Za-z0-9+/_ -]+={0,2}$"))
                     .description(Some("The rolling key of the page, Base64-encoded.")),
+            )
+            .property(
+                "form",
+                text()
+                    .pattern(Some("^[0-9]{1,3}$"))
+                    .description(Some("Which form of the page it is, from 1. Tells forms for the same variables apart.")),
             )
             .required("rolling_key")
             .additional_properties(Some(Schema::from(text().description(Some(
@@ -80,18 +86,18 @@ pub(in crate::http) async fn form(service: &Service, place: Place, request: Requ
     let Fields {
         rolling_key,
         data,
-        saved,
+        form,
     } = fields(&body);
-    let submission = Submission {
+    let sent = SentForm {
         place,
         query: parts.uri.query().unwrap_or_default(),
         rolling_key: &rolling_key,
         data,
-        saved,
+        form,
         digest: digest(&body),
         visitor: visitor.clone(),
     };
-    match tap::submit(service, submission).await {
+    match tap::submit(service, sent).await {
         Ok(FormAnswer::NoSuchTag) => respond(service, TapAnswer::NoSuchTag, &visitor),
         Ok(FormAnswer::NoForm) => not_allowed("GET, HEAD"),
         Ok(FormAnswer::TapAgain(tag)) => {
@@ -135,7 +141,7 @@ fn unreadable(error: BodyError) -> Response {
 struct Fields {
     rolling_key: String,
     data: Vec<(PropertyKey, String)>,
-    saved: bool,
+    form: Option<usize>,
 }
 
 /// The fields of a form. A field that stands twice has its last value: that is
@@ -145,13 +151,13 @@ fn fields(body: &[u8]) -> Fields {
     let mut fields = Fields {
         rolling_key: String::new(),
         data: Vec::new(),
-        saved: false,
+        form: None,
     };
     for (name, value) in form_urlencoded::parse(body) {
         let variable = name.strip_prefix(&prefix).map(PropertyKey::parse);
         match (&*name, variable) {
             ("rolling_key", _) => fields.rolling_key = value.into_owned(),
-            ("saved", _) => fields.saved = true,
+            ("form", _) => fields.form = value.parse().ok(),
             (_, Some(Ok(key))) => {
                 let value = value.replace("\r\n", "\n").replace('\r', "\n");
                 match fields.data.iter_mut().find(|(known, _)| *known == key) {

@@ -17,7 +17,7 @@ use tokio_postgres::Row;
 
 use super::node::Node;
 use super::row::{self, column};
-use crate::id::{InteractionId, TagId};
+use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::storage::interactions::row::{COLUMNS, interaction};
 use crate::storage::{Event, StorageError, StorageMetrics, Told};
 
@@ -46,6 +46,8 @@ pub(super) struct Events {
 enum Happened {
     Interaction(i64),
     Update(i64),
+    /// By the interaction.
+    Submission(i64),
 }
 
 impl Events {
@@ -68,6 +70,7 @@ impl Events {
         let happened = match &event {
             Event::Interaction { interaction_id, .. } => Happened::Interaction(interaction_id.0),
             Event::Update { interaction_id, .. } => Happened::Update(interaction_id.0),
+            Event::Submission { interaction_id, .. } => Happened::Submission(interaction_id.0),
         };
         self.tell_here(event);
         let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
@@ -145,6 +148,7 @@ fn message(node: i64, happened: &[Happened]) -> String {
         let _ = match one {
             Happened::Interaction(id) => write!(message, " i{id}"),
             Happened::Update(id) => write!(message, " u{id}"),
+            Happened::Submission(id) => write!(message, " s{id}"),
         };
     }
     message
@@ -156,23 +160,28 @@ fn parse(message: &str) -> Option<(i64, Vec<Happened>)> {
     let happened = words.map(|word| match word.split_at_checked(1)? {
         ("i", id) => Some(Happened::Interaction(id.parse().ok()?)),
         ("u", id) => Some(Happened::Update(id.parse().ok()?)),
+        ("s", id) => Some(Happened::Submission(id.parse().ok()?)),
         _ => None,
     });
     Some((node, happened.collect::<Option<_>>()?))
 }
 
-/// The events, those of taps before those of updates.
+/// The events: those of taps, of updates, of submissions.
 async fn read(node: &Node, happened: &[Happened]) -> Result<Vec<Event>, StorageError> {
     let ids = |which: fn(&Happened) -> Option<i64>| -> Vec<i64> {
         happened.iter().filter_map(which).collect()
     };
     let interactions = ids(|one| match one {
         Happened::Interaction(id) => Some(*id),
-        Happened::Update(_) => None,
+        Happened::Update(_) | Happened::Submission(_) => None,
     });
     let updates = ids(|one| match one {
-        Happened::Interaction(_) => None,
         Happened::Update(id) => Some(*id),
+        Happened::Interaction(_) | Happened::Submission(_) => None,
+    });
+    let submissions = ids(|one| match one {
+        Happened::Submission(id) => Some(*id),
+        Happened::Interaction(_) | Happened::Update(_) => None,
     });
     let session = node.session().await?;
     let mut events = Vec::with_capacity(happened.len());
@@ -205,6 +214,24 @@ async fn read(node: &Node, happened: &[Happened]) -> Result<Vec<Event>, StorageE
             events.push(update(row)?);
         }
     }
+    if !submissions.is_empty() {
+        let rows = session
+            .rows(
+                "SELECT interaction_id, tag_id, experience_id, at, simulated FROM submissions
+                 WHERE interaction_id = ANY ($1) ORDER BY id",
+                &[&submissions],
+            )
+            .await?;
+        for row in &rows {
+            events.push(Event::Submission {
+                interaction_id: InteractionId(column(row, 0)?),
+                tag_id: TagId(column(row, 1)?),
+                experience_id: ExperienceId(column(row, 2)?),
+                at: row::time(row, 3)?,
+                simulated: column(row, 4)?,
+            });
+        }
+    }
     Ok(events)
 }
 
@@ -224,9 +251,13 @@ mod tests {
 
     #[test]
     fn what_one_node_tells_another_reads() {
-        let happened = vec![Happened::Interaction(412), Happened::Update(398)];
-        assert_eq!(message(7, &happened), "7 i412 u398");
-        assert_eq!(parse("7 i412 u398"), Some((7, happened)));
+        let happened = vec![
+            Happened::Interaction(412),
+            Happened::Update(398),
+            Happened::Submission(398),
+        ];
+        assert_eq!(message(7, &happened), "7 i412 u398 s398");
+        assert_eq!(parse("7 i412 u398 s398"), Some((7, happened)));
         for nonsense in ["", "x", "7 ", "7 412", "7 i412 é9"] {
             assert_eq!(parse(nonsense), None, "{nonsense}");
         }

@@ -28,7 +28,7 @@ const FIRST: &str = concat!(
 );
 
 /// All versions, in their order.
-const MIGRATIONS: [(&str, &str); 7] = [
+const MIGRATIONS: [(&str, &str); 8] = [
     ("V1__initial", FIRST),
     (
         "V3__opened_tags",
@@ -49,6 +49,10 @@ const MIGRATIONS: [(&str, &str); 7] = [
     (
         "V7__one_row_for_a_tap",
         include_str!("../../../migrations/postgres/V7__one_row_for_a_tap.sql"),
+    ),
+    (
+        "V8__submissions",
+        include_str!("../../../migrations/postgres/V8__submissions.sql"),
     ),
     (
         "V9__blocked_inlays",

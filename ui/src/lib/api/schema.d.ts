@@ -310,8 +310,9 @@ export interface paths {
         };
         /**
          * Listen to events
-         * @description A stream of server-sent events that does not end: `interaction` for each recorded tap and
-         *     `update` for each update of variables, after its commit. If a listener falls behind, a `missed`
+         * @description A stream of server-sent events that does not end: `interaction` for each recorded tap,
+         *     `update` for each update of variables, and `submission` for each form that was sent, after its
+         *     commit. If a listener falls behind, a `missed`
          *     event says how many events it missed; they are in the list of interactions. An
          *     interaction's event has its `id`: who comes back with it as `Last-Event-ID`, as browsers do, gets
          *     the interactions since then first, in the order of commits; one may come twice. Without it,
@@ -1050,6 +1051,95 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/submissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List submissions
+         * @description What forms sent, the newest first. A submission is stored with the update of its variables, and
+         *     stays when they are changed again. Forms are those of studio experiences.
+         */
+        get: operations["get_submissions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/submissions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a submission */
+        get: operations["get_submissions_id"];
+        put?: never;
+        post?: never;
+        /**
+         * Erase a submission
+         * @description It goes with what webhooks have of it, and what the trace of its tap says was written. The tap,
+         *     its verdict and its count stay, because counters and statistics follow from them, and so do the
+         *     values of the tag's variables, unless `empty_variables` is `true`. What was exported or delivered
+         *     before is out of reach. A form that can be sent once per tag can be sent again.
+         */
+        delete: operations["delete_submissions_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/submissions/erase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase the submissions of a person
+         * @description All that have a value, in the real world and in the simulated one, as the erasing of one does.
+         *     They go step by step, so that taps continue. If the request is interrupted, some of it is done:
+         *     send it again. The audit log says that it was done, and not of whom.
+         */
+        post: operations["post_submissions_erase"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/submissions/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export submissions
+         * @description All submissions that the filters of the list select, the newest first, up to the newest at the
+         *     beginning of the export. `Tapdesk-Cursor` names that one; an answer that was broken off is
+         *     continued with it. A cell that a spreadsheet would take for a formula begins with an apostrophe.
+         */
+        get: operations["get_submissions_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/tags": {
         parameters: {
             query?: never;
@@ -1593,7 +1683,8 @@ export interface paths {
          * @description What happens from now on is sent to the URL, as the `webhooks` of this document describe it:
          *     each event at least once, signed as Standard Webhooks 1.0 has it. A request that fails is
          *     repeated for three days, with the same `webhook-id` and the same body; redirects are failures.
-         *     Only this answer shows the secret: store it.
+         *     Only this answer shows the secret: store it. A token without the scope `read` can choose alerts
+         *     alone.
          */
         post: operations["post_webhooks"];
         delete?: never;
@@ -1623,7 +1714,8 @@ export interface paths {
         /**
          * Change a webhook
          * @description If it is switched on, it continues where it was: what happened meanwhile is sent. After a
-         *     restore, or a move to another database, it begins at that moment.
+         *     restore, or a move to another database, it begins at that moment. A token without the scope
+         *     `read` can change a webhook of alerts alone.
          */
         patch: operations["patch_webhooks_id"];
         trace?: never;
@@ -2450,6 +2542,16 @@ export interface components {
             /** @description The condition. */
             when: components["schemas"]["When"];
         };
+        /** @description What a visitor agreed to. */
+        Consent: {
+            /** @description The text beside the checkbox. */
+            text: string;
+            /**
+             * Format: int32
+             * @description The version of the experience whose page showed it.
+             */
+            version: number;
+        };
         /** @description It updated variables. */
         ConsumedKeyState: {
             /** @description When. */
@@ -2913,6 +3015,26 @@ export interface components {
         };
         /** @description The envelope of the update operation (specification 4.2). */
         Envelope: components["schemas"]["SuccessEnvelope"] | components["schemas"]["ErrorEnvelope"];
+        /** @description What was erased. */
+        ErasedPerson: {
+            /**
+             * Format: int64
+             * @description How many submissions.
+             */
+            erased: number;
+        };
+        /** @description Whose submissions are erased. */
+        ErasePerson: {
+            /** @description Whether variables that still have a value of them become empty. */
+            empty_variables?: boolean;
+            experience_id?: components["schemas"]["ExperienceId"] | null;
+            tag_id?: components["schemas"]["TagId"] | null;
+            /**
+             * @description What the person entered: all submissions go of which a whole value is this text, in whatever
+             *     case. A mail address, for example.
+             */
+            value: string;
+        };
         /** @description It was refused. */
         ErrorEnvelope: {
             /** @description Always `true`. */
@@ -2921,7 +3043,7 @@ export interface components {
             message: string;
         };
         /** @description Something that happened, committed before it is told. */
-        Event: components["schemas"]["InteractionEvent"] | components["schemas"]["UpdateEvent"];
+        Event: components["schemas"]["InteractionEvent"] | components["schemas"]["UpdateEvent"] | components["schemas"]["SubmissionEvent"];
         /** @description Which events an endpoint gets. */
         EventFilter: {
             /** @description Only those of tags with these attributes. */
@@ -3057,7 +3179,7 @@ export interface components {
          * @description What can be entered in a field.
          * @enum {string}
          */
-        FieldKind: "text" | "multiline" | "email" | "number" | "choice" | "checkbox";
+        FieldKind: "text" | "multiline" | "email" | "number" | "choice" | "checkbox" | "consent";
         /** @description File data that the chip encrypted. */
         FileData: {
             /** @description All of it, in hex digits. */
@@ -3131,10 +3253,12 @@ export interface components {
          * @enum {string}
          */
         Font: "system" | "serif" | "rounded" | "mono";
-        /** @description A form. Its values become the tag's variables. */
+        /** @description A form. Its values become the tag's variables, and each sending is kept as a submission. */
         FormBlock: {
             /** @description Its fields, each for a different variable. */
             fields: components["schemas"]["FormField"][];
+            /** @description Whether it can be sent once per tag. Forms for the same variables are one form. */
+            once?: boolean;
             /** @description The label of its button. */
             submit_label: string;
             /**
@@ -3157,6 +3281,8 @@ export interface components {
             variable: components["schemas"]["PropertyKey"];
         };
         FormFields: {
+            /** @description Which form of the page it is, from 1. Tells forms for the same variables apart. */
+            form?: string;
             /** @description The rolling key of the page, Base64-encoded. */
             rolling_key: string;
         } & {
@@ -3912,6 +4038,11 @@ export interface components {
              */
             retention_months?: number | null;
             simulated_targets?: components["schemas"]["SimulatedTargets"] | null;
+            /**
+             * Format: int32
+             * @description How many months submissions are kept. Default: `120`.
+             */
+            submission_months?: number | null;
             /** @description The public base of all tag URLs, as printed and encoded: `http` or `https`, without a query. Default: the listener's address and `/t`. */
             tag_url?: string | null;
             /** @description Addresses or address blocks of the proxies whose forwarding headers are trusted. */
@@ -4054,6 +4185,20 @@ export interface components {
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["StoredToken"][];
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            next?: string | null;
+        };
+        /** @description A page of a list. */
+        Page_Submission: {
+            /**
+             * Format: int64
+             * @description How many items there are on all pages; only with `count=true`.
+             */
+            count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
+            /** @description The items, in the list's order. */
+            items: components["schemas"]["Submission"][];
             /** @description Send it as `after` to get the next page; `null` on the last one. */
             next?: string | null;
         };
@@ -4631,6 +4776,8 @@ export interface components {
             retention_months: components["schemas"]["Setting_u32"];
             /** @description The redirect target of simulated tags. */
             simulated_targets: components["schemas"]["Setting_SimulatedTargets"];
+            /** @description How many months submissions are kept. */
+            submission_months: components["schemas"]["Setting_u32"];
             /** @description Public base of the tags' URLs, as it is printed and encoded. */
             tag_url: components["schemas"]["Setting_String"];
             /** @description Address blocks of proxies whose forwarding headers are trusted. */
@@ -4949,6 +5096,69 @@ export interface components {
              * @enum {string}
              */
             kind: "studio";
+        };
+        /** @description A form that a visitor sent. */
+        Submission: {
+            /** @description When it was sent. */
+            at: components["schemas"]["Timestamp"];
+            consent?: components["schemas"]["Consent"] | null;
+            /** @description The experience that the form is on. */
+            experience_id: components["schemas"]["ExperienceId"];
+            /**
+             * Format: int32
+             * @description The version of that experience.
+             */
+            experience_version: number;
+            /** @description Its fields, in their order. */
+            fields: components["schemas"]["SubmittedField"][];
+            /** @description Its identifier. */
+            id: components["schemas"]["SubmissionId"];
+            /** @description The tap whose page it was sent from. The tap is kept for a time of its own. */
+            interaction_id: components["schemas"]["InteractionId"];
+            /** @description Whether it is simulated. */
+            simulated: boolean;
+            /** @description The last part of the tag's URL. */
+            slug: string;
+            /** @description The tag. */
+            tag_id: components["schemas"]["TagId"];
+            /** @description The tag's name. */
+            tag_name: string;
+            /** @description Whether the tap was verified; `null` if it was not checked. */
+            tag_verified?: boolean | null;
+        };
+        /** @description A form was sent. */
+        SubmissionEvent: {
+            /** @description When. */
+            at: components["schemas"]["Timestamp"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            event: "submission";
+            /** @description The experience. */
+            experience_id: components["schemas"]["ExperienceId"];
+            /** @description The interaction whose page it was on. */
+            interaction_id: components["schemas"]["InteractionId"];
+            /** @description Whether it is simulated. */
+            simulated: boolean;
+            /** @description The tag. */
+            tag_id: components["schemas"]["TagId"];
+        };
+        /**
+         * Format: int64
+         * @description What a form sent.
+         */
+        SubmissionId: number;
+        /** @description A field as its visitor filled it in. */
+        SubmittedField: {
+            /** @description What could be entered. */
+            kind: components["schemas"]["FieldKind"];
+            /** @description What it asked for, as its owner wrote it. */
+            label: string;
+            /** @description What was entered; `true` or `false` of a checkbox and of a consent. */
+            value: string;
+            /** @description The variable that it set. */
+            variable: components["schemas"]["PropertyKey"];
         };
         /** @description It was done. */
         SuccessEnvelope: {
@@ -5840,6 +6050,7 @@ export type Chip = components['schemas']['Chip'];
 export type Choice = components['schemas']['Choice'];
 export type ClockView = components['schemas']['ClockView'];
 export type ConditionBlock = components['schemas']['ConditionBlock'];
+export type Consent = components['schemas']['Consent'];
 export type ConsumedKeyState = components['schemas']['ConsumedKeyState'];
 export type ContentFields = components['schemas']['ContentFields'];
 export type Corners = components['schemas']['Corners'];
@@ -5883,6 +6094,8 @@ export type EncodingState = components['schemas']['EncodingState'];
 export type EncodingStep = components['schemas']['EncodingStep'];
 export type EncodingTurn = components['schemas']['EncodingTurn'];
 export type Envelope = components['schemas']['Envelope'];
+export type ErasedPerson = components['schemas']['ErasedPerson'];
+export type ErasePerson = components['schemas']['ErasePerson'];
 export type ErrorEnvelope = components['schemas']['ErrorEnvelope'];
 export type Event = components['schemas']['Event'];
 export type EventFilter = components['schemas']['EventFilter'];
@@ -5976,6 +6189,7 @@ export type PageInteraction = components['schemas']['Page_Interaction'];
 export type PageMasterKey = components['schemas']['Page_MasterKey'];
 export type PageSheet = components['schemas']['Page_Sheet'];
 export type PageStoredToken = components['schemas']['Page_StoredToken'];
+export type PageSubmission = components['schemas']['Page_Submission'];
 export type PageTag = components['schemas']['Page_Tag'];
 export type PageTagProperty = components['schemas']['Page_TagProperty'];
 export type PageUrlTemplate = components['schemas']['Page_UrlTemplate'];
@@ -6059,6 +6273,10 @@ export type StudioContent = components['schemas']['StudioContent'];
 export type StudioExperience = components['schemas']['StudioExperience'];
 export type StudioPreview = components['schemas']['StudioPreview'];
 export type StudioVersion = components['schemas']['StudioVersion'];
+export type Submission = components['schemas']['Submission'];
+export type SubmissionEvent = components['schemas']['SubmissionEvent'];
+export type SubmissionId = components['schemas']['SubmissionId'];
+export type SubmittedField = components['schemas']['SubmittedField'];
 export type SuccessEnvelope = components['schemas']['SuccessEnvelope'];
 export type SystemId = components['schemas']['SystemId'];
 export type TableBlock = components['schemas']['TableBlock'];
@@ -6467,6 +6685,15 @@ export interface operations {
                 headers: {
                     /** @description Seconds to wait */
                     "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -7799,6 +8026,15 @@ export interface operations {
                 headers: {
                     /** @description Seconds to wait */
                     "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -12077,6 +12313,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     delete_interactions_no_tag_traces: {
@@ -13736,6 +13981,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     post_sheets_id_rows: {
@@ -14857,6 +15111,644 @@ export interface operations {
                 headers: {
                     /** @description Seconds to wait */
                     "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_submissions: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before. */
+                after?: string;
+                /** @description `true`: only those with a consent. `false`: only the others. */
+                consent?: boolean;
+                /** @description Whether to count what is on all pages. Not of an export. */
+                count?: boolean;
+                /** @description Only those of forms of this experience. */
+                experience_id?: components["schemas"]["ExperienceId"];
+                /** @description The largest number of items on a page. */
+                limit?: number;
+                /** @description Only those with a value that contains this text, in whatever case. */
+                q?: string;
+                /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
+                simulated?: "false" | "true" | "all";
+                /** @description Only those at this time or later. */
+                since?: components["schemas"]["Timestamp"];
+                /** @description Only those of this tag. */
+                tag_id?: components["schemas"]["TagId"];
+                /** @description Only those before this time. */
+                until?: components["schemas"]["Timestamp"];
+                /**
+                 * @description Only those with a value that is this text, in whatever case: those of a person. Of a value
+                 *     of several lines each counts.
+                 */
+                value?: string;
+                /** @description Only those of taps with this verdict. */
+                verification?: "verified" | "not_verified" | "not_checked";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of a list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Submission"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_submissions_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SubmissionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A form that a visitor sent. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Submission"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_submissions_id: {
+        parameters: {
+            query?: {
+                /** @description Whether variables of the tag that still have a value of the submission become empty. */
+                empty_variables?: boolean;
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["SubmissionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Erased */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_submissions_erase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ErasePerson"];
+            };
+        };
+        responses: {
+            /** @description What was erased. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasedPerson"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_submissions_export: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The columns, separated by commas, in this order: members of a submission as the list shows
+                 *     it. In CSV `field:` and a variable's key is what a field of it sent, `consent` the text, and
+                 *     `consent_version` its version. By default all.
+                 */
+                columns?: string;
+                /** @description `true`: only those with a consent. `false`: only the others. */
+                consent?: boolean;
+                /** @description Whether to count what is on all pages. Not of an export. */
+                count?: boolean;
+                /**
+                 * @description Continues an export that was broken off: the `Tapdesk-Cursor` of its answer, or that and
+                 *     `.` and the `id` of the last row that arrived. In CSV it needs the columns of that export.
+                 */
+                cursor?: string;
+                /** @description Only those of forms of this experience. */
+                experience_id?: components["schemas"]["ExperienceId"];
+                /** @description `csv` or `jsonl`. */
+                format?: "csv" | "jsonl";
+                /** @description Only those with a value that contains this text, in whatever case. */
+                q?: string;
+                /** @description `false` for real ones, `true` for simulated ones, `all` for both. */
+                simulated?: "false" | "true" | "all";
+                /** @description Only those at this time or later. */
+                since?: components["schemas"]["Timestamp"];
+                /** @description Only those of this tag. */
+                tag_id?: components["schemas"]["TagId"];
+                /** @description Only those before this time. */
+                until?: components["schemas"]["Timestamp"];
+                /**
+                 * @description Only those with a value that is this text, in whatever case: those of a person. Of a value
+                 *     of several lines each counts.
+                 */
+                value?: string;
+                /** @description Only those of taps with this verdict. */
+                verification?: "verified" | "not_verified" | "not_checked";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description From where the export is continued */
+                    "Tapdesk-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl; charset=utf-8": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -17604,6 +18496,15 @@ export interface operations {
                 headers: {
                     /** @description Seconds to wait */
                     "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {

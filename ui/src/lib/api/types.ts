@@ -40,6 +40,7 @@ export type TagBulkResult = Answer<schema.TagBulkResult>;
 export type Verification = Answer<schema.Verification>;
 export type MissingVariables = Answer<schema.MissingVariables>;
 export type AddedVariables = Answer<schema.AddedVariables>;
+export type Submission = Answer<schema.Submission>;
 export type Sheet = Answer<schema.Sheet>;
 export type SheetRow = Answer<schema.SheetRow>;
 export type Webhook = Answer<schema.Webhook>;

@@ -148,6 +148,7 @@ export const fieldKinds: [kind: FieldKind, name: string][] = [
   ["number", "Number"],
   ["choice", "Choice"],
   ["checkbox", "Checkbox"],
+  ["consent", "Consent"],
 ];
 
 /** The list with the item at `index` one place up (`-1`) or down (`1`). */

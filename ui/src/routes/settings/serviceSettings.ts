@@ -20,6 +20,7 @@ export interface SettingField {
 export const fields: SettingField[] = [
   { name: "tag_url", label: "Tag URL", group: "Tags", hint: "The public base URL of your tags, as printed and written to inlays.", kind: "text", required: true },
   { name: "retention_months", label: "Retention", group: "Stored data", hint: "How long interactions are kept, 1 to 1,200 months.", kind: "number", bounds: [1, 1200], unit: "months" },
+  { name: "submission_months", label: "Submissions", group: "Stored data", hint: "How long what forms sent is kept, 1 to 1,200 months.", kind: "number", bounds: [1, 1200], unit: "months" },
   { name: "audit_months", label: "Audit log", group: "Stored data", hint: "How long the audit log is kept, 1 to 1,200 months.", kind: "number", bounds: [1, 1200], unit: "months" },
   { name: "default_country", label: "Default country", group: "Network", hint: "Two-letter code used if a visitor's country is unknown. May be empty.", kind: "text" },
   { name: "app_id", label: "app_id", group: "Tags", hint: "Included in every payload.", kind: "number" },

@@ -1,35 +1,27 @@
 //! `GET /admin/v1/interactions/export`.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
+use axum::http::Uri;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
-use axum::http::{HeaderName, Uri};
 use axum::response::{IntoResponse, Response};
-use csv::{Terminator, WriterBuilder};
 use http_body_util::channel::{Channel, Sender};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
 use super::list::ListInteractions;
 use crate::caller;
-use crate::field_error::FieldError;
+use crate::http::admin::export::{AT_ONCE, CURSOR, Format, Place, cell, columns, line};
 use crate::http::admin::query::read;
 use crate::http::error::{ApiError, Common, Invalid};
 use crate::id::InteractionId;
 use crate::interaction::{Interaction, InteractionView, TagName};
 use crate::service::Service;
 use crate::storage::{InteractionFilter, StorageError};
-use crate::tag::cell::encode;
 use crate::webhook::object;
-
-/// Interactions read at once: a read is short, and holds up no checkpoint.
-const AT_ONCE: usize = 500;
-/// From where an export goes on that was broken off.
-const CURSOR: HeaderName = HeaderName::from_static("tapdesk-cursor");
 
 /// What is exported if no columns are named.
 const COLUMNS: [&str; 20] = [
@@ -56,17 +48,6 @@ const COLUMNS: [&str; 20] = [
 ];
 /// What is exported only if it is named.
 const NAMED: [&str; 2] = ["uid", "file_data"];
-
-/// How interactions are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Format {
-    /// CSV (RFC 4180), safe to open in a spreadsheet.
-    #[default]
-    Csv,
-    /// A JSON object in each line.
-    Jsonl,
-}
 
 /// What is written, and from where on.
 #[derive(Default, Deserialize, IntoParams)]
@@ -116,22 +97,19 @@ pub(crate) async fn export(
     let query = uri.query().unwrap_or_default();
     let options = read::<ExportOptions>(query, ExportOptions::has)?.0;
     let filter = read::<ListInteractions>(query, |name| !ExportOptions::has(name))?.0;
-    let columns = columns(options.columns.as_deref())?;
+    let columns = columns(options.columns.as_deref(), &COLUMNS, &NAMED)?;
     let place = options.cursor.as_deref().map(Place::parse).transpose()?;
     let filter = InteractionFilter::from(filter);
     let (begins, place) = match place {
         Some(place) => (false, Some(place)),
-        None => (true, Place::newest(&service, filter).await?),
+        None => (true, newest(&service, filter).await?),
     };
-    let (content_type, name) = match options.format {
-        Format::Csv => ("text/csv; charset=utf-8", "interactions.csv"),
-        Format::Jsonl => ("application/jsonl; charset=utf-8", "interactions.jsonl"),
-    };
+    let ending = options.format.ending();
     let headers = [
-        (CONTENT_TYPE, content_type.to_owned()),
+        (CONTENT_TYPE, options.format.media_type().to_owned()),
         (
             CONTENT_DISPOSITION,
-            format!("attachment; filename=\"{name}\""),
+            format!("attachment; filename=\"interactions.{ending}\""),
         ),
         (
             CURSOR,
@@ -142,77 +120,33 @@ pub(crate) async fn export(
         format: options.format,
         columns,
     };
-    let head = if begins { file.head() } else { Vec::new() };
+    let head = if begins {
+        file.format.head(file.columns.iter().copied())
+    } else {
+        Vec::new()
+    };
     let (sender, body) = Channel::<Bytes, StorageError>::new(2);
     caller::spawn(send(service, filter, file, head, place, sender));
     Ok((headers, Body::new(body)).into_response())
 }
 
-fn columns(asked: Option<&str>) -> Result<Vec<&'static str>, ApiError> {
-    let Some(asked) = asked else {
-        return Ok(COLUMNS.to_vec());
+/// The place of the newest interaction that there is; `None` if there is none.
+async fn newest(
+    service: &Service,
+    filter: InteractionFilter,
+) -> Result<Option<Place>, StorageError> {
+    let all = InteractionFilter {
+        tag_id: filter.tag_id,
+        no_tag: filter.no_tag,
+        world: crate::world::World::Both,
+        ..InteractionFilter::default()
     };
-    let mut columns = Vec::new();
-    for name in asked.split(',') {
-        let mut known = COLUMNS.iter().chain(&NAMED);
-        let Some(column) = known.find(|known| **known == name) else {
-            let why = format!("There is no column \"{name}\".");
-            return Err(ApiError::Invalid(FieldError::of("columns", why)));
-        };
-        if columns.contains(column) {
-            let why = format!("The column \"{name}\" stands there twice.");
-            return Err(ApiError::Invalid(FieldError::of("columns", why)));
-        }
-        columns.push(*column);
-    }
-    Ok(columns)
-}
-
-/// Where an export is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
-    /// The newest interaction that can be in it.
-    bound: InteractionId,
-    /// The last one that was written.
-    last: Option<InteractionId>,
-}
-
-impl Place {
-    fn parse(text: &str) -> Result<Self, ApiError> {
-        let (bound, last) = match text.split_once('.') {
-            Some((bound, last)) => (bound, Some(last)),
-            None => (text, None),
-        };
-        let refused = || {
-            let why = "cursor is the Tapdesk-Cursor of an export, or that and . and the id of the last row.";
-            ApiError::Invalid(FieldError::of("cursor", why))
-        };
-        let bound: InteractionId = bound.parse().map_err(|_| refused())?;
-        let last: Option<InteractionId> =
-            last.map(str::parse).transpose().map_err(|_| refused())?;
-        if last.is_some_and(|last| last > bound) {
-            return Err(refused());
-        }
-        Ok(Self { bound, last })
-    }
-
-    /// At the newest interaction that there is; `None` if there is none.
-    async fn newest(
-        service: &Service,
-        filter: InteractionFilter,
-    ) -> Result<Option<Self>, StorageError> {
-        let all = InteractionFilter {
-            tag_id: filter.tag_id,
-            no_tag: filter.no_tag,
-            world: crate::world::World::Both,
-            ..InteractionFilter::default()
-        };
-        let newest = service.storage.interactions(all, None, 1).await?;
-        let first = newest.found.first().map(|(interaction, _)| interaction.id);
-        Ok(first
-            .or(newest.next)
-            .map(|bound| Self { bound, last: None }))
-    }
+    let newest = service.storage.interactions(all, None, 1).await?;
+    let first = newest.found.first().map(|(interaction, _)| interaction.id);
+    Ok(first.or(newest.next).map(|bound| Place {
+        bound: bound.0,
+        last: None,
+    }))
 }
 
 /// How the file says what interactions are.
@@ -222,19 +156,6 @@ struct File {
 }
 
 impl File {
-    fn head(&self) -> Vec<u8> {
-        match self.format {
-            // Spreadsheets know UTF-8 by the byte order mark.
-            Format::Csv => {
-                let mut head = "\u{feff}".as_bytes().to_vec();
-                let names = self.columns.iter().map(|name| Cow::Borrowed(*name));
-                head.extend(line(names));
-                head
-            }
-            Format::Jsonl => Vec::new(),
-        }
-    }
-
     fn line(&self, interaction: Interaction, tag: Option<TagName>) -> Vec<u8> {
         let mut members = object(&InteractionView::new(interaction, tag));
         match self.format {
@@ -253,27 +174,6 @@ impl File {
     }
 }
 
-fn cell(value: Option<&Value>) -> Cow<'static, str> {
-    match value {
-        None | Some(Value::Null) => Cow::Borrowed(""),
-        Some(Value::String(text)) if text.is_empty() => Cow::Borrowed(""),
-        Some(Value::String(text)) => encode(Some(text.clone().into())),
-        // The digits are all of it.
-        Some(Value::Object(members)) => cell(members.get("hex")),
-        Some(other) => other.to_string().into(),
-    }
-}
-
-/// A row with its line end (RFC 4180).
-fn line<'a>(cells: impl Iterator<Item = Cow<'a, str>>) -> Vec<u8> {
-    let mut writer = WriterBuilder::new()
-        .terminator(Terminator::CRLF)
-        .from_writer(Vec::new());
-    // Writing into memory does not fail, and the number of cells is always the same.
-    let _ = writer.write_record(cells.map(|cell| cell.into_owned().into_bytes()));
-    writer.into_inner().unwrap_or_default()
-}
-
 /// Sends the file. A failure ends the answer in its middle, which the caller sees; a caller who
 /// goes away ends the work.
 async fn send(
@@ -289,7 +189,7 @@ async fn send(
         let _ = sender.send_data(text.into()).await;
         return;
     };
-    let mut next = Some(place.last.unwrap_or(place.bound));
+    let mut next = Some(InteractionId(place.last.unwrap_or(place.bound)));
     while let Some(from) = next {
         let stretch = match service
             .storage
@@ -300,7 +200,7 @@ async fn send(
             Err(error) => return sender.abort(error),
         };
         for (interaction, tag) in stretch.found {
-            if place.last.is_none_or(|last| interaction.id < last) {
+            if place.last.is_none_or(|last| interaction.id.0 < last) {
                 text.extend(file.line(interaction, tag));
             }
         }
@@ -317,24 +217,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_carries_the_bound() {
-        let place = |bound, last: Option<i64>| Place {
-            bound: InteractionId(bound),
-            last: last.map(InteractionId),
-        };
-        assert_eq!(Place::parse("7").ok(), Some(place(7, None)));
-        assert_eq!(Place::parse("7.3").ok(), Some(place(7, Some(3))));
-        for text in ["", "0", "-1", "7.", ".3", "7.8", "7.3.1", "x"] {
-            assert!(Place::parse(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
     fn what_is_personal_is_a_column_only_by_its_name() {
         assert!(COLUMNS.iter().all(|column| !NAMED.contains(column)));
-        assert_eq!(columns(Some("uid,id")).ok(), Some(vec!["uid", "id"]));
+        assert_eq!(
+            columns(Some("uid,id"), &COLUMNS, &NAMED).ok(),
+            Some(vec!["uid", "id"])
+        );
         for text in ["", "id,id", "client", "hash", "id, at"] {
-            assert!(columns(Some(text)).is_err(), "{text}");
+            assert!(columns(Some(text), &COLUMNS, &NAMED).is_err(), "{text}");
         }
     }
 }

@@ -7,9 +7,11 @@ use axum::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::admin::Requester;
 use crate::http::admin::body::Body;
 use crate::http::admin::edited::Edited;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
+use crate::scope::Scope;
 use crate::service::Service;
 use crate::webhook::{Secret, Webhook, WebhookFields};
 
@@ -28,18 +30,23 @@ pub(crate) struct CreatedWebhook {
 /// What happens from now on is sent to the URL, as the `webhooks` of this document describe it:
 /// each event at least once, signed as Standard Webhooks 1.0 has it. A request that fails is
 /// repeated for three days, with the same `webhook-id` and the same body; redirects are failures.
-/// Only this answer shows the secret: store it.
+/// Only this answer shows the secret: store it. A token without the scope `read` can choose alerts
+/// alone.
 #[utoipa::path(
     post, path = "/webhooks", tag = "webhooks", request_body = WebhookFields,
     responses((status = CREATED, body = CreatedWebhook), Conflicting, BadBody, Written, Common)
 )]
 pub(crate) async fn create(
     State(service): State<Arc<Service>>,
+    requester: Requester,
     Body(fields): Body<WebhookFields>,
 ) -> Result<(StatusCode, Edited<CreatedWebhook>), ApiError> {
     let fields = fields
         .check(service.settings().private_webhooks)
         .map_err(ApiError::Invalid)?;
+    if fields.tells_of_tags() {
+        requester.needs(Scope::Read)?;
+    }
     let secret = Secret::generate(&*service.entropy);
     let wrapped = secret.wrap(&service.keyring, &*service.entropy)?;
     let webhook = service.storage.insert_webhook(fields, wrapped).await?;

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use axum::extract::State;
 
 use super::current;
+use crate::http::admin::Requester;
 use crate::http::admin::body::{Partial, Patch};
 use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, BadBody, ChangedMeanwhile, Common, NotFound, Written};
 use crate::id::WebhookId;
+use crate::scope::Scope;
 use crate::service::Service;
 use crate::storage::WebhookEdit;
 use crate::webhook::{Webhook, WebhookFields};
@@ -20,7 +22,8 @@ type WebhookPatch = Partial<WebhookFields>;
 /// Change a webhook
 ///
 /// If it is switched on, it continues where it was: what happened meanwhile is sent. After a
-/// restore, or a move to another database, it begins at that moment.
+/// restore, or a move to another database, it begins at that moment. A token without the scope
+/// `read` can change a webhook of alerts alone.
 #[utoipa::path(
     patch, path = "/webhooks/{id}", tag = "webhooks", params(("id" = WebhookId, Path)),
     request_body(content = WebhookPatch, content_type = "application/merge-patch+json"),
@@ -28,11 +31,20 @@ type WebhookPatch = Partial<WebhookFields>;
 )]
 pub(crate) async fn update(
     State(service): State<Arc<Service>>,
+    requester: Requester,
     Id(id): Id<WebhookId>,
     IfMatch(expected): IfMatch,
     patch: Patch,
 ) -> Result<Edited<Webhook>, ApiError> {
     let private = service.settings().private_webhooks;
+    if !requester.rights().allow(Scope::Read)
+        && let Some(before) = service.storage.webhook(id).await?
+    {
+        let after: WebhookFields = patch.apply(&before.fields).map_err(ApiError::Invalid)?;
+        if before.fields.tells_of_tags() || after.tells_of_tags() {
+            return Err(ApiError::Scope(Scope::Read));
+        }
+    }
     let edit: WebhookEdit = Box::new(move |fields| {
         let fields: WebhookFields = patch.apply(&fields)?;
         Ok(fields.check(private)?)

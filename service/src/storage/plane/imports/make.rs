@@ -2,6 +2,7 @@
 
 use crate::id::TagId;
 use crate::inventory::NewInlay;
+use crate::storage::plane::webhooks::outbox;
 use crate::storage::plane::{Transaction, inlays, tags};
 use crate::storage::value::unreadable;
 use crate::storage::{Conflict, Imported, Put, StorageError};
@@ -117,5 +118,9 @@ pub(super) async fn make(
         .map(|imported| imported.tag)
         .collect();
     tags::index(tx, &written).await?;
+    let set = results.iter().flatten();
+    let set = set.filter(|imported| imported.put == Put::Set);
+    let set: Vec<_> = set.map(|imported| imported.tag).collect();
+    outbox::tell_tags_updated(tx, &set).await?;
     Ok(results)
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::save::check_experience;
 use crate::id::{ExperienceId, TagId};
+use crate::storage::plane::webhooks::outbox;
 use crate::storage::plane::{Transaction, callers};
 use crate::storage::value::{Value, values};
 use crate::storage::{Invalid, Part, StorageError, TagChange};
@@ -49,6 +50,11 @@ pub(super) async fn tags(
         update(tx, changed.iter().map(|(id, _)| *id), change).await?;
         for (id, _) in &changed {
             tx.changes(Some(Part::Tag(*id)));
+        }
+        // Deleting and restoring are told of no tag.
+        if let TagChange::Assign(_) | TagChange::Status(_) = change {
+            let changed: Vec<_> = changed.iter().map(|(id, _)| *id).collect();
+            outbox::tell_tags_updated(tx, &changed).await?;
         }
     }
     Ok(changed)

@@ -31,7 +31,7 @@ pub(super) async fn put(
     let (class, key) = (class.as_str(), key.as_str());
     let sql = "UPDATE properties SET value = ?4 WHERE tag_id = ?1 AND class = ?2 AND key = ?3";
     if tx.execute(sql, &values![tag, class, key, value]).await? > 0 {
-        outbox::tell_tag_updated(tx, tag).await?;
+        outbox::tell_tags_updated(tx, &[tag]).await?;
         return Ok(Some(Put::Set));
     }
     let present = "SELECT count(*) FROM properties WHERE tag_id = ?1 AND class = ?2";
@@ -40,7 +40,7 @@ pub(super) async fn put(
     }
     let sql = "INSERT INTO properties (tag_id, class, key, value) VALUES (?1, ?2, ?3, ?4)";
     tx.execute(sql, &values![tag, class, key, value]).await?;
-    outbox::tell_tag_updated(tx, tag).await?;
+    outbox::tell_tags_updated(tx, &[tag]).await?;
     Ok(Some(Put::New))
 }
 
@@ -65,7 +65,7 @@ pub(super) async fn delete(
     if removed == 0 || !touch(tx, tag).await? {
         return Ok(None);
     }
-    outbox::tell_tag_updated(tx, tag).await?;
+    outbox::tell_tags_updated(tx, &[tag]).await?;
     Ok(Some(()))
 }
 

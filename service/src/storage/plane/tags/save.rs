@@ -72,7 +72,7 @@ pub(super) async fn edit(
     if text(&before) != text(&after) {
         search::index(tx, &[id]).await?;
     }
-    outbox::tell_tag_updated(tx, id).await?;
+    outbox::tell_tags_updated(tx, &[id]).await?;
     whole::tag(tx, id).await
 }
 

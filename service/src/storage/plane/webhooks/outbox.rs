@@ -3,10 +3,10 @@
 use serde_json::{Map, Value as Json};
 
 use super::json;
-use crate::id::TagId;
+use crate::id::{SubmissionId, TagId};
 use crate::storage::StorageError;
 use crate::storage::plane::dialect::Dialect;
-use crate::storage::plane::{Query, Transaction};
+use crate::storage::plane::{Query, Transaction, submissions};
 use crate::storage::value::{Value, values};
 use crate::storage::webhooks::Place;
 use crate::webhook::{About, EventKind, OutboxEvent, TagUpdated, object};
@@ -27,47 +27,57 @@ pub(in crate::storage::plane) async fn tell(
     if !tx.exists(WANTED, &values![kind.as_str()]).await? {
         return Ok(());
     }
+    store(tx, kind, about, &data).await
+}
+
+async fn store(
+    tx: &mut dyn Transaction,
+    kind: EventKind,
+    about: About,
+    data: &Map<String, Json>,
+) -> Result<(), StorageError> {
     let values = values![
         tx.now(),
         kind.as_str(),
         about.tag_id,
         about.experience_id,
         about.simulated,
-        json(&data)?,
+        json(data)?,
     ];
     tx.execute(INSERT, &values).await.map(drop)
 }
 
-/// Tells that the owner changed a tag.
-pub(in crate::storage::plane) async fn tell_tag_updated(
+/// Tells that the owner changed tags: each for itself, however many one request changes.
+pub(in crate::storage::plane) async fn tell_tags_updated(
     tx: &mut dyn Transaction,
-    tag: TagId,
+    tags: &[TagId],
 ) -> Result<(), StorageError> {
     let kind = EventKind::TagUpdated;
-    if !tx.exists(WANTED, &values![kind.as_str()]).await? {
+    if tags.is_empty() || !tx.exists(WANTED, &values![kind.as_str()]).await? {
         return Ok(());
     }
-    let sql = "SELECT slug, name, experience_id, simulated FROM tags WHERE id = ?1";
-    let Some(mut row) = tx.row(sql, &values![tag]).await? else {
-        return Ok(());
-    };
-    let name = crate::interaction::TagName {
-        tag_id: tag,
-        slug: row.take()?,
-        tag_name: row.take()?,
-    };
-    let about = About {
-        tag_id: Some(tag),
-        experience_id: row.take()?,
-        simulated: row.take()?,
-    };
-    let data = object(&TagUpdated {
-        tag: name,
-        interaction_id: None,
-        changes: Vec::new(),
-        simulated: about.simulated,
-    });
-    tell(tx, kind, about, data).await
+    let sql =
+        "SELECT id, slug, name, experience_id, simulated FROM tags WHERE id IN ids(?1) ORDER BY id";
+    for mut row in tx.query(sql, &values![Value::list(tags)]).await? {
+        let name = crate::interaction::TagName {
+            tag_id: row.take()?,
+            slug: row.take()?,
+            tag_name: row.take()?,
+        };
+        let about = About {
+            tag_id: Some(name.tag_id),
+            experience_id: row.take()?,
+            simulated: row.take()?,
+        };
+        let data = object(&TagUpdated {
+            tag: name,
+            interaction_id: None,
+            changes: Vec::new(),
+            simulated: about.simulated,
+        });
+        store(tx, kind, about, &data).await?;
+    }
+    Ok(())
 }
 
 pub(super) async fn after(
@@ -90,7 +100,7 @@ pub(super) async fn after(
         .query(sql, &values![after.seq, after.id, Value::limit(limit)])
         .await?;
     let events = found.into_iter().map(|mut row| {
-        Ok(OutboxEvent {
+        Ok::<_, StorageError>(OutboxEvent {
             place: Place {
                 seq: row.take()?,
                 id: row.take()?,
@@ -106,5 +116,24 @@ pub(super) async fn after(
             data: row.json("event")?,
         })
     });
-    events.collect()
+    let mut events: Vec<OutboxEvent> = events.collect::<Result<_, _>>()?;
+    let told: Vec<_> = events.iter().filter_map(submission).collect();
+    if told.is_empty() {
+        return Ok(events);
+    }
+    let submissions = submissions::of_ids(db, &told).await?;
+    for event in &mut events {
+        let of = submission(event);
+        if let Some(submission) = submissions.iter().find(|one| Some(one.id) == of) {
+            event.data = object(submission);
+        }
+    }
+    Ok(events)
+}
+
+/// The submission that an event tells of: its row has nothing but the number, so that what is
+/// erased is nowhere else.
+fn submission(event: &OutboxEvent) -> Option<SubmissionId> {
+    let id = event.data.get("submission_id")?.as_i64()?;
+    (event.kind == EventKind::SubmissionCreated).then_some(SubmissionId(id))
 }

@@ -7,6 +7,7 @@ use crate::interaction::Change;
 use crate::storage::Event;
 use crate::storage::postgres::node::{Attempts, Node};
 use crate::storage::postgres::row::{self, column};
+use crate::storage::submissions::SentForm;
 use crate::storage::{StorageError, UpdateRefusal, Updated, VariableUpdate};
 use crate::tag::PropertyKey;
 
@@ -38,12 +39,19 @@ pub(in crate::storage::postgres) async fn variables(
         lasts.push(place(keys.len()));
     }
     let (hashes, requests): (Vec<_>, Vec<_>) = (hashes.collect(), requests.collect());
+    let sent = updates.iter().map(|update| {
+        let sent = update.submission.as_ref().map(SentForm::new);
+        sent.map(|sent| serde_json::to_string(&sent)).transpose()
+    });
+    let sent: Vec<_> = sent
+        .collect::<Result<_, _>>()
+        .map_err(|_| row::unreadable("submission"))?;
     let mut attempts = Attempts::new();
     let rows = loop {
         let session = attempts.session(node).await?;
         let answer = session
             .rows(
-                "SELECT * FROM update_variables($1, $2, $3, $4, $5, $6, $7, $8, $9) ORDER BY place",
+                "SELECT * FROM update_variables($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ORDER BY place",
                 &[
                     &numbers_of(|update| update.id.0),
                     &hashes,
@@ -54,6 +62,7 @@ pub(in crate::storage::postgres) async fn variables(
                     &lasts,
                     &keys,
                     &values,
+                    &sent,
                 ],
             )
             .await;
@@ -82,13 +91,24 @@ fn outcome(node: &Node, update: &VariableUpdate, row: &Row) -> Result<Updated, S
         "done" => {
             let changes: Vec<Change> =
                 serde_json::from_str(column(row, 5)?).map_err(|_| row::unreadable("change"))?;
+            let (tag_id, at) = (TagId(column(row, 2)?), row::time(row, 3)?);
+            let simulated = column(row, 4)?;
             node.events.tell(Event::Update {
                 interaction_id: update.id,
-                tag_id: TagId(column(row, 2)?),
-                at: row::time(row, 3)?,
+                tag_id,
+                at,
                 changes: changes.clone(),
-                simulated: column(row, 4)?,
+                simulated,
             });
+            if let Some(submission) = &update.submission {
+                node.events.tell(Event::Submission {
+                    interaction_id: update.id,
+                    tag_id,
+                    experience_id: submission.page.experience_id,
+                    at,
+                    simulated,
+                });
+            }
             Ok(Updated::Done(changes))
         }
         "repeated" => Ok(Updated::Repeated),
@@ -96,6 +116,7 @@ fn outcome(node: &Node, update: &VariableUpdate, row: &Row) -> Result<Updated, S
         "consumed" => refused(UpdateRefusal::Consumed),
         "not_assigned" => refused(UpdateRefusal::NotAssigned),
         "not_verified" => refused(UpdateRefusal::NotVerified),
+        "sent_before" => refused(UpdateRefusal::SentBefore),
         "unknown_variable" => {
             let key = PropertyKey::parse(column(row, 5)?);
             refused(UpdateRefusal::UnknownVariable(

@@ -15,6 +15,7 @@ use crate::storage::plane::webhooks::outbox::{INSERT, WANTED};
 use crate::storage::sqlite::expired_keys::ExpiredKeys;
 use crate::storage::sqlite::row::unreadable;
 use crate::storage::sqlite::writer::Write;
+use crate::storage::submissions::SentForm;
 use crate::storage::{StorageError, UpdateRefusal, Updated, VariableUpdate};
 use crate::tag::PropertyClass;
 use crate::webhook::{EventKind, TagUpdated};
@@ -46,6 +47,13 @@ pub(super) fn variables(
         Ok(changes) => changes,
         Err(refusal) => return Ok(Updated::Refused(refusal)),
     };
+    let sent = update.submission.as_ref().map(SentForm::new);
+    if let Some(sent) = &sent
+        && sent.once
+        && is_sent(connection, held.tag_id, sent)?
+    {
+        return Ok(Updated::Refused(UpdateRefusal::SentBefore));
+    }
     let mut set = connection.prepare_cached(
         "UPDATE properties SET value = ?4 WHERE tag_id = ?1 AND class = ?2 AND key = ?3",
     )?;
@@ -65,6 +73,9 @@ pub(super) fn variables(
         )?
         .execute((update.id.0, now.millis(), json, update.request))?;
     tell_webhooks(write, &held, update.id, now, &changes)?;
+    if let Some(sent) = &sent {
+        store_submission(write, &held, sent, now)?;
+    }
     write.tell(Event::Update {
         interaction_id: update.id,
         tag_id: held.tag_id,
@@ -72,7 +83,67 @@ pub(super) fn variables(
         changes: changes.clone(),
         simulated: held.simulated,
     });
+    if let Some(submission) = &update.submission {
+        write.tell(Event::Submission {
+            interaction_id: update.id,
+            tag_id: held.tag_id,
+            experience_id: submission.page.experience_id,
+            at: now,
+            simulated: held.simulated,
+        });
+    }
     Ok(Updated::Done(changes))
+}
+
+/// Whether the same form was sent of the tag before.
+fn is_sent(connection: &Connection, tag: TagId, sent: &SentForm<'_>) -> Result<bool, StorageError> {
+    let sql = "SELECT 1 FROM submissions WHERE tag_id = ?1 AND form = ?2";
+    Ok(connection.prepare_cached(sql)?.exists((tag.0, sent.form))?)
+}
+
+/// Stores what a form sent, and its event for webhooks, if an endpoint gets such events.
+/// PostgreSQL has a trigger for that.
+fn store_submission(
+    write: &Write<'_>,
+    held: &Held,
+    sent: &SentForm<'_>,
+    now: Timestamp,
+) -> Result<(), StorageError> {
+    write
+        .connection
+        .prepare_cached(
+            "INSERT INTO submissions (at, interaction_id, tag_id, experience_id, experience_version, form,
+                 verification, simulated, fields, folded, consent)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        )?
+        .execute((
+            now.millis(),
+            held.id,
+            held.tag_id.0,
+            sent.experience_id,
+            sent.experience_version,
+            sent.form,
+            sent.verification,
+            held.simulated,
+            &sent.fields,
+            &sent.folded,
+            sent.consent,
+        ))?;
+    let kind = EventKind::SubmissionCreated.as_str();
+    if !write.connection.prepare_cached(WANTED)?.exists([kind])? {
+        return Ok(());
+    }
+    // What it says is read where it is told.
+    let id = write.connection.last_insert_rowid();
+    write.connection.prepare_cached(INSERT)?.execute((
+        now.millis(),
+        kind,
+        held.tag_id.0,
+        sent.experience_id,
+        held.simulated,
+        format!("{{\"submission_id\":{id}}}"),
+    ))?;
+    Ok(())
 }
 
 /// Stores the event for webhooks, if an endpoint gets such events. PostgreSQL has a trigger.

@@ -1,4 +1,4 @@
-//! Webhooks, their events and their attempts.
+//! Webhooks, their events and their attempts; what forms sent.
 
 use crate::storage::transfer::table::Kind::{Bytes, Flag, Integer, Text};
 use crate::storage::transfer::table::{Table, column};
@@ -64,6 +64,25 @@ pub(super) static TABLES: &[Table] = &[
             column("error", Text),
             column("response", Text),
             column("duration", Integer),
+        ],
+    )
+    .numbered(),
+    Table::new(
+        "submissions",
+        1,
+        &[
+            column("id", Integer),
+            column("at", Integer),
+            column("interaction_id", Integer),
+            column("tag_id", Integer),
+            column("experience_id", Integer),
+            column("experience_version", Integer),
+            column("form", Text),
+            column("verification", Text),
+            column("simulated", Flag),
+            column("fields", Text),
+            column("folded", Text),
+            column("consent", Text),
         ],
     )
     .numbered(),

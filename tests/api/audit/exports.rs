@@ -1,0 +1,72 @@
+//! What is exported is out of reach afterwards: each export leaves its row.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_tests::TestService;
+
+#[tokio::test]
+async fn each_export_leaves_a_row_with_what_it_asked_for() {
+    let service = TestService::start().await;
+    let sheet = service
+        .admin_create(
+            "/sheets",
+            json!({"name": "Delivery", "expected": {"tag_verified": true}}),
+        )
+        .await;
+    let run = json!({"name": "Roll", "planned": 3, "plan": {"pattern": "Bottle {n:04}"}});
+    let run = service.admin_create("/encoding-runs", run).await;
+    let document = tapdesk_service::openapi().to_json().unwrap();
+    let document: Value = serde_json::from_str(&document).unwrap();
+    let mut seen = 0;
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let Some(operation) = item.get("get") else {
+            continue;
+        };
+        let exports = operation["security"][0]["token"] == json!(["export"]);
+        if !exports && !path.ends_with("/export") {
+            continue;
+        }
+        let of = if path.starts_with("/admin/v1/sheets") {
+            &sheet
+        } else {
+            &run
+        };
+        let path = path.replace("{id}", &of["id"].to_string());
+        let path = path.strip_prefix("/admin/v1").expect("a path of the API");
+        let answer = service.admin(Method::GET, path, Value::Null).await;
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        let row = service.admin_get("/audit?limit=1").await["items"][0].clone();
+        assert_eq!(row["object"], path[1..], "{row}");
+        assert!(
+            row["action"].as_str().unwrap().ends_with(".export"),
+            "{row}"
+        );
+        assert_eq!(row["address"], "127.0.0.1");
+        seen += 1;
+    }
+    assert!(seen >= 5, "{seen}");
+    let before = service.admin_get("/audit?limit=1").await["items"][0]["id"].clone();
+    // A refused one has none, and no other reading has.
+    service
+        .admin(Method::GET, "/interactions/export?columns=x", Value::Null)
+        .await
+        .expect(422);
+    service.admin_get("/interactions").await;
+    let after = service.admin_get("/audit?limit=1").await["items"][0]["id"].clone();
+    assert_eq!(before, after);
+}
+
+#[tokio::test]
+async fn whom_an_export_searched_for_is_not_in_the_log() {
+    let service = TestService::start().await;
+    let path = "/submissions/export?format=jsonl&q=ada%40example.com&value=ada%40example.com";
+    let export = service.admin(Method::GET, path, Value::Null).await;
+    assert_eq!(export.status, 200);
+    let row = service.admin_get("/audit?limit=1").await["items"][0].clone();
+    let expected = json!({"format": "jsonl", "q": "(left out)", "value": "(left out)"});
+    assert_eq!(row["after"], expected);
+    assert_eq!(
+        service.admin_get("/audit/check").await["problem"],
+        Value::Null
+    );
+}

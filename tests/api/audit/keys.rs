@@ -1,0 +1,67 @@
+//! What is done with keys and secrets, and leaves its row.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::Driver;
+
+pub(super) async fn keys(driver: &mut Driver) {
+    let template = json!({
+        "name": "Bottles", "technology": "ntag424dna", "mac_from": "none",
+        "template": "https://tags.example/b/{slug}?picc_data={picc}&cmac={mac}",
+        "meta_keys": ["11".repeat(16)],
+    });
+    let template = driver
+        .service
+        .admin_create("/url-templates", template)
+        .await;
+    let webhook = json!({"url": "https://hooks.example/rotated", "events": ["tap.verified"]});
+    let webhook = driver.service.admin_create("/webhooks", webhook).await;
+    driver.look().await;
+    let object = format!("webhooks/{}/secrets", webhook["id"]);
+    let answer = driver
+        .send(Method::POST, &format!("/{object}"), json!({}))
+        .await;
+    driver
+        .left(
+            "post_webhooks_id_secrets",
+            answer,
+            "webhooks.secrets.create",
+            &object,
+        )
+        .await;
+    let object = format!("url-templates/{}/meta-keys", template["id"]);
+    let path = format!("/{object}");
+    let more = json!({"meta_keys": ["99".repeat(16)]});
+    let answer = driver.send(Method::POST, &path, more).await;
+    driver
+        .left(
+            "post_url_templates_id_meta_keys",
+            answer,
+            "url-templates.meta-keys",
+            &object,
+        )
+        .await;
+    let row = driver.newest().await;
+    assert_eq!(
+        row["after"]["meta_key_checks"].as_array().unwrap().len(),
+        2,
+        "{row}"
+    );
+    let check = template["meta_key_checks"][0].as_str().unwrap();
+    let answer = driver
+        .send(
+            Method::DELETE,
+            &format!("{path}?meta_key_check={check}"),
+            Value::Null,
+        )
+        .await;
+    driver
+        .left(
+            "delete_url_templates_id_meta_keys",
+            answer,
+            "url-templates.meta-keys.delete",
+            &object,
+        )
+        .await;
+}

@@ -1,0 +1,117 @@
+//! What is done to the installation, and leaves its row.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::Driver;
+
+#[expect(
+    clippy::too_many_lines,
+    reason = "a request of each kind, one after the other"
+)]
+pub(super) async fn others(driver: &mut Driver) {
+    let answer = driver
+        .send(
+            Method::POST,
+            "/sheets",
+            json!({"name": "Delivery", "expected": {"tag_verified": true}, "planned": 25}),
+        )
+        .await;
+    let sheet = format!("sheets/{}", answer.json()["id"]);
+    driver
+        .left("post_sheets", answer, "sheets.create", &sheet)
+        .await;
+    let rows = format!("{sheet}/rows");
+    let answer = driver
+        .send(
+            Method::POST,
+            &format!("/{rows}"),
+            json!({"verdict": "unreadable"}),
+        )
+        .await;
+    driver
+        .left("post_sheets_id_rows", answer, "sheets.rows.create", &rows)
+        .await;
+    let answer = driver
+        .send(Method::PATCH, &format!("/{sheet}"), json!({"closed": true}))
+        .await;
+    driver
+        .left("patch_sheets_id", answer, "sheets.update", &sheet)
+        .await;
+
+    let answer = driver
+        .send(Method::POST, "/tokens", json!({"name": "Script"}))
+        .await;
+    let token = format!("tokens/{}", answer.json()["id"]);
+    driver
+        .left("post_tokens", answer, "tokens.create", &token)
+        .await;
+    let answer = driver
+        .send(Method::DELETE, &format!("/{token}"), Value::Null)
+        .await;
+    driver
+        .left("delete_tokens_id", answer, "tokens.delete", &token)
+        .await;
+
+    let answer = driver
+        .send(Method::PATCH, "/settings", json!({"app_id": 7}))
+        .await;
+    driver
+        .left("patch_settings", answer, "settings.update", "settings")
+        .await;
+    let answer = driver.send(Method::POST, "/backup", json!({})).await;
+    if answer.status == 409 {
+        // PostgreSQL has tools of its own for that.
+        driver.done.insert("post_backup".to_owned());
+        driver.look().await;
+    } else {
+        driver.left("post_backup", answer, "backup", "backup").await;
+    }
+    let answer = driver
+        .send(
+            Method::POST,
+            "/simulator/inlays",
+            json!({"name": "Virtual"}),
+        )
+        .await;
+    let inlay = format!("simulator/inlays/{}", answer.json()["id"]);
+    driver
+        .left(
+            "post_simulator_inlays",
+            answer,
+            "simulator.inlays.create",
+            &inlay,
+        )
+        .await;
+    let answer = driver
+        .send(Method::DELETE, &format!("/{inlay}"), Value::Null)
+        .await;
+    driver
+        .left(
+            "delete_simulator_inlays_id",
+            answer,
+            "simulator.inlays.delete",
+            &inlay,
+        )
+        .await;
+    let ahead = json!({"advance_ms": 1_000});
+    let answer = driver
+        .send(Method::POST, "/simulator/clock", ahead.clone())
+        .await;
+    driver
+        .left(
+            "post_simulator_clock",
+            answer,
+            "simulator.clock",
+            "simulator/clock",
+        )
+        .await;
+    let answer = driver.send(Method::POST, "/clock", ahead).await;
+    driver.left("post_clock", answer, "clock", "clock").await;
+    let answer = driver.send(Method::POST, "/demo", Value::Null).await;
+    driver.left("post_demo", answer, "demo", "demo").await;
+    let answer = driver.send(Method::DELETE, "/demo", Value::Null).await;
+    driver
+        .left("delete_demo", answer, "demo.delete", "demo")
+        .await;
+}

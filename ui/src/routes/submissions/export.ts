@@ -1,0 +1,16 @@
+import { fileAt } from "../../lib/api/client";
+import { saveDownload } from "../../lib/download";
+import { attempt, notices } from "../../lib/notices.svelte";
+import { works } from "../../lib/works.svelte";
+
+/** Exports the submissions that the filters select as a CSV file. */
+export async function exportSubmissions(filters: Record<string, string | number | undefined>): Promise<void> {
+  await works.run("Exporting submissions", null, (work) =>
+    attempt(async () => {
+      // A value may have line breaks: lines of the file are more than submissions.
+      const file = fileAt("/submissions/export", filters as Parameters<typeof fileAt<"/submissions/export">>[1]);
+      if (await saveDownload("submissions.csv", file, { work, heard: () => undefined })) notices.done("Submissions exported.");
+      else if (work.stopping) notices.done("Export stopped. Nothing was saved.");
+    }),
+  );
+}
