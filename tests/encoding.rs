@@ -2,6 +2,7 @@
 
 mod bench;
 mod http;
+mod pages;
 mod recovery;
 mod runs;
 mod torn;

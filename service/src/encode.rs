@@ -101,6 +101,27 @@ pub(crate) async fn is_finished(service: &Service, uid: Uid) -> Result<bool, Enc
     Ok(inlay.is_some_and(|inlay| inlay.fields.tag_id.is_some()))
 }
 
+/// Whether wiping a chip undoes what a run did: it is an inlay of a tag by this run, which is open,
+/// and nobody has tapped it since. So a token that only encodes takes back its own mistake, and
+/// nothing that is in use.
+pub(crate) async fn is_undo(
+    service: &Service,
+    run: EncodingRunId,
+    uid: Uid,
+) -> Result<bool, EncodeError> {
+    let found = service.storage.encoding_run(run).await?;
+    let found = found.ok_or(EncodeError::NotFound("encoding run"))?;
+    let state = service.storage.chip_state(uid).await?;
+    let (Some(finished), Some(inlay)) = (state.finished, state.inlay) else {
+        return Ok(false);
+    };
+    let of_run = finished.state == State::Verified && finished.run_id == Some(run);
+    let untouched = finished.outcome.is_some_and(|outcome| {
+        (outcome.inlay_id, outcome.counter) == (Some(inlay.id), inlay.last_counter)
+    });
+    Ok(of_run && untouched && !found.fields.closed)
+}
+
 /// A chip is laid down: its encoding begins, or goes on.
 pub(crate) async fn start(service: &Service, laid: &LaidDown) -> Result<Started, EncodeError> {
     for _ in 0..TRIES {
@@ -326,7 +347,8 @@ impl<'a> Case<'a> {
             encoding.reason = Some(reason);
             encoding.seq = 1;
             encoding.progress = Some(Progress::default());
-        } else if self.roots.active().is_none() {
+        } else if self.roots.active().is_none() && encoding.form.as_ref().is_none_or(Form::has_keys)
+        {
             journal::make_root(service).await?;
             self.roots = journal::roots(service).await?;
         }
@@ -354,6 +376,8 @@ impl<'a> Case<'a> {
             });
             match verified.and_then(|verified| verified.generation) {
                 Some(generation) if bound == tag => form.finished = Some(generation),
+                // It has no keys: what is there already stays, and the rest is written.
+                None if bound == tag && verified.is_some() && !form.has_keys() => {}
                 _ if laid.options.replace => {}
                 _ => reason = Some(Reason::AlreadyEncoded),
             }
@@ -441,22 +465,19 @@ impl<'a> Case<'a> {
 
     /// The inlay of a chip whose tap was verified.
     fn inlay(&self, service: &Service, encoding: &Encoding) -> Result<Ending, EncodeError> {
-        let (Some(form), Some(outcome), Some(number), Target::Tag(tag)) = (
-            &encoding.form,
-            &encoding.outcome,
-            encoding.generation,
-            encoding.target,
-        ) else {
+        let (Some(form), Some(outcome), Target::Tag(tag)) =
+            (&encoding.form, &encoding.outcome, encoding.target)
+        else {
             return Ok(Ending::None);
         };
-        let plan = Plan::new(form).map_err(|_| EncodeError::Stale)?;
-        let of = Candidate::Recorded(number);
-        let key = |slot| self.journal.key(slot, of, &self.roots);
-        let (Some(meta), Some(file)) = (key(META_SLOT), key(FILE_SLOT)) else {
-            return Err(EncodeError::Stale);
+        let keys = if form.has_keys() {
+            let Some(number) = encoding.generation else {
+                return Ok(Ending::None);
+            };
+            Some(self.keys(service, form, number)?)
+        } else {
+            None
         };
-        let keys = plan.keys(meta, file);
-        let seal = |key| SealedKey::seal(key, &service.keyring, &*service.entropy);
         let fields = InlayFields {
             technology: form.template.technology,
             mode: form.template.mode,
@@ -464,10 +485,7 @@ impl<'a> Case<'a> {
             tag_id: Some(tag),
             mirror: form.mirror,
             mac_from: form.mac_from,
-            keys: Some(SealedKeys::Own {
-                meta: keys.meta.as_ref().map(seal).transpose()?,
-                file: seal(&keys.file)?,
-            }),
+            keys,
             // One that is blocked meanwhile stays so.
             blocked_at: None,
         };
@@ -477,5 +495,21 @@ impl<'a> Case<'a> {
             simulated: false,
             last_counter: outcome.counter,
         })))
+    }
+
+    /// The keys of a chip's codes, in a generation.
+    fn keys(&self, service: &Service, form: &Form, number: u8) -> Result<SealedKeys, EncodeError> {
+        let plan = Plan::new(form).map_err(|_| EncodeError::Stale)?;
+        let of = Candidate::Recorded(number);
+        let key = |slot| self.journal.key(slot, of, &self.roots);
+        let (Some(meta), Some(file)) = (key(META_SLOT), key(FILE_SLOT)) else {
+            return Err(EncodeError::Stale);
+        };
+        let keys = plan.keys(meta, file);
+        let seal = |key| SealedKey::seal(key, &service.keyring, &*service.entropy);
+        Ok(SealedKeys::Own {
+            meta: keys.meta.as_ref().map(seal).transpose()?,
+            file: seal(&keys.file)?,
+        })
     }
 }

@@ -10,6 +10,7 @@
 //! | [`turn`] | what goes to a relay and comes back |
 //! | [`journal`] | the keys a chip may have, and how often it was asked |
 //! | [`plan`] | what is written: the NDEF file and its settings; and the proof |
+//! | [`pages`] | the same for a chip that has pages instead of files |
 //! | [`progress`] | what is kept between two turns |
 //! | [`machine`] | the decisions |
 //! | [`run`] | many chips, one after the other |
@@ -22,6 +23,7 @@
 
 pub mod journal;
 pub mod machine;
+pub mod pages;
 pub mod plan;
 pub mod progress;
 pub mod run;
@@ -35,6 +37,7 @@ use crate::id::{EncodingId, EncodingRunId, InlayId, TagId};
 use crate::inlay::Uid;
 
 pub use journal::{Candidate, Generation, Journal, Root, Roots, SlotState, Source};
+pub use pages::Pages;
 pub use plan::{Form, Plan};
 pub use progress::Progress;
 pub use turn::{Answers, Fault, Turn};
@@ -101,7 +104,7 @@ pub enum Reason {
     TagHasInlay,
     /// The chip belongs to another run.
     InUseElsewhere,
-    /// The settings of the chip cannot be changed any more.
+    /// The chip, or its settings, cannot be written any more.
     ReadOnly,
     /// The chip has a known UID and lacks the keys of that chip: it may be an imitation.
     NotGenuine,
@@ -152,8 +155,6 @@ pub struct Encoding {
 pub struct Outcome {
     /// The inlay.
     pub inlay_id: Option<InlayId>,
-    /// The URL of the read that proved it.
-    pub url: String,
     /// The counter of that read.
     pub counter: u32,
 }

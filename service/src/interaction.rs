@@ -366,8 +366,6 @@ pub enum CounterRule {
 /// A tap as it is handed to storage, which decides time, counter and verdict.
 #[derive(Clone, Debug)]
 pub struct NewInteraction {
-    /// Reserved beforehand, because the key contains it.
-    pub id: InteractionId,
     /// The tag; `None` if the inlay that made the code is on none.
     pub tag_id: Option<TagId>,
     /// The code's claim.
@@ -407,7 +405,9 @@ pub struct NewKey {
 /// What storage decided about a tap, committed.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded {
-    /// The interaction's time.
+    /// The interaction.
+    pub id: InteractionId,
+    /// Its time.
     pub at: Timestamp,
     /// The verdict.
     pub verdict: Verdict,

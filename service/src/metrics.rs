@@ -212,7 +212,6 @@ impl Metrics {
     /// Counts what a round of housekeeping removed.
     pub(crate) fn swept(&self, swept: &Swept) {
         for (kind, rows) in [
-            ("rolling_keys", swept.rolling_keys),
             ("interactions", swept.interactions),
             ("visits", swept.visits),
         ] {

@@ -3,7 +3,8 @@
 //!
 //! 33 random characters (196 bits) and 11 that contain the interaction's id under
 //! a mask made from the random ones, so that finding a key needs no index. Only
-//! the key's SHA-256 is stored; the key itself lives in the answer of its tap.
+//! a hash of the random ones is stored, in the row of the interaction; the key itself lives in
+//! the answer of its tap. The id is given by the commit, so the key is whole only after it.
 
 use std::fmt;
 
@@ -64,9 +65,38 @@ impl RollingKey {
         &self.0
     }
 
-    /// Its stored form.
+    /// Its stored form. The characters of the id are in no hash: whoever changes them is led to
+    /// another interaction, which has another one.
     pub fn hash(&self) -> KeyHash {
-        KeyHash(Sha256::digest(&self.0).into())
+        hash(&self.0.as_bytes()[..RANDOM])
+    }
+}
+
+fn hash(random: &[u8]) -> KeyHash {
+    let digest: [u8; 32] = Sha256::digest(random).into();
+    KeyHash(std::array::from_fn(|i| digest[i]))
+}
+
+/// The random part of a key, drawn before there is an interaction that the key leads to.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub struct KeySeed([u8; RANDOM]);
+
+impl KeySeed {
+    /// A new one.
+    pub fn draw(entropy: &dyn Entropy) -> Self {
+        let text = Zeroizing::new(entropy::text(entropy, ALPHABET, RANDOM));
+        Self(std::array::from_fn(|i| text.as_bytes()[i]))
+    }
+
+    /// The stored form of the key that it becomes.
+    pub fn hash(&self) -> KeyHash {
+        hash(&self.0)
+    }
+}
+
+impl fmt::Debug for KeySeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeySeed(redacted)")
     }
 }
 
@@ -76,9 +106,10 @@ impl fmt::Debug for RollingKey {
     }
 }
 
-/// The SHA-256 of a key; equal in constant time.
+/// The first half of the SHA-256 of a key's random characters; equal in constant time. It is kept
+/// as long as the interaction, so it is short: to guess a key for it takes 2^128 attempts.
 #[derive(Clone, Copy, Debug)]
-pub struct KeyHash(pub [u8; 32]);
+pub struct KeyHash(pub [u8; 16]);
 
 impl PartialEq for KeyHash {
     fn eq(&self, other: &Self) -> bool {
@@ -105,10 +136,11 @@ impl KeyMask {
         Self(secret)
     }
 
-    /// A new key for the interaction `id`.
-    pub fn issue(&self, id: InteractionId, entropy: &dyn Entropy) -> RollingKey {
-        let mut key = entropy::text(entropy, ALPHABET, RANDOM);
-        let mut masked = id.0.cast_unsigned() ^ self.mask(key.as_bytes());
+    /// The key that leads to the interaction `id`.
+    pub fn key(&self, seed: &KeySeed, id: InteractionId) -> RollingKey {
+        let mut key = String::with_capacity(LENGTH);
+        key.extend(seed.0.iter().copied().map(char::from));
+        let mut masked = id.0.cast_unsigned() ^ self.mask(&seed.0);
         for _ in 0..MASKED_ID {
             key.push(char::from(ALPHABET[(masked % 62) as usize]));
             masked /= 62;
@@ -235,8 +267,18 @@ mod tests {
 
     fn key(id: i64) -> (KeyMask, RollingKey) {
         let mask = KeyMask::new([7; 32]);
-        let key = mask.issue(InteractionId(id), &OsEntropy);
+        let key = mask.key(&KeySeed::draw(&OsEntropy), InteractionId(id));
         (mask, key)
+    }
+
+    #[test]
+    fn the_stored_hash_is_known_before_the_interaction_is() {
+        let mask = KeyMask::new([7; 32]);
+        let seed = KeySeed::draw(&OsEntropy);
+        let hash = seed.hash();
+        let led = mask.key(&seed, InteractionId(90_412));
+        assert_eq!(led.hash(), hash);
+        assert_ne!(key(90_412).1.hash(), hash, "it is its own");
     }
 
     proptest! {

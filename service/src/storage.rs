@@ -176,8 +176,6 @@ pub enum Part {
 /// What a round of housekeeping did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Expired rolling keys that it removed.
-    pub rolling_keys: u64,
     /// Old interactions that it removed. Those of a week that goes at once, as on
     /// PostgreSQL, are not counted.
     pub interactions: u64,

@@ -29,7 +29,7 @@ use crate::id::InteractionId;
 use crate::interaction::{ClientId, NewInteraction, NewKey, Reason, Verdict};
 use crate::keyring::KeyringError;
 use crate::macros::Macro;
-use crate::rolling_key::{LIFETIME_MILLIS, RollingKey};
+use crate::rolling_key::{KeySeed, LIFETIME_MILLIS, RollingKey};
 use crate::service::{CachedTag, OpenedInlay, Service};
 use crate::storage::StorageError;
 use crate::visitor::Visitor;
@@ -111,22 +111,20 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
         tamper,
         file_data,
     } = named::checked(service, Occasion::Visit, &tap.place, query, &tag, checked)?;
-    let id = service.storage.reserve_interaction_id().await?;
     let destination = Destination::of(service, &tag).await?;
     let missing = destination.missing();
-    let key = destination
+    let seed = destination
         .takes_a_key()
-        .then(|| service.key_mask.issue(id, &*service.entropy));
+        .then(|| KeySeed::draw(&*service.entropy));
     let recorded = service.storage.record_tap(NewInteraction {
-        id,
         tag_id: Some(tag.id()),
         claim,
         tech,
         tamper,
         file_data: file_data.map(|data| data.expose().to_vec()),
         experience: tag.experience().map(|experience| experience.version),
-        key: key.as_ref().map(|key| NewKey {
-            hash: key.hash(),
+        key: seed.as_ref().map(|seed| NewKey {
+            hash: seed.hash(),
             url_digest,
         }),
         client: tap.client,
@@ -146,7 +144,7 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
                 service.copies.note((tag.id(), counter), recorded.at);
             }
             Facts {
-                id,
+                id: recorded.id,
                 at: recorded.at,
                 verdict: recorded.verdict,
                 tech,
@@ -160,8 +158,9 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
         }
         Err(error) => return Err(error.into()),
     };
-    let held = key.map(|key| HeldKey {
-        key,
+    let id = facts.id;
+    let held = seed.map(|seed| HeldKey {
+        key: service.key_mask.key(&seed, id),
         max_age: LIFETIME_MILLIS / 1000,
         cookie,
     });
@@ -184,9 +183,7 @@ async fn without_a_tag(
     inlay: &OpenedInlay,
     checked: Checked,
 ) -> Result<Tapped, TapError> {
-    let id = service.storage.reserve_interaction_id().await?;
     let recorded = service.storage.record_tap(NewInteraction {
-        id,
         tag_id: None,
         claim: checked.claim,
         tech: checked.tech,
@@ -204,7 +201,7 @@ async fn without_a_tag(
         Ok(recorded) => {
             service.metrics.tap(recorded.verdict.reason().as_str());
             tap.place.note_real_tap(inlay.simulated);
-            Some((id, recorded.verdict))
+            Some((recorded.id, recorded.verdict))
         }
         // The page is the same; the counter has not moved.
         Err(StorageError::Full) => None,

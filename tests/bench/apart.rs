@@ -18,9 +18,9 @@ const CLIENTS: u32 = 16;
 
 /// One tap, by the function that a node calls for many.
 const RECORD: &str = "SELECT why FROM record_taps(false, $1::SMALLINT, ARRAY[$2::BIGINT], ARRAY[$3::BIGINT],
-    ARRAY[$3], ARRAY[1], ARRAY[$4::INTEGER], ARRAY[NULL::TEXT], ARRAY[NULL::INTEGER], ARRAY[NULL::BYTEA],
-    ARRAY['n'], ARRAY[NULL::BIGINT], ARRAY[NULL::INTEGER], ARRAY[$5::BYTEA], ARRAY[''], ARRAY[$6::BYTEA],
-    ARRAY[$7::BYTEA], ARRAY[false], ARRAY[0::BIGINT])";
+    ARRAY[$3], ARRAY[1], ARRAY[$4::BIGINT], ARRAY[false], ARRAY[NULL::TEXT], ARRAY[NULL::BIGINT],
+    ARRAY[NULL::BYTEA], ARRAY['n'], ARRAY[NULL::BIGINT], ARRAY[NULL::INTEGER], ARRAY[$5::BYTEA], ARRAY[''],
+    ARRAY[$6::BYTEA], ARRAY[$7::BYTEA], ARRAY[false], ARRAY[0::BIGINT], ARRAY[NULL::TEXT], ARRAY[NULL::BYTEA])";
 
 /// Ids in one reservation.
 const BLOCK: i64 = 256;
@@ -75,7 +75,7 @@ async fn record(
                 .get(0);
             end = id + BLOCK;
         }
-        let (tag, counter) = (i64::from(tag), counter.cast_signed());
+        let (tag, counter) = (i64::from(tag), i64::from(counter));
         let bytes = [0x5a_u8; 32];
         let row = client
             .query_one(
@@ -86,7 +86,7 @@ async fn record(
                     &tag,
                     &counter,
                     &&bytes[..16],
-                    &&bytes[..],
+                    &&bytes[..16],
                     &&bytes[..8],
                 ],
             )

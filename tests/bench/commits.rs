@@ -155,10 +155,8 @@ async fn taps_by(storage: &Arc<dyn Storage>, visitors: &mut Visitors, tasks: u32
 }
 
 async fn record(storage: &dyn Storage, (tag, counter): (u32, u32)) -> Result<()> {
-    let id = storage.reserve_interaction_id().await?;
     let recorded = storage
         .record_tap(NewInteraction {
-            id,
             tag_id: Some(TagId(tag.into())),
             claim: Claim::Counter {
                 inlay_id: InlayId(tag.into()),
@@ -171,7 +169,7 @@ async fn record(storage: &dyn Storage, (tag, counter): (u32, u32)) -> Result<()>
             file_data: None,
             experience: None,
             key: Some(NewKey {
-                hash: KeyHash([0x5a; 32]),
+                hash: KeyHash([0x5a; 16]),
                 url_digest: [0x5a; 8],
             }),
             client: ClientId([0x5a; 16]),

@@ -114,6 +114,11 @@ impl Fixture {
         }
     }
 
+    /// Leaves a tap of each tag in a SQLite file as a crash does that came before it was folded.
+    pub(crate) fn leave_taps_unfolded(&self) -> Result<()> {
+        sqlite::leave_taps_unfolded(self)
+    }
+
     fn file(&self) -> PathBuf {
         self.folder().join("tapdesk.db")
     }

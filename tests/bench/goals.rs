@@ -201,6 +201,9 @@ fn others(figures: &Figures) -> Vec<Goal> {
         .map(|import| f64::from(u32::try_from(import.peak >> 10).unwrap_or(u32::MAX)) * 1.024e-3);
     let starts = figures.starts.iter().map(std::time::Duration::as_secs_f64);
     let starts = (!figures.starts.is_empty()).then(|| median(starts));
+    let crashes = figures.starts_after_crashes.iter();
+    let crashes = crashes.map(std::time::Duration::as_secs_f64);
+    let crashes = (!figures.starts_after_crashes.is_empty()).then(|| median(crashes));
     vec![
         at_most(
             "(one connection's tap - bare) : fdatasync, p50",
@@ -245,6 +248,12 @@ fn others(figures: &Figures) -> Vec<Goal> {
             0.3,
             Some(0.1),
             starts,
+        ),
+        at_most(
+            "the same after a crash, 1,000,000 unfolded taps, in s",
+            2.0,
+            None,
+            crashes,
         ),
     ]
 }

@@ -81,6 +81,7 @@ struct Figures {
     import: Option<Import>,
     imports: Vec<(&'static str, Imports)>,
     starts: Vec<Duration>,
+    starts_after_crashes: Vec<Duration>,
     lists: Vec<Listed>,
     addresses: Vec<Found>,
     codes: Vec<Cost>,
@@ -154,6 +155,9 @@ async fn measure(subjects: &Subjects, cluster: &Cluster) -> Result<Figures> {
         }
         if subjects.has(Subject::Lists) {
             figures.lists = lists::under_load(&fixture).await?;
+        }
+        if subjects.has(Subject::Start) {
+            figures.starts_after_crashes = start::after_crashes(&fixture).await?;
         }
     }
     Ok(figures)

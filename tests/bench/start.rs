@@ -26,6 +26,23 @@ pub(crate) async fn starts(fixture: &Fixture) -> Result<Vec<Duration>> {
     Ok(times)
 }
 
+/// The same after a crash that left a tap of each tag unfolded. It is killed each time before it
+/// folds them.
+pub(crate) async fn after_crashes(fixture: &Fixture) -> Result<Vec<Duration>> {
+    fixture.leave_taps_unfolded()?;
+    let mut times = Vec::new();
+    for _ in 0..=ROUNDS {
+        let started = Instant::now();
+        let server = Server::service(fixture)?;
+        drop(TcpStream::connect(server.address).await?);
+        ready(&server).await?;
+        times.push(started.elapsed());
+        drop(server);
+    }
+    times.remove(0);
+    Ok(times)
+}
+
 async fn ready(server: &Server) -> Result<()> {
     let ready = format!("http://{}/ready", server.address);
     let _ = rustls::crypto::ring::default_provider().install_default();

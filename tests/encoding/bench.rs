@@ -50,6 +50,7 @@ pub(super) fn form(mirror: Mirror) -> Form {
         mirror: Some(mirror),
         mac_from: MacFrom::None,
         slug: "bottle-41".to_owned(),
+        lock: false,
         own_keys: false,
         replace: false,
         finished: None,

@@ -2,62 +2,15 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use tapdesk_service::id::EncodingId;
 use tapdesk_service::inlay::Uid;
-use tapdesk_tests::virtual_card::VirtualCard;
+use tapdesk_tests::virtual_card::VirtualCard as _;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::{Client, Received, Receiver, TestService, files_containing};
 
 use super::bench::uid;
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    tapdesk_tests::fixtures::hex(bytes).to_lowercase()
-}
-
-fn bytes(text: &str) -> Vec<u8> {
-    let pair = |i| u8::from_str_radix(&text[i..i + 2], 16).unwrap();
-    (0..text.len()).step_by(2).map(pair).collect()
-}
-
-/// What a relay answers to a turn, up to the first answer that is not expected.
-fn relay(card: &mut dyn VirtualCard, turn: &Value) -> Value {
-    let (mut answers, mut fault) = (Vec::new(), Value::Null);
-    for command in turn["commands"].as_array().unwrap() {
-        if command["reset"] == true {
-            card.power_on();
-            answers.push(hex(&card.atr()));
-            continue;
-        }
-        let Some(answer) = card.transmit(&bytes(command["apdu"].as_str().unwrap())) else {
-            fault = "removed".into();
-            break;
-        };
-        let answer = hex(&answer).to_uppercase();
-        let status = answer[answer.len() - 4..].to_owned();
-        answers.push(answer);
-        if !command["expect"]
-            .as_array()
-            .unwrap()
-            .contains(&status.into())
-        {
-            break;
-        }
-    }
-    json!({"seq": turn["seq"], "answers": answers, "fault": fault})
-}
-
-/// Lays a chip down, and relays until a turn has no commands.
-pub(super) async fn lay(client: &Client, card: &mut dyn VirtualCard, wish: &Value) -> Value {
-    card.power_on();
-    let begun = client.admin(Method::POST, "/encodings", wish.clone()).await;
-    assert!(begun.status == 201 || begun.status == 200, "{}", begun.body);
-    let mut turn = begun.json();
-    while !turn["commands"].as_array().unwrap().is_empty() {
-        let answers = relay(card, &turn);
-        let path = format!("/encodings/{}/answers", turn["id"]);
-        turn = client.admin(Method::POST, &path, answers).await.expect(200);
-    }
-    turn
-}
+use tapdesk_tests::relay::{answers, bytes};
+pub(super) use tapdesk_tests::relay::{hex, lay};
 
 fn wish(uid: Uid, tag: i64) -> Value {
     json!({"uid": uid.to_string(), "tag_id": tag})
@@ -90,6 +43,18 @@ async fn a_blank_chip_becomes_an_inlay_whose_taps_verify() {
     assert_eq!(turn["state"], "verified", "{turn}");
     assert_eq!(turn["result"]["counter"], 1);
     assert_eq!(turn["result"]["slug"], tag.slug);
+    // The URL that proved it is told again if its turn is, and stands in no table in clear.
+    let id = EncodingId(turn["id"].as_i64().unwrap());
+    let stored = service
+        .service()
+        .storage
+        .encoding(id)
+        .await
+        .unwrap()
+        .unwrap();
+    let outcome = serde_json::to_string(&stored.outcome).unwrap();
+    assert!(!outcome.contains("token"), "{outcome}");
+    assert!(turn["result"]["url"].as_str().unwrap().contains("token"));
     let inlays = service
         .admin_get(&format!("/inlays?tag_id={}", tag.id))
         .await;
@@ -121,7 +86,7 @@ async fn the_same_answers_get_the_same_turn_and_others_none() {
     let mut turn = begun;
     let mut former: Option<Value> = None;
     while !turn["commands"].as_array().unwrap().is_empty() {
-        let answers = relay(&mut chip, &turn);
+        let answers = answers(&mut chip, &turn);
         let next = service.admin(Method::POST, &path, answers.clone()).await;
         let next = next.expect(200);
         let same = service.admin(Method::POST, &path, answers.clone()).await;
@@ -197,7 +162,7 @@ async fn a_session_is_void_after_a_minute() {
     let begun = service
         .admin_create("/encodings", wish(uid(1), tag.id))
         .await;
-    let answers = relay(&mut chip, &begun);
+    let answers = answers(&mut chip, &begun);
     service.advance(60_001);
     let path = format!("/encodings/{}/answers", begun["id"]);
     let turn = service
@@ -221,7 +186,7 @@ async fn an_encoding_goes_on_after_every_restart_of_the_service() {
     let path = format!("/encodings/{}/answers", begun["id"]);
     let mut turn = begun;
     while !turn["commands"].as_array().unwrap().is_empty() {
-        let answers = relay(&mut chip, &turn);
+        let answers = answers(&mut chip, &turn);
         service = service.restart(0).await;
         turn = service
             .admin(Method::POST, &path, answers)
@@ -273,7 +238,7 @@ async fn no_key_of_a_chip_and_no_command_is_anywhere_in_clear() {
                 secrets.push(apdu.as_bytes()[10..].to_vec());
             }
         }
-        let answers = relay(&mut chip, &turn);
+        let answers = answers(&mut chip, &turn);
         turn = service
             .admin(Method::POST, &path, answers)
             .await

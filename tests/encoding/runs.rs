@@ -159,3 +159,59 @@ async fn a_run_for_chosen_tags_takes_them_in_their_order_and_leaves_out_those_wi
     let missing = service.admin(Method::POST, "/encoding-runs", missing).await;
     assert_eq!(missing.expect(409)["code"], "missing");
 }
+
+/// A client whose token has one scope.
+async fn encoder(service: &TestService) -> Client {
+    let token = json!({"name": "Desk", "scopes": ["encode"]});
+    let token = service.admin_create("/tokens", token).await;
+    Client::new(service.base(), token["token"].as_str().unwrap())
+}
+
+#[tokio::test]
+async fn who_may_only_encode_takes_back_the_inlay_of_an_open_run_that_nobody_tapped() {
+    let service = TestService::start().await;
+    let desk = encoder(&service).await;
+    let plan = json!({"pattern": "Bottle {n:04}"});
+    let run = run(&service, json!({"name": "Roll", "plan": plan.clone()})).await;
+    let other = self::run(&service, json!({"name": "Other", "plan": plan})).await;
+    let wipe = |number, run: Option<i64>| {
+        let mut wipe = json!({"uid": uid(number).to_string(), "wipe": true});
+        if let Some(run) = run {
+            wipe["run_id"] = run.into();
+        }
+        wipe
+    };
+    let refused = async |wish: Value| {
+        let refused = desk.admin(Method::POST, "/encodings", wish).await;
+        assert_eq!(refused.expect(403)["scope"], "keys");
+    };
+
+    let mut first = VirtualNtag424::new(uid(1));
+    assert_eq!(next(&desk, run, &mut first).await, "verified");
+    refused(wipe(1, None)).await;
+    refused(wipe(1, Some(other))).await;
+    let turn = lay(&desk, &mut first, &wipe(1, Some(run))).await;
+    assert_eq!(turn["state"], "reset", "{turn}");
+    assert!((0..5).all(|slot| first.key(slot).is_factory()));
+    // Its tag is free again for the next one.
+    let mut second = VirtualNtag424::new(uid(2));
+    assert_eq!(next(&desk, run, &mut second).await, "verified");
+    let positions: Vec<_> = rows(&service, run)
+        .await
+        .into_iter()
+        .filter(|(_, state, _)| state == "verified")
+        .collect();
+    assert_eq!(positions.len(), 1);
+
+    // Somebody tapped it: it is in use.
+    let inlays = service.admin_get(&format!("/inlays?uid={}", uid(2))).await;
+    let path = format!("/inlays/{}", inlays["items"][0]["id"]);
+    service.admin_patch(&path, json!({"last_counter": 2})).await;
+    refused(wipe(2, Some(run))).await;
+
+    let mut third = VirtualNtag424::new(uid(3));
+    assert_eq!(next(&desk, run, &mut third).await, "verified");
+    let path = format!("/encoding-runs/{run}");
+    service.admin_patch(&path, json!({"closed": true})).await;
+    refused(wipe(3, Some(run))).await;
+}

@@ -30,6 +30,7 @@ mod problems;
 pub mod process;
 pub mod raw;
 pub mod receiver;
+pub mod relay;
 pub mod service;
 pub mod skip;
 pub mod strace;

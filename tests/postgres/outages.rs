@@ -170,7 +170,7 @@ async fn a_database_that_hangs_is_waited_for_no_longer_than_it_takes_to_say_so()
     let used = node.redirecting_tag(Value::Null).await;
     let key = node.tap(&used.path()).await.key().to_owned();
     let client = database.look_into().await;
-    let hang = "BEGIN; LOCK TABLE counters, rolling_keys IN EXCLUSIVE MODE";
+    let hang = "BEGIN; LOCK TABLE counters, updates IN EXCLUSIVE MODE";
     client.batch_execute(hang).await.expect("it may");
     let url = inlay.url(&tag);
     let clock = SystemClock::start();

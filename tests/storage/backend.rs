@@ -155,15 +155,13 @@ impl<B: Backend> Database<B> {
 
     /// Records a tap that is given a key.
     pub(super) async fn tap(&self, tap: Tap) -> Tapped {
-        let id = self.reserve_interaction_id().await.unwrap();
-        self.tap_as(id, tap).await
-    }
-
-    /// The same, under an id that was reserved before.
-    pub(super) async fn tap_as(&self, id: InteractionId, tap: Tap) -> Tapped {
         let hash = KeyHash(entropy::bytes(&self.entropy));
-        let recorded = self.record_tap(tap.interaction(id, hash)).await.unwrap();
-        Tapped { id, hash, recorded }
+        let recorded = self.record_tap(tap.interaction(hash)).await.unwrap();
+        Tapped {
+            id: recorded.id,
+            hash,
+            recorded,
+        }
     }
 
     /// The storage by its own name, if the fixtures here have the same.
@@ -273,9 +271,8 @@ impl Tap {
     }
 
     /// The tap as storage takes it.
-    pub(super) fn interaction(self, id: InteractionId, hash: KeyHash) -> NewInteraction {
+    pub(super) fn interaction(self, hash: KeyHash) -> NewInteraction {
         NewInteraction {
-            id,
             tag_id: Some(self.tag),
             claim: self.claim,
             tech: Tech::Nfc,

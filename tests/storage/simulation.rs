@@ -242,7 +242,7 @@ impl<B: Backend> World<B> {
         let stranger = self.roll(8) == 0;
         let key = &self.issued[number];
         let hash = if stranger {
-            KeyHash([0; 32])
+            KeyHash([0; 16])
         } else {
             key.tapped.hash
         };
@@ -302,10 +302,14 @@ impl<B: Backend> World<B> {
 
     async fn sweep(&mut self) {
         while self.db.sweep(Timestamp::default()).await.unwrap().more {}
+        // Those before one that came of age are of age, too, whatever time they are dated in.
         let now = self.db.now();
-        for key in &mut self.issued {
+        let of_age = |key: &Issued| {
             let at = key.tapped.recorded.at;
-            key.gone |= at <= now && !is_live(at, now);
+            at <= now && !is_live(at, now)
+        };
+        if let Some(last) = self.issued.iter().rposition(of_age) {
+            self.issued[..=last].iter_mut().for_each(|key| key.gone = true);
         }
     }
 
@@ -330,8 +334,9 @@ impl<B: Backend> World<B> {
     fn forget_keys_from_later(&mut self) {
         let now = self.db.now();
         let behind = self.newest_real.is_some_and(|newest| newest > now);
+        let ahead = self.issued.iter().any(|key| key.tapped.recorded.at > now);
         for key in &mut self.issued {
-            key.gone |= behind || key.tapped.recorded.at > now;
+            key.gone |= behind || ahead && self.bottles[key.bottle].simulated;
         }
     }
 

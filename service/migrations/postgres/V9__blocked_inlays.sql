@@ -127,14 +127,11 @@ BEGIN
     ), recorded AS (
         INSERT INTO interactions (id, at, tag_id, previous, inlay_id, experience_id, experience_version, counter,
             last_counter, returning_month, returning_day, key_issued, simulated, reason, tech, country, uid, client,
-            tamper, file_data)
+            tamper, file_data, key_hash, url_digest)
         SELECT id, at, tag_id, previous, inlay_id, experience_id, experience_version, counter, last_counter,
             coalesce(away < 30 * day, false), coalesce(away < day, false), hash IS NOT NULL, simulated, reason,
-            tech, country, uid, client, tamper, file_data
+            tech, country, uid, client, tamper, file_data, hash, url_digest
         FROM known
-    ), issued AS (
-        INSERT INTO rolling_keys (interaction_id, tag_id, issued_at, simulated, verified, hash, url_digest)
-        SELECT id, tag_id, at, simulated, reason = 'verified', hash, url_digest FROM tap WHERE hash IS NOT NULL
     ), opened AS (
         -- The first time that a tag's inlay reports an open loop. Rows are locked last, by tag.
         INSERT INTO opened_tags (tag_id, at, interaction_id)

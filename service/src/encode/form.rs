@@ -4,9 +4,10 @@ use super::EncodeError;
 use crate::encoding::Form;
 use crate::field_error::FieldError;
 use crate::id::{TagId, UrlTemplateId};
+use crate::inlay::technology::ntag21x::Memory;
 use crate::inlay::technology::{Family, Mode};
-use crate::inlay::template::Template;
-use crate::inlay::{MacFrom, Mirror, Uid};
+use crate::inlay::template::{Template, TemplateSettings};
+use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::service::Service;
 use crate::storage::{Conflict, InlayFilter, StorageError};
 
@@ -19,6 +20,10 @@ pub(crate) struct FormOptions {
     pub(crate) mirror: Option<Mirror>,
     /// Where its MAC begins.
     pub(crate) mac_from: Option<MacFrom>,
+    /// The chip, if it is none that makes codes: then its URL is static.
+    pub(crate) technology: Option<Technology>,
+    /// The chip is locked against writing, for ever.
+    pub(crate) lock: bool,
     /// Random keys instead of derived ones.
     pub(crate) own_keys: bool,
     /// Keys of a finished chip are replaced, too.
@@ -46,6 +51,16 @@ pub(super) async fn of_tag(
         return of_template(service, id, slug, options).await;
     }
     let settings = service.settings();
+    let technology = options.technology.unwrap_or(Technology::Ntag424Dna);
+    if technology.family() == Family::Ntag21x {
+        return of_static_url(technology, &settings.tag_url, slug, options);
+    }
+    check_lock(technology, options)?;
+    if technology != Technology::Ntag424Dna {
+        let why =
+            "Without a URL template Tapdesk encodes ntag424dna, ntag213, ntag215 and ntag216.";
+        return Err(FieldError::of("technology", why).into());
+    }
     let mirror = options.mirror.unwrap_or(Mirror::Encrypted);
     let mac_from = options.mac_from.unwrap_or(MacFrom::None);
     let template = Template::canonical(&settings.tag_url, mirror, mac_from).map_err(|error| {
@@ -58,6 +73,7 @@ pub(super) async fn of_tag(
         mirror: Some(mirror),
         mac_from,
         slug,
+        lock: false,
         own_keys: options.own_keys,
         replace: options.replace,
         finished: None,
@@ -75,9 +91,17 @@ async fn of_template(
     let missing = || StorageError::from(Conflict::Missing { noun, id: number });
     let template = found.ok_or_else(missing)?.fields.template;
     let settings = template.settings();
-    if settings.technology.family() != Family::Ntag424 || settings.mode != Mode::Aes {
-        let why = "Tapdesk encodes NTAG 424 DNA in AES mode only. Other chips are encoded elsewhere, and their keys imported.";
+    let technology = settings.technology;
+    let of_pages = Memory::of(technology).is_some();
+    let encodable = of_pages || technology.family() == Family::Ntag424;
+    if !encodable || settings.mode != Mode::Aes {
+        let why = "Tapdesk encodes NTAG 424 DNA in AES mode, and NTAG 213, 215 and 216. Other chips are encoded elsewhere, and their keys imported.";
         return Err(FieldError::of("url_template_id", why).into());
+    }
+    check_lock(technology, options)?;
+    if options.technology.is_some_and(|other| other != technology) {
+        let why = format!("The URL template is for {technology}.");
+        return Err(FieldError::of("technology", why).into());
     }
     if !template.has(crate::inlay::template::Field::Slug)
         && !template.has(crate::inlay::template::Field::Uid)
@@ -92,10 +116,45 @@ async fn of_template(
         mirror: None,
         mac_from: MacFrom::None,
         slug,
+        lock: options.lock,
         own_keys: options.own_keys,
         replace: options.replace,
         finished: None,
     })
+}
+
+/// The form of a chip that makes no codes: the tag's URL and nothing else.
+fn of_static_url(
+    technology: Technology,
+    tag_url: &str,
+    slug: String,
+    options: &FormOptions,
+) -> Result<Form, EncodeError> {
+    if options.mirror.is_some() || options.mac_from.is_some() {
+        let why = "This chip makes no codes: it has no mirror of the canonical form. Choose a URL template for its UID and counter.";
+        return Err(FieldError::of("mirror", why).into());
+    }
+    let base = tag_url.replace('{', "{{").replace('}', "}}");
+    Ok(Form {
+        template: TemplateSettings::new(format!("{base}/{{slug}}"), technology),
+        url_template_id: None,
+        mirror: None,
+        mac_from: MacFrom::None,
+        slug,
+        lock: options.lock,
+        own_keys: false,
+        replace: options.replace,
+        finished: None,
+    })
+}
+
+/// A chip with keys needs no lock: nobody writes it without key 0.
+fn check_lock(technology: Technology, options: &FormOptions) -> Result<(), EncodeError> {
+    if options.lock && technology.family() != Family::Ntag21x {
+        let why = "Only NTAG 213, 215 and 216 are locked. An NTAG 424 DNA is written with its key 0 alone.";
+        return Err(FieldError::of("lock", why).into());
+    }
+    Ok(())
 }
 
 /// Whether the tag has an inlay other than this chip.

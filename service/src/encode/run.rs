@@ -28,6 +28,8 @@ pub(crate) async fn next_of_run(
         url_template_id: run.plan.url_template_id,
         mirror: run.plan.mirror,
         mac_from: run.plan.mac_from,
+        technology: run.plan.technology,
+        lock: run.plan.lock,
         own_keys: run.plan.own_keys,
         ..options
     };

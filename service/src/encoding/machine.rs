@@ -7,6 +7,7 @@
 //! | `check` | everything before the first write, and again after the last |
 //! | `write` | the commands that change the chip |
 //! | `read_back` | the read that proves a tap |
+//! | `pages` | a chip that has pages instead of files, from its first read to its lock |
 //!
 //! Whatever goes wrong in a session ends it, here as on the chip: the chip is looked at anew, by
 //! the same steps, at most a few times while it lies on the reader.
@@ -14,10 +15,12 @@
 mod check;
 mod facts;
 mod open;
+mod pages;
 mod read_back;
 mod write;
 
-use super::progress::{Chip, Phase};
+use super::plan::Proof;
+use super::progress::{Chip, PageStep, Phase};
 use super::turn::{Command, Step};
 use super::{
     Answers, Candidate, Encoding, Exchange, Journal, Outcome, Plan, Progress, Reason, Roots, State,
@@ -68,7 +71,7 @@ enum Next {
     /// The encoding is over.
     Rejected(Reason),
     /// It is done.
-    Verified(Outcome),
+    Verified(Proof),
     /// The chip is as it left the factory.
     Reset,
 }
@@ -83,7 +86,7 @@ pub fn begin(encoding: &mut Encoding, journal: &mut Journal, means: Means<'_>) {
         chip: Chip::default(),
         rewrite: former.rewrite,
     };
-    let next = Machine::look();
+    let next = machine.look();
     machine.turn(next, former.wrote, None);
 }
 
@@ -150,6 +153,7 @@ impl Machine<'_> {
             Phase::Write { session, writes } => self.written(session, &writes, answers),
             Phase::Seal => self.sealed(answers),
             Phase::ReadBack => self.read_back(answers, 0),
+            Phase::Pages(step) => self.page_step(step, answers),
             Phase::Over => Next::Interrupted(None),
         }
     }
@@ -173,7 +177,7 @@ impl Machine<'_> {
                     doubts,
                     ..Chip::default()
                 };
-                Self::look()
+                self.look()
             } else {
                 Next::Interrupted(None)
             };
@@ -186,7 +190,20 @@ impl Machine<'_> {
         } = self;
         encoding.seq += 1;
         encoding.reason = None;
-        let writes = matches!(next, Next::Send(Phase::Write { .. } | Phase::Seal, _));
+        let writes = matches!(
+            next,
+            Next::Send(
+                Phase::Write { .. }
+                    | Phase::Seal
+                    | Phase::Pages(
+                        PageStep::Written {
+                            compare: Some(_),
+                            ..
+                        } | PageStep::Locked { .. }
+                    ),
+                _
+            )
+        );
         let mut progress = Progress {
             phase: Phase::Over,
             commands: Vec::new(),
@@ -194,6 +211,7 @@ impl Machine<'_> {
             chip,
             wrote: wrote || writes,
             rewrite,
+            url: None,
         };
         match next {
             Next::Send(phase, commands) => {
@@ -211,9 +229,11 @@ impl Machine<'_> {
                 encoding.state = State::Rejected;
                 encoding.reason = Some(reason);
             }
-            Next::Verified(outcome) => {
+            Next::Verified(Proof { url, counter }) => {
+                let inlay_id = None;
                 encoding.state = State::Verified;
-                encoding.outcome = Some(outcome);
+                encoding.outcome = Some(Outcome { inlay_id, counter });
+                progress.url = Some(url);
             }
             Next::Reset => encoding.state = State::Reset,
         }
@@ -244,6 +264,7 @@ fn after(before: State, phase: &Phase, wrote: bool) -> State {
         Phase::Write { .. } => State::Writing,
         Phase::Seal => State::Sealing,
         Phase::Check { read: true, .. } | Phase::ReadBack => State::Sealed,
+        Phase::Pages(PageStep::Locked { .. }) => State::Sealing,
         Phase::Challenge(_) | Phase::Response(..) if before == State::Sealing => State::Sealing,
         _ if wrote => State::Writing,
         _ => State::Planned,
@@ -263,7 +284,10 @@ pub fn step(encoding: &Encoding) -> Step {
             Phase::Check { read: false, .. } => 12,
             Phase::Write { .. } => 14,
             Phase::Seal => 24,
-            Phase::ReadBack => 30,
+            Phase::ReadBack | Phase::Pages(PageStep::Locked { .. }) => 30,
+            Phase::Pages(PageStep::Head) => 0,
+            Phase::Pages(PageStep::Whole(_)) => 10,
+            Phase::Pages(PageStep::Written { .. }) => 14,
         },
     };
     Step { at, of: STEPS }

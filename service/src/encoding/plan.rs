@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Reason;
+use super::{Pages, Reason};
 use crate::id::UrlTemplateId;
 use crate::inlay::key::{AesKey, InlayKeys, Keys};
+use crate::inlay::technology::Family;
 use crate::inlay::technology::ntag424::file_settings;
 use crate::inlay::template::{
     Field, Layout, LayoutError, Request, Template, TemplateError, TemplateSettings,
@@ -26,6 +27,9 @@ pub struct Form {
     pub mac_from: MacFrom,
     /// The tag's slug.
     pub slug: String,
+    /// Whether the chip is locked against writing, for ever: chips of pages alone.
+    #[serde(default)]
+    pub lock: bool,
     /// Whether the keys are random ones instead of derived ones.
     #[serde(default)]
     pub own_keys: bool,
@@ -38,6 +42,13 @@ pub struct Form {
     pub finished: Option<u8>,
 }
 
+impl Form {
+    /// Whether its chip has keys.
+    pub fn has_keys(&self) -> bool {
+        self.template.technology.rolls()
+    }
+}
+
 /// What is written, byte by byte.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -47,6 +58,8 @@ pub struct Plan {
     pub file: Vec<u8>,
     /// The settings of the NDEF file.
     pub settings: Vec<u8>,
+    /// The same page by page, for a chip without files.
+    pub pages: Option<Pages>,
 }
 
 /// Why a form cannot be written. Each is a sentence for people.
@@ -58,6 +71,11 @@ pub enum PlanError {
     /// No chip can hold it.
     #[error(transparent)]
     Layout(#[from] LayoutError),
+    /// Chips of this kind are not encoded.
+    #[error(
+        "Tapdesk encodes NTAG 424 DNA, NTAG 213, 215 and 216. Other chips are encoded elsewhere."
+    )]
+    Chip,
 }
 
 impl PlanError {
@@ -72,7 +90,7 @@ impl PlanError {
 }
 
 /// What a read of a finished chip proves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {
     /// The URL.
     pub url: String,
@@ -86,13 +104,18 @@ impl Plan {
         let template = Template::new(form.template.clone())?;
         let slug = template.has(Field::Slug).then_some(form.slug.as_str());
         let layout = template.layout(slug)?;
-        let settings = file_settings::sdm_settings(&template, &layout);
+        let technology = template.settings().technology;
+        let (settings, pages) = match technology.family() {
+            Family::Ntag424 => (file_settings::sdm_settings(&template, &layout), None),
+            _ => (Vec::new(), Some(Pages::new(&template, &layout, form.lock)?)),
+        };
         let Layout { file, .. } = layout;
         Ok(Self {
             template,
             slug: form.slug.clone(),
             file,
             settings,
+            pages,
         })
     }
 
@@ -133,6 +156,30 @@ impl Plan {
         }
         let counter = assessment.counter.unwrap_or(0);
         Some(Proof { url, counter })
+    }
+}
+
+impl Plan {
+    /// What a chip of pages showed of its data area, checked: it is this URL, with this chip's UID
+    /// and a counter that counts, as far as it mirrors them. It proves no tap: anyone can write it.
+    pub fn prove_pages(&self, data: &[u8], uid: Uid) -> Option<Proof> {
+        let message = self.pages.as_ref()?.message(data)?;
+        let length = u16::try_from(message.len()).ok()?;
+        let url = url_of(&[&length.to_be_bytes()[..], message].concat())?;
+        let addressed = self.template.read(&Request::of_url(&url)?)?;
+        if addressed.slug.as_deref() != self.slug() {
+            return None;
+        }
+        let code = addressed.code.ok()?.unwrap_or_default();
+        if self.template.url(self.slug(), &code) != url {
+            return None;
+        }
+        if self.template.has(Field::Uid) && code.uid() != Some(uid) {
+            return None;
+        }
+        let counter = code.counter().unwrap_or(0);
+        let counts = !self.template.has(Field::Counter) || counter > 0;
+        counts.then_some(Proof { url, counter })
     }
 }
 

@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::Candidate;
+use super::plan::Proof;
 use super::turn::Command;
 use crate::inlay::ev2::{Handshake, Protection, Reply, Session};
+use crate::inlay::technology::Technology;
 
 /// What is kept between two turns.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -23,6 +25,9 @@ pub struct Progress {
     pub wrote: bool,
     /// The chip has the keys and does not do what it should: write it again.
     pub rewrite: bool,
+    /// The URL of the read that proved a finished encoding: spent, and at rest only here, wrapped.
+    #[serde(default)]
+    pub url: Option<String>,
 }
 
 /// What is known of a chip in this insertion.
@@ -78,8 +83,36 @@ pub enum Phase {
     Seal,
     /// The read that proves a tap.
     ReadBack,
+    /// A chip that has pages instead of files.
+    Pages(PageStep),
     /// Nothing is expected.
     Over,
+}
+
+/// What the commands to a chip of pages are for.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum PageStep {
+    /// Its UID and its size.
+    Head,
+    /// Its data area and its settings.
+    Whole(Technology),
+    /// What is written, and read again after a new activation. The first reads begin at
+    /// `compare`, the others at `proof`.
+    Written {
+        /// The chip.
+        chip: Technology,
+        /// The first read of what was written; `None` if nothing is.
+        compare: Option<usize>,
+        /// The first read after the new activation.
+        proof: usize,
+    },
+    /// The lock bits, which are read again.
+    Locked {
+        /// The chip.
+        chip: Technology,
+        /// The URL and the counter that the chip showed before.
+        proof: Proof,
+    },
 }
 
 /// An authentication.

@@ -7,7 +7,7 @@ use super::{Reason, State};
 use crate::clock::Timestamp;
 use crate::field_error::FieldError;
 use crate::id::{EncodingId, EncodingRunId, ExperienceId, TagId, UrlTemplateId};
-use crate::inlay::{MacFrom, Mirror, Uid};
+use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::revision::{Revised, Revision};
 use crate::tag::{NAME_MAX, text_fits};
 
@@ -53,6 +53,13 @@ pub struct RunPlan {
     /// Where the MAC's input begins in the canonical form; by default it is empty.
     #[serde(default)]
     pub mac_from: Option<MacFrom>,
+    /// The chips of the canonical form: `ntag213`, `ntag215` and `ntag216` get a static URL. By
+    /// default `ntag424dna`, or that of the URL template.
+    #[serde(default)]
+    pub technology: Option<Technology>,
+    /// If true, NTAG 213, 215 and 216 are locked against writing once they are verified, for ever.
+    #[serde(default)]
+    pub lock: bool,
     /// If true, keys are random ones instead of derived from the encoding root.
     #[serde(default)]
     pub own_keys: bool,

@@ -170,10 +170,14 @@ impl Encoding {
     pub fn turn(&self) -> Turn {
         let slug = self.form.as_ref().map(|form| form.slug.clone());
         let result = match (self.target, &self.outcome) {
-            (Target::Tag(tag_id), Some(Outcome { url, counter, .. })) => Some(Finished {
+            (Target::Tag(tag_id), Some(Outcome { counter, .. })) => Some(Finished {
                 tag_id,
                 slug: slug.unwrap_or_default(),
-                url: url.clone(),
+                url: self
+                    .progress
+                    .as_ref()
+                    .and_then(|of| of.url.clone())
+                    .unwrap_or_default(),
                 counter: *counter,
             }),
             _ => None,

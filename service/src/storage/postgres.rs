@@ -50,6 +50,7 @@ use super::{
 };
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
+use crate::id::InteractionId;
 use crate::interaction::{NewInteraction, Recorded};
 use crate::panics;
 use crate::storage::Told;
@@ -63,7 +64,7 @@ const HEARD: usize = 1_024;
 /// A database that this node shares with others.
 pub struct PostgresStorage {
     node: Arc<Node>,
-    taps: Lanes<NewInteraction, Recorded>,
+    taps: Lanes<(InteractionId, NewInteraction), Recorded>,
     updates: Lanes<VariableUpdate, Updated>,
     /// What runs beside the operations.
     tasks: Vec<AbortHandle>,
@@ -112,7 +113,7 @@ impl PostgresStorage {
             tokio::spawn(watching).abort_handle(),
         ];
         let recording = Arc::clone(&node);
-        let record: Make<NewInteraction, Recorded> = Arc::new(move |writer, taps| {
+        let record: Make<(InteractionId, NewInteraction), Recorded> = Arc::new(move |writer, taps| {
             let node = Arc::clone(&recording);
             Box::pin(async move { taps::record::taps(&node, writer, taps).await })
         });

@@ -7,6 +7,7 @@
 mod backup;
 mod connection;
 mod epochs;
+mod expired_keys;
 mod fold;
 mod interactions;
 mod lock;
@@ -49,6 +50,7 @@ use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
 use crate::panics;
 use crate::storage::Told;
+use expired_keys::ExpiredKeys;
 use fold::Slice;
 use lock::Lock;
 use ranking::Rankings;
@@ -69,12 +71,13 @@ pub struct SqliteStorage {
     readers: Readers,
     writer: Writer,
     events: broadcast::Sender<Told>,
-    next_interaction: AtomicI64,
     payload_reads: PayloadReads,
     refused_updates: RefusedUpdates,
     rankings: Rankings,
     /// The tag from which the next round of housekeeping looks for old visitors.
     sweep_position: Arc<AtomicI64>,
+    /// Keys that are expired whatever the clock says.
+    expired_keys: Arc<ExpiredKeys>,
     /// Simulated time is ahead of the clock by this, in milliseconds.
     simulated_offset: AtomicI64,
     closed: AtomicBool,
@@ -106,7 +109,7 @@ impl SqliteStorage {
         let path = lock.database().to_owned();
         let connection = migrate::open(&path, clock.now(), entropy)?;
         let simulated_offset = simulated_time::offset(&connection)?;
-        expire_keys_of_a_later_clock(&connection, clock.now(), simulated_offset)?;
+        let expired_keys = ExpiredKeys::at_start(&connection, clock.now(), simulated_offset)?;
         // This process is the only one: nobody is at work on an import that is not finished.
         connection.execute("UPDATE imports SET touched_at = 0", [])?;
         // Nor with deliveries whose outcome was not stored.
@@ -116,7 +119,6 @@ impl SqliteStorage {
         )?;
         let folded = fold::recover(&connection)
             .map_err(|error| OpenError::damaged(&path, &error.to_string()))?;
-        let next_interaction = AtomicI64::new(last_interaction(&connection)? + 1);
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
         Ok(Self {
             readers: Readers::new(&path),
@@ -130,11 +132,11 @@ impl SqliteStorage {
             ),
             clock,
             events,
-            next_interaction,
             payload_reads: PayloadReads::default(),
             refused_updates: RefusedUpdates::default(),
             rankings: Rankings::default(),
             sweep_position: Arc::new(AtomicI64::new(NO_TAG.0)),
+            expired_keys: Arc::new(expired_keys),
             simulated_offset: AtomicI64::new(simulated_offset),
             closed: AtomicBool::new(false),
             lock: Mutex::new(Some(lock)),
@@ -225,37 +227,6 @@ fn last_interaction(connection: &Connection) -> rusqlite::Result<i64> {
     )
 }
 
-/// If the wall clock is behind the newest interaction, nobody can tell how
-/// old a key is. Keys are removed then, so that none comes back to life when
-/// the clock gets there again. Simulated time is ahead by `simulated_offset`, and
-/// proves nothing about other keys; what it issued in its own future goes, too.
-fn expire_keys_of_a_later_clock(
-    connection: &Connection,
-    now: Timestamp,
-    simulated_offset: i64,
-) -> Result<(), rusqlite::Error> {
-    let newest = connection
-        .query_row(
-            "SELECT at FROM interactions WHERE EXISTS (SELECT 1 FROM rolling_keys) AND NOT simulated
-             ORDER BY id DESC LIMIT 1",
-            [],
-            |row| row.get(0).map(Timestamp::from_millis),
-        )
-        .optional()?;
-    let behind = newest.filter(|newest| *newest > now);
-    if let Some(newest) = behind {
-        tracing::warn!(
-            "the clock ({now}) is behind the newest interaction ({newest}): \
-             rolling keys issued before this start count as expired"
-        );
-    }
-    // Found by an index, of millions of keys.
-    let future = now.plus_millis(simulated_offset).millis();
-    let from = behind.map_or(future, |_| i64::MIN);
-    connection.execute("DELETE FROM rolling_keys WHERE issued_at > ?1", [from])?;
-    Ok(())
-}
-
 #[async_trait]
 impl Storage for SqliteStorage {
     #[tracing::instrument(level = "debug", skip_all)]
@@ -339,13 +310,23 @@ impl Storage for SqliteStorage {
         if self.write(unfolded).await? {
             self.writer.settle().await?;
         }
+        let (keys, now) = (Arc::clone(&self.expired_keys), self.clock.now());
+        let expiry = self.read_long(move |connection| keys.look(connection, now));
+        let expiry = expiry.await?;
+        let keys = Arc::clone(&self.expired_keys);
         let position = Arc::clone(&self.sweep_position);
-        let simulated = self.simulated_offset();
-        self.write(move |write| {
+        let swept = self.write(move |write| {
             sweep::store_refused_updates(write, &refused)?;
-            sweep::run(write, keep_since, simulated, &reads, &position)
-        })
-        .await
+            if let Some(expiry) = expiry {
+                keys.write(write.connection, expiry)?;
+            }
+            sweep::run(write, keep_since, &reads, &position)
+        });
+        let swept = swept.await?;
+        if let Some(expiry) = expiry {
+            self.expired_keys.publish(expiry);
+        }
+        Ok(swept)
     }
 
     async fn backup(&self, note: BackupNote) -> Result<File, StorageError> {

@@ -42,11 +42,9 @@ pub trait Taps: Send + Sync {
         version: VersionRef,
     ) -> Result<Option<PublishedExperience>, StorageError>;
 
-    /// An id that no other interaction has or will have. Ids rise with time, roughly.
-    async fn reserve_interaction_id(&self) -> Result<InteractionId, StorageError>;
-
     /// Records a tap: the counter's compare-and-set, the interaction, the
-    /// key's hash and the tag's scan count are one operation, done or not at all.
+    /// key's hash and the tag's scan count are one operation, done or not at all. The
+    /// interaction's id is one that no other has or will have; ids rise with time, roughly.
     async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError>;
 
     /// The key issued with `id`, and its interaction. The caller compares the hash.

@@ -43,12 +43,14 @@ const TRACES: &[(&str, Traces)] = &[
     ("images", None),
     (
         "interactions",
-        Columns("client = NULL, country = '', returning_month = FALSE, returning_day = FALSE"),
+        Columns(
+            "client = NULL, country = '', returning_month = FALSE, returning_day = FALSE, \
+             key_hash = NULL, url_digest = NULL",
+        ),
     ),
-    // Keys are hashes, and live for minutes.
-    ("rolling_keys", None),
-    // That there was an update stays: it is why the key is consumed.
-    ("updates", Columns("changes = '[]'")),
+    ("expired_keys", None),
+    // That there was an update stays.
+    ("updates", Columns("changes = '[]', request = NULL")),
     ("refused_updates", None),
     ("payload_reads", None),
     ("left_out", None),
@@ -104,8 +106,7 @@ pub(super) fn clearing() -> impl Iterator<Item = String> {
     })
 }
 
-/// What removes what is told of interactions, in the same form. Their keys go by themselves,
-/// long before.
+/// What removes what is told of interactions, in the same form.
 pub(super) fn removing_told() -> impl Iterator<Item = String> {
     let told = tables().filter(|table| is_told_of_interactions(table));
     told.map(|table| format!("DELETE FROM {} WHERE {}", table.name, key(table)))
@@ -123,7 +124,7 @@ fn key(table: &Table) -> &'static str {
 }
 
 fn is_told_of_interactions(table: &Table) -> bool {
-    key(table) == "interaction_id" && table.name != "rolling_keys"
+    key(table) == "interaction_id"
 }
 
 #[cfg(test)]

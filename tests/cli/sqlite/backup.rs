@@ -6,8 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
-use tapdesk_tests::ServiceProcess;
+use tapdesk_service::inlay::Uid;
 use tapdesk_tests::process::Launch;
+use tapdesk_tests::relay::lay;
+use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
+use tapdesk_tests::{Client, ServiceProcess};
 
 use super::{launch, run, run_at, run_with};
 
@@ -359,4 +362,79 @@ async fn a_backup_that_brings_more_than_our_schema_is_refused() {
     run(&other.database(), &["restore", source.to_str().unwrap()])
         .await
         .good();
+}
+
+/// A chip on a tag, by way of a relay; what came of it, and the version of its keys.
+async fn encode(
+    client: &Client,
+    chip: &mut VirtualNtag424,
+    tag: i64,
+    replace: bool,
+) -> (Value, u64) {
+    let wish = json!({"uid": chip.uid().to_string(), "tag_id": tag, "replace": replace});
+    let turn = lay(client, chip, &wish).await;
+    let whole = client
+        .admin_get(&format!("/encodings/{}", turn["id"]))
+        .await;
+    let word = if turn["reason"].is_null() {
+        turn["state"].clone()
+    } else {
+        turn["reason"].clone()
+    };
+    (word, whole["generation"].as_u64().unwrap_or(0))
+}
+
+#[tokio::test]
+async fn a_restored_database_opens_chips_that_it_never_knew_and_repeats_no_generation() {
+    let verified = json!("verified");
+    let service = launch().start().await;
+    let tag = service.tag(json!({"name": "Bottle"})).await.id;
+    let uid = |number| Uid::from_bytes([0x04, 0xD0, 0, 0, 0, number, 0x80]);
+    let (mut known, mut new) = (VirtualNtag424::new(uid(1)), VirtualNtag424::new(uid(2)));
+    assert_eq!(
+        encode(&service, &mut known, tag, false).await,
+        (verified.clone(), 1)
+    );
+    let path = backup(&service, "before-the-run.db", true).await;
+    // What the backup does not have: a chip, and other keys of one that it has.
+    let second = service.tag(json!({"name": "Second"})).await.id;
+    assert_eq!(
+        encode(&service, &mut new, second, false).await,
+        (verified.clone(), 1)
+    );
+    assert_eq!(
+        encode(&service, &mut known, tag, true).await,
+        (verified.clone(), 2)
+    );
+    let keys =
+        |chip: &VirtualNtag424| -> Vec<_> { (0..5).map(|slot| chip.key(slot).clone()).collect() };
+    let before = [keys(&known), keys(&new)].concat();
+
+    let other = launch();
+    let restore = ["restore", path.to_str().unwrap()];
+    run_with(&other.database(), &[PASSPHRASE], &restore)
+        .await
+        .good();
+    let restored = other.start().await;
+    let root = restored.admin_get("/encoding-root").await;
+    assert_eq!(
+        (&root["created_at"], &root["retired"]),
+        (&Value::Null, &json!(1))
+    );
+    let tags = restored.tag(json!({"name": "Third"})).await.id;
+    let refusals = [known.tally().refusals, new.tally().refusals];
+    // The chip that it never knew opens by the root of before, and gets keys of a new one.
+    let (state, generation) = encode(&restored, &mut new, tags, false).await;
+    assert_eq!(state, verified);
+    assert!(generation > 1, "{generation}");
+    let (state, generation) = encode(&restored, &mut known, tag, true).await;
+    assert_eq!(state, verified);
+    assert!(generation > 2, "{generation}");
+    let after = [keys(&known), keys(&new)].concat();
+    assert!(after.iter().all(|key| !before.contains(key)));
+    let asked = [known.tally().refusals, new.tally().refusals];
+    assert_eq!(asked, refusals, "each opened at the first key");
+    let root = restored.admin_get("/encoding-root").await;
+    assert!(root["created_at"].is_string(), "{root}");
+    assert_eq!(root["retired"], 1);
 }

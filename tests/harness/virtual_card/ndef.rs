@@ -15,3 +15,14 @@ pub fn uri(url: &str) -> Vec<u8> {
     message.extend_from_slice(rest.as_bytes());
     message
 }
+
+/// The URL of a message of one URI record; `None` if it is another message.
+pub fn url(message: &[u8]) -> Option<String> {
+    let (&[0xD1, 0x01, length, b'U', prefix], rest) = message.split_first_chunk()? else {
+        return None;
+    };
+    let prefixes = ["", "http://www.", "https://www.", "http://", "https://"];
+    let prefix = prefixes.get(usize::from(prefix))?;
+    let whole = usize::from(length) == rest.len() + 1;
+    whole.then(|| format!("{prefix}{}", String::from_utf8_lossy(rest)))
+}

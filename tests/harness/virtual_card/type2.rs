@@ -223,6 +223,28 @@ impl VirtualType2 {
         self.writes
     }
 
+    /// The URL that a phone reads; empty if there is no message, `?` if it is none of a URL.
+    pub fn read_url(&mut self) -> String {
+        let mut data = Vec::new();
+        for page in (DATA..self.chip.pages() - 4).step_by(4) {
+            let mut answer = self.read_pages(page, 16);
+            answer.truncate(16);
+            data.extend(answer);
+        }
+        let mut at = 0;
+        while let Some(&[kind, length]) = data.get(at..at + 2).and_then(|two| two.first_chunk()) {
+            let end = at + 2 + usize::from(length);
+            match kind {
+                0x00 => at += 1,
+                0x03 if length == 0 => return String::new(),
+                0x03 => return ndef::url(&data[at + 2..end]).unwrap_or_else(|| "?".to_owned()),
+                0xFE => return String::new(),
+                _ => at = end,
+            }
+        }
+        String::new()
+    }
+
     /// Its answer to a command, in process.
     pub fn apdu(&mut self, command: &[u8]) -> Vec<u8> {
         match *command {

@@ -5,6 +5,7 @@ use tapdesk_service::entropy::{Entropy as _, SeededEntropy};
 use tapdesk_service::id::InlayId;
 use tapdesk_service::inlay::counter::{Acceptance, CounterState};
 use tapdesk_service::interaction::{Refusal, Verdict};
+use tapdesk_service::rolling_key::LIFETIME_MILLIS;
 use tapdesk_service::storage::InteractionFilter;
 
 use super::Postgres;
@@ -52,8 +53,8 @@ async fn a_lookup_by_id_touches_one_week() {
     }
     assert_eq!(texts(&db, PARTITIONS).await.len(), 4);
     let plan = format!(
-        "EXPLAIN SELECT FROM rolling_keys k JOIN interactions i ON i.id = k.interaction_id
-         WHERE k.interaction_id = {}",
+        "EXPLAIN SELECT FROM interactions i LEFT JOIN updates u ON u.interaction_id = i.id
+         WHERE i.id = {}",
         first.id
     );
     let plan = texts(&db, &plan).await.join("\n");
@@ -173,37 +174,22 @@ async fn visitors_go_after_30_days_and_the_count_of_all_stays() {
     assert_eq!(tag.scan_count, 2);
 }
 
+/// The hash stays with the interaction: nothing is written to expire keys but one mark.
 #[tokio::test]
-async fn expired_keys_go_in_batches_and_wait_for_nobody() {
+async fn a_key_that_was_seen_to_expire_stays_expired() {
     let db = Database::<Postgres>::create().await;
     let tag = db.tag(json!({})).await;
-    let expired = "INSERT INTO rolling_keys (interaction_id, tag_id, issued_at, simulated, verified, hash, url_digest)
-        SELECT number, 1, $1::BIGINT - 300000, false, true, '', '' FROM generate_series(1, 5000) AS number";
-    let client = db.backend().look_into().await;
-    client
-        .execute(expired, &[&db.now().millis()])
-        .await
-        .unwrap();
+    let old = db.tap(Tap::of(tag)).await;
+    db.clock.advance(LIFETIME_MILLIS);
     let alive = db.tap(Tap::of(tag)).await;
-    // Someone holds one of them.
-    client
-        .batch_execute("BEGIN; SELECT FROM rolling_keys WHERE interaction_id = 1000 FOR UPDATE")
-        .await
-        .unwrap();
-    let keys = "SELECT interaction_id::TEXT FROM rolling_keys ORDER BY interaction_id";
-    let mut rounds = 1;
-    while db.sweep(START.plus_millis(-DAY)).await.unwrap().more {
-        rounds += 1;
-    }
-    let left = texts(&db, keys).await;
-    assert!(rounds > 1, "one round took them all");
-    assert!(left.contains(&alive.id.to_string()));
-    assert!(left.contains(&"1000".to_owned()));
-    client.batch_execute("COMMIT").await.unwrap();
-    while db.sweep(START.plus_millis(-DAY)).await.unwrap().more {}
     db.sweep(START.plus_millis(-DAY)).await.unwrap();
-    assert_eq!(texts(&db, keys).await, [alive.id.to_string()]);
+    let marks = "SELECT up_to::TEXT FROM expired_keys";
+    assert_eq!(texts(&db, marks).await, [old.id.to_string()]);
+    assert!(db.issued_key(old.id).await.unwrap().is_none());
     assert!(db.issued_key(alive.id).await.unwrap().is_some());
+    let kept = "SELECT id::TEXT FROM interactions WHERE key_hash IS NOT NULL ORDER BY id";
+    let both = [old.id.to_string(), alive.id.to_string()];
+    assert_eq!(texts(&db, kept).await, both);
 }
 
 /// The database decides about counters as the domain does.

@@ -55,11 +55,6 @@ impl Node {
         (*tags[0].as_ref().unwrap(), InlayId(1))
     }
 
-    async fn tap(&self, tag: TagId, inlay: InlayId, counter: u32) -> NewInteraction {
-        let id = self.storage.reserve_interaction_id().await.unwrap();
-        let hash = KeyHash(tapdesk_service::entropy::bytes(&OsEntropy));
-        Tap::code(tag, inlay, counter).interaction(id, hash)
-    }
 
     async fn count(&self, what: &str) -> i64 {
         let sql = format!("SELECT count(*) FROM {what}");
@@ -75,6 +70,11 @@ impl Node {
     }
 }
 
+fn tap(tag: TagId, inlay: InlayId, counter: u32) -> NewInteraction {
+    let hash = KeyHash(tapdesk_service::entropy::bytes(&OsEntropy));
+    Tap::code(tag, inlay, counter).interaction(hash)
+}
+
 const ACCEPTED: Verdict = Verdict::Verified {
     counter: 1,
     previous: 0,
@@ -84,7 +84,7 @@ const ACCEPTED: Verdict = Verdict::Verified {
 async fn a_tap_whose_answer_is_lost_is_recorded_once_and_answered() {
     let node = Node::start().await;
     let (tag, inlay) = node.tag().await;
-    let tap = node.tap(tag, inlay, 1).await;
+    let tap = tap(tag, inlay, 1);
     let mut events = node.storage.events();
 
     let KeyHash(hash) = tap.key.as_ref().unwrap().hash;
@@ -97,7 +97,6 @@ async fn a_tap_whose_answer_is_lost_is_recorded_once_and_answered() {
 
     assert_eq!(recorded.verdict, ACCEPTED);
     assert_eq!(node.count("interactions").await, 1);
-    assert_eq!(node.count("rolling_keys").await, 1);
     let tag = node.storage.tag(tag).await.unwrap().unwrap();
     assert_eq!(tag.scan_count, 1);
     let told = events.try_recv().unwrap();
@@ -109,11 +108,14 @@ async fn a_tap_whose_answer_is_lost_is_recorded_once_and_answered() {
 async fn an_update_whose_answer_is_lost_is_done_once_and_answered() {
     let node = Node::start().await;
     let (tag, inlay) = node.tag().await;
-    let tap = node.tap(tag, inlay, 1).await;
+    let tap = tap(tag, inlay, 1);
     let hash = tap.key.as_ref().unwrap().hash;
-    let id = tap.id;
     let recorded = node.storage.record_tap(tap).await.unwrap();
-    let tapped = Tapped { id, hash, recorded };
+    let tapped = Tapped {
+        id: recorded.id,
+        hash,
+        recorded,
+    };
 
     node.proxy.lose(Loses::AnswersTo(hash.0.to_vec()));
     let storage = Arc::clone(&node.storage);
@@ -137,7 +139,7 @@ async fn an_update_whose_answer_is_lost_is_done_once_and_answered() {
 async fn a_tap_whose_connection_is_terminated_is_recorded_once() {
     let node = Node::start().await;
     let (tag, inlay) = node.tag().await;
-    let tap = node.tap(tag, inlay, 1).await;
+    let tap = tap(tag, inlay, 1);
     node.database
         .batch_execute("BEGIN; SELECT FROM counters FOR UPDATE")
         .await

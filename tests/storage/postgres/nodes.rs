@@ -35,10 +35,13 @@ async fn tag(node: &PostgresStorage) -> TagId {
 }
 
 async fn tap(node: &PostgresStorage, tap: Tap) -> Tapped {
-    let id = node.reserve_interaction_id().await.unwrap();
     let hash = KeyHash(bytes(&OsEntropy));
-    let recorded = node.record_tap(tap.interaction(id, hash)).await.unwrap();
-    Tapped { id, hash, recorded }
+    let recorded = node.record_tap(tap.interaction(hash)).await.unwrap();
+    Tapped {
+        id: recorded.id,
+        hash,
+        recorded,
+    }
 }
 
 async fn next(events: &mut Receiver<Told>) -> Told {

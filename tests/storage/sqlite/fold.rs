@@ -10,7 +10,7 @@ use serde_json::json;
 use tapdesk_service::entropy::{Entropy as _, SeededEntropy};
 use tapdesk_service::id::{InlayId, TagId};
 use tapdesk_service::inventory::InlayFields;
-use tapdesk_service::storage::{InteractionFilter, TagFilter, TagList, TagOrder};
+use tapdesk_service::storage::{TagFilter, TagList, TagOrder};
 use tapdesk_service::world::World;
 
 use super::Sqlite;
@@ -118,44 +118,6 @@ async fn a_fold_that_is_cut_off_after_any_row_is_exact() {
     db.reopen().await;
     let history = recount(&db.backend().look_into());
     assert_eq!(shown(&db, &bottles).await, history);
-}
-
-#[tokio::test]
-async fn an_id_that_comes_after_the_mark_has_passed_it_is_counted() {
-    let mut db = Database::<Sqlite>::create().await;
-    let bottles = bottles(&db, 2).await;
-    let (tag, inlay) = bottles[0];
-    let mut late = Vec::new();
-    for _ in 0..4 {
-        late.push(db.reserve_interaction_id().await.unwrap());
-    }
-    let mut counter = 1;
-    db.tap(Tap::code(tag, inlay, counter)).await;
-    for id in late.into_iter().rev() {
-        while db.backend().fold().await {}
-        counter += 1;
-        assert!(
-            db.tap_as(id, Tap::code(tag, inlay, counter))
-                .await
-                .verified()
-        );
-        db.crash().await;
-        assert_eq!(
-            shown(&db, &bottles).await,
-            recount(&db.backend().look_into())
-        );
-        assert!(!db.tap(Tap::code(tag, inlay, counter)).await.verified());
-    }
-    let of_tag = InteractionFilter {
-        tag_id: Some(tag),
-        ..InteractionFilter::default()
-    };
-    let history = db.interactions(of_tag, None, 100);
-    assert_eq!(
-        history.await.unwrap().found.len(),
-        9,
-        "the chain has each of them"
-    );
 }
 
 /// A reader sees each tap that was acknowledged before it looked, once, while folds begin and

@@ -6,7 +6,7 @@ use serde_json::json;
 use tapdesk_service::rolling_key::LIFETIME_MILLIS;
 
 use super::Sqlite;
-use crate::storage::backend::{Backend as _, DAY, Database, START, Tap};
+use crate::storage::backend::{Backend as _, DAY, Database, MINUTE, START, Tap};
 
 fn rows(db: &Database<Sqlite>, table: &str) -> i64 {
     let count = format!("SELECT count(*) FROM {table}");
@@ -43,7 +43,7 @@ async fn what_is_told_of_an_interaction_goes_with_it_even_with_the_last() {
 
     db.clock.advance(400 * DAY);
     db.sweep(db.now()).await.unwrap();
-    for table in ["interactions", "rolling_keys", "payload_reads"] {
+    for table in ["interactions", "payload_reads"] {
         assert_eq!(rows(&db, table), 0, "{table}");
     }
 }
@@ -61,7 +61,7 @@ async fn an_interaction_goes_at_the_given_moment() {
 }
 
 #[tokio::test]
-async fn keys_and_traces_that_are_due_go_whatever_stands_in_front_of_them() {
+async fn traces_that_are_due_go_whatever_stands_in_front_of_them() {
     let db = Database::<Sqlite>::create().await;
     let tag = db.registrable("bottle", json!({})).await;
     let twin = db.simulated_tag(json!({"slug": "my-twin"})).await;
@@ -75,7 +75,6 @@ async fn keys_and_traces_that_are_due_go_whatever_stands_in_front_of_them() {
     while db.sweep(db.now()).await.unwrap().more {}
     for (table, left) in [
         ("interactions", 2_100),
-        ("rolling_keys", 2_100),
         ("updates", 0),
         ("payload_reads", 0),
     ] {
@@ -83,21 +82,51 @@ async fn keys_and_traces_that_are_due_go_whatever_stands_in_front_of_them() {
     }
 }
 
+/// House is kept every few seconds. A key whose time was over then stays dead, whatever clock a
+/// restart finds.
 #[tokio::test]
-async fn a_key_that_is_dead_in_simulated_time_goes_though_it_is_dated_ahead() {
+async fn a_key_that_was_seen_to_expire_never_comes_back() {
     let mut db = Database::<Sqlite>::create().await;
-    let twin = db.simulated_tag(json!({"slug": "my-twin"})).await;
-    let ahead = db.advance_simulated(3_000_000_000).await.unwrap();
-    let tapped = db.tap(Tap::of(twin).simulated(ahead)).await;
-    db.reopen().await;
-    assert_eq!(db.simulated_offset(), ahead, "it survives a restart");
-    assert!(db.issued_key(tapped.id).await.unwrap().is_some());
-    db.clock.advance(LIFETIME_MILLIS - 1);
+    let tag = db.tag(json!({})).await;
+    let old = db.tap(Tap::of(tag)).await;
+    db.clock.advance(2 * MINUTE);
+    let young = db.tap(Tap::of(tag)).await;
+    db.clock.advance(LIFETIME_MILLIS - MINUTE);
+    assert!(db.issued_key(old.id).await.unwrap().is_some(), "nobody looked yet");
     db.sweep(START).await.unwrap();
-    assert_eq!(rows(&db, "rolling_keys"), 1);
-    db.clock.advance(1);
+    assert!(db.issued_key(old.id).await.unwrap().is_none());
+    // The newest interaction is not later than this: no other rule expires a key.
+    db.reopen_at(START.plus_millis(2 * MINUTE)).await;
+    assert!(db.issued_key(old.id).await.unwrap().is_none());
+    assert!(db.issued_key(young.id).await.unwrap().is_some());
+    // The same once more: what was looked at before is looked at again.
+    let new = db.tap(Tap::of(tag)).await;
+    db.clock.advance(LIFETIME_MILLIS);
     db.sweep(START).await.unwrap();
-    assert_eq!(rows(&db, "rolling_keys"), 0);
+    db.reopen_at(START.plus_millis(2 * MINUTE)).await;
+    for id in [young.id, new.id] {
+        assert!(db.issued_key(id).await.unwrap().is_none());
+    }
+}
+
+/// The hash stays with the interaction: nothing is written to expire a key but one mark.
+#[tokio::test]
+async fn a_tap_is_one_row_that_stays_as_it_is() {
+    let db = Database::<Sqlite>::create().await;
+    let tag = db.tag(json!({})).await;
+    let tapped = db.tap(Tap::of(tag)).await;
+    let row = || -> (Vec<u8>, Vec<u8>) {
+        let file = db.backend().look_into();
+        let sql = "SELECT key_hash, url_digest FROM interactions WHERE id = ?1";
+        let row = file.query_row(sql, [tapped.id.0], |row| Ok((row.get(0)?, row.get(1)?)));
+        row.unwrap()
+    };
+    let before = row();
+    assert_eq!(before, (tapped.hash.0.to_vec(), vec![7; 8]));
+    db.clock.advance(LIFETIME_MILLIS);
+    db.sweep(START).await.unwrap();
+    assert_eq!(row(), before);
+    assert_eq!(rows(&db, "expired_keys"), 1);
 }
 
 /// A round is one command of the writer: taps wait for it.
@@ -113,9 +142,7 @@ async fn a_round_removes_a_bounded_number_of_rows() {
     let (mut left, mut more) = (5_000, true);
     while more {
         more = db.sweep(db.now()).await.unwrap().more;
-        for table in ["interactions", "rolling_keys"] {
-            assert_eq!(rows(&db, table), (left - MOST).max(0), "{table}");
-        }
+        assert_eq!(rows(&db, "interactions"), (left - MOST).max(0));
         left -= MOST;
     }
     assert!(left <= 0, "it goes on until nothing is left");

@@ -142,7 +142,7 @@ pub(crate) async fn a_refusal_names_its_reason_and_writes_nothing<B: Backend>(db
 
     let tapped = db.tap(Tap::code(tag, inlay, 1)).await;
     let stranger = Tapped {
-        hash: KeyHash([0; 32]),
+        hash: KeyHash([0; 16]),
         ..tapped
     };
     let never_issued = Tapped {

@@ -1,12 +1,37 @@
-import { expect, test } from "vitest";
-import { closing, notices } from "./words";
+import { describe, expect, it } from "vitest";
+import service from "../../../service/data/words.json";
+import { closing, languageOf, languages, noticeIn, ownersWords, wordsOf } from "./words";
 
-test("the end of a visit is announced for its last fifteen seconds", () => {
-  expect(closing(16)).toBe("");
-  expect(closing(15)).toBe("This page closes in 15 seconds");
-  expect(closing(1)).toBe("This page closes in 1 second");
-});
+describe("The words of the kiosk", () => {
+  it("are there in every language of the pages that it shows", () => {
+    expect(languages).toEqual(Object.keys(service));
+    for (const language of languages) {
+      expect(Object.keys(wordsOf(language))).toEqual(Object.keys(wordsOf("en")));
+      for (const text of Object.values(wordsOf(language))) expect(text.trim()).not.toBe("");
+    }
+  });
 
-test("messages to visitors contain no codes", () => {
-  for (const words of Object.values(notices)) expect(words).not.toMatch(/\d|error|http/i);
+  it("contain no codes in a message to visitors", () => {
+    for (const language of languages) {
+      for (const notice of ["unread", "blank", "copied", "other_host", "failed", "broke"] as const) expect(noticeIn(notice, language)).not.toMatch(/\d|error|http/i);
+    }
+  });
+
+  it("are in the first language that there are words in", () => {
+    expect(languageOf(["de-AT", "en"])).toBe("de");
+    expect(languageOf(["tlh", "ja-JP", "en"])).toBe("ja");
+    expect(languageOf(["tlh"])).toBe("en");
+    expect(noticeIn("blank", "de")).toBe("Dieser Anhänger hat noch keinen Inhalt.");
+  });
+
+  it("leave the owner's own as they are", () => {
+    const own = { heading: "Welcome to the winery", text: wordsOf("en").text };
+    expect(ownersWords(own, "fr")).toEqual({ heading: "Welcome to the winery", text: wordsOf("fr").text });
+  });
+
+  it("say that a visit ends in its last seconds alone", () => {
+    expect(closing(16, "en")).toBe("");
+    expect(closing(1, "en")).toBe("This page closes in 1 second");
+    for (const language of languages) expect(closing(9, language)).toContain("9");
+  });
 });

@@ -80,7 +80,7 @@ export const encodingReasons: Record<EncodingReason, Words> = {
   read_only: {
     tone: "bad",
     title: "Read-only",
-    text: "The settings of this chip can never be changed again. Use another inlay.",
+    text: "This chip is locked, or needs a password: it cannot be written any more. Use another inlay.",
   },
   not_genuine: {
     tone: "alarm",

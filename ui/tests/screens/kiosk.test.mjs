@@ -14,6 +14,11 @@ group("Kiosk", {
       await page.getByText("Set up a kiosk on its own computer").waitFor();
     },
     attract: example("attract", "Place your tag here"),
+    "its languages": async (page, { ui }) => {
+      await page.goto(`${ui.url}kiosk.html?example=attract`);
+      await page.getByRole("button", { name: "English" }).click();
+      await page.getByRole("button", { name: "日本語" }).waitFor();
+    },
     "without a code": example("plain", "Place your tag here"),
     "no reader": example("no-reader", "The reader is not available."),
     "a notice": example("notice", "The tag could not be read."),
@@ -43,6 +48,20 @@ group("Kiosk", {
       await page.getByText("Wrong PIN.").waitFor();
       assert.deepEqual(await page.evaluate(() => globalThis.host.tried), ["2580"]);
       assert.equal(await page.getByLabel("0 digits").count(), 1);
+    },
+    "a visitor chooses a language, which is the usual one again after the visit": async (page, { ui }) => {
+      await kioskHost(page);
+      await page.goto(`${ui.url}kiosk.html`);
+      await page.getByText("Place your tag here").waitFor();
+      await page.getByRole("button", { name: "English" }).click();
+      assert.equal(await page.getByRole("group", { name: "Language" }).getByRole("button").count(), 12);
+      await page.getByRole("button", { name: "العربية" }).click();
+      await page.locator("main[lang=ar][dir=rtl]").getByRole("heading", { name: "ضع بطاقتك هنا" }).waitFor();
+      const view = { visit: { seconds_left: 9 }, notice: null, has_reader: true, tags: 1, asked: 0, problem: null };
+      await page.evaluate((now) => globalThis.host.show(now), view);
+      await page.getByRole("button", { name: "تم" }).waitFor();
+      await page.evaluate((now) => globalThis.host.show(now), { ...view, visit: null });
+      await page.getByRole("heading", { name: "Place your tag here" }).waitFor();
     },
     "the PIN pad closes when a tag is placed on the reader": async (page, { ui }) => {
       await kioskHost(page);

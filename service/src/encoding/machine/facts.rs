@@ -16,7 +16,10 @@ const UID_AT: usize = 14;
 
 impl Machine<'_> {
     /// The commands that tell which chip this is.
-    pub(super) fn look() -> Next {
+    pub(super) fn look(&self) -> Next {
+        if self.means.plan.is_some_and(|plan| plan.pages.is_some()) {
+            return Self::look_at_pages();
+        }
         let mut commands = vec![
             Command::new("Select application", &SELECT_APPLICATION, "9000"),
             Command::new("GetVersion 1", &GET_VERSION, "91AF"),
@@ -34,6 +37,9 @@ impl Machine<'_> {
         let Some((_, selected)) = answers.get(0).and_then(answer) else {
             return Self::gone(answers);
         };
+        if selected != Status::ISO_OK && self.wipes() {
+            return Self::look_at_pages();
+        }
         if selected != Status::ISO_OK {
             return Next::Rejected(Reason::NotEncodable);
         }

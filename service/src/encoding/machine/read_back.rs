@@ -3,7 +3,7 @@
 use super::{Machine, Next};
 use crate::encoding::progress::Phase;
 use crate::encoding::turn::Command;
-use crate::encoding::{Answers, Candidate, Outcome, Reason, SlotState};
+use crate::encoding::{Answers, Candidate, Reason, SlotState};
 use crate::inlay::ev2::{KEYS, SELECT_APPLICATION, SELECT_NDEF, Status, answer, read_binary};
 use crate::inlay::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT};
 
@@ -74,10 +74,6 @@ impl Machine<'_> {
                 [SlotState::Superseded; KEYS as usize]
             };
         }
-        Next::Verified(Outcome {
-            inlay_id: None,
-            url: proof.url,
-            counter: proof.counter,
-        })
+        Next::Verified(proof)
     }
 }

@@ -2,11 +2,13 @@
 //! (NTAG213/215/216 data sheet section 8.7). It has no MAC: anyone can write the next number, so
 //! nothing here is ever authentic.
 
+mod memory;
 mod mirror;
 
 use crate::inlay::assessment::{Assessment, Authenticity, Tamper};
 use crate::inlay::template::{Field, Filled};
 
+pub use memory::Memory;
 pub use mirror::{MirrorConfig, MirrorContent, Written};
 
 /// What a code says. A counter of 0 is one that is switched off, or has not counted yet.

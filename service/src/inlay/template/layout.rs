@@ -31,7 +31,7 @@ pub struct Layout {
 
 impl Layout {
     /// Bytes of the length before the message.
-    pub(super) const LENGTH: usize = 2;
+    pub const LENGTH: usize = 2;
 
     /// Where a placeholder begins in the file.
     pub fn offset(&self, field: Field) -> Option<usize> {

@@ -20,11 +20,14 @@ pub(crate) const COLUMNS: &str = "i.id, i.at, i.tag_id, i.inlay_id, i.uid, i.rea
 /// The column that follows [`COLUMNS`].
 const AFTER: usize = 19;
 
-/// Columns of [`issued_key`], of a table or alias `k`.
-pub(crate) const KEY_COLUMNS: &str = "k.hash, k.issued_at, k.consumed_at, k.request, k.url_digest";
+/// Columns of [`issued_key`], of [`KEY_FROM`].
+pub(crate) const KEY_COLUMNS: &str = "i.key_hash, i.at, u.at, u.request, i.url_digest";
+/// An interaction, whose key has a hash if there is one, and the update that consumed it.
+pub(crate) const KEY_FROM: &str = "interactions i LEFT JOIN updates u ON u.interaction_id = i.id";
 
-/// What follows [`COLUMNS`] in a row of [`happening`], of tables or aliases `i` and `t`.
-pub(crate) const HAPPENING_COLUMNS: &str = "i.seq, t.slug, t.name, (SELECT n.uid FROM inlays n WHERE n.id = i.inlay_id), \
+/// What follows [`COLUMNS`] and the place in the order of commits in a row of [`happening`], of
+/// tables or aliases `i` and `t`.
+pub(crate) const HAPPENING_COLUMNS: &str = "t.slug, t.name, (SELECT n.uid FROM inlays n WHERE n.id = i.inlay_id), \
      (SELECT p.tamper FROM interactions p WHERE p.id = i.previous)";
 
 /// An interaction from its [`COLUMNS`].
@@ -106,7 +109,8 @@ pub(crate) fn keyed(
 /// The column that follows those of [`keyed`].
 pub(crate) const AFTER_KEYED: usize = AFTER + 5;
 
-/// A tap for webhooks, from [`COLUMNS`] and [`HAPPENING_COLUMNS`].
+/// A tap for webhooks, from [`COLUMNS`], its place in the order of commits, and
+/// [`HAPPENING_COLUMNS`].
 pub(crate) fn happening(row: &impl Columns) -> Result<TapHappening, StorageError> {
     let interaction = interaction(row)?;
     Ok(TapHappening {

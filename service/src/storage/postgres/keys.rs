@@ -1,5 +1,5 @@
 //! Rolling keys when the database's clock goes back: nobody can tell then how
-//! old a key is. Keys are removed, so that none comes back to life when the
+//! old a key is. Keys are expired for good, so that none comes back to life when the
 //! clock gets there again.
 
 use super::row::{column, time};
@@ -15,13 +15,13 @@ pub(super) fn went_back(before: Timestamp, now: Timestamp) -> bool {
     before.millis_since(now) > UNFELT
 }
 
-/// Removes all keys.
+/// Expires all keys.
 pub(super) async fn expire(
     session: &Session,
     before: Timestamp,
     now: Timestamp,
 ) -> Result<(), StorageError> {
-    session.run("TRUNCATE rolling_keys", &[]).await?;
+    session.one("SELECT expire_keys(false)", &[]).await?;
     tracing::warn!(
         "the database's clock ({now}) was at {before} before: \
          rolling keys issued until now count as expired"
@@ -30,13 +30,13 @@ pub(super) async fn expire(
 }
 
 /// What a start does: if the clock is behind the newest interaction, all
-/// keys go; so do those that are dated later than simulated time is, which runs
-/// ahead and proves nothing about other keys.
+/// keys are expired; so are those of the simulated world if something is dated later than its
+/// time, which runs ahead and proves nothing about other keys.
 pub(super) async fn at_start(session: &Session) -> Result<(), StorageError> {
     let moment = session
         .one(
-            "SELECT present(), (SELECT at FROM interactions
-                 WHERE NOT simulated AND EXISTS (SELECT FROM rolling_keys) ORDER BY id DESC LIMIT 1)",
+            "SELECT present(), (SELECT at FROM interactions WHERE NOT simulated ORDER BY id DESC LIMIT 1),
+                 EXISTS (SELECT FROM interactions WHERE at > present() + simulated_ahead())",
             &[],
         )
         .await?;
@@ -47,12 +47,10 @@ pub(super) async fn at_start(session: &Session) -> Result<(), StorageError> {
     {
         expire(session, newest, now).await?;
     }
-    session
-        .run(
-            "DELETE FROM rolling_keys WHERE issued_at > $1 + simulated_ahead()",
-            &[&now.millis()],
-        )
-        .await?;
+    if column::<bool>(&moment, 2)? {
+        session.one("SELECT expire_keys(true)", &[]).await?;
+    }
+    session.one("SELECT look_again()", &[]).await?;
     Ok(())
 }
 

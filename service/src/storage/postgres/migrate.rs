@@ -28,7 +28,7 @@ const FIRST: &str = concat!(
 );
 
 /// All versions, in their order.
-const MIGRATIONS: [(&str, &str); 7] = [
+const MIGRATIONS: [(&str, &str); 8] = [
     ("V1__initial", FIRST),
     (
         "V3__opened_tags",
@@ -45,6 +45,10 @@ const MIGRATIONS: [(&str, &str); 7] = [
     (
         "V6__webhooks",
         include_str!("../../../migrations/postgres/V6__webhooks.sql"),
+    ),
+    (
+        "V7__one_row_for_a_tap",
+        include_str!("../../../migrations/postgres/V7__one_row_for_a_tap.sql"),
     ),
     (
         "V8__submissions",

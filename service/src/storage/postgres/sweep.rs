@@ -9,7 +9,6 @@ use super::session::Session;
 use super::transaction::LOCKS;
 use crate::clock::Timestamp;
 use crate::interaction::RecordedRefusal;
-use crate::rolling_key::LIFETIME_MILLIS;
 use crate::storage::interactions::NO_TAG;
 use crate::storage::payload_reads::PayloadRead;
 use crate::storage::{StorageError, Swept};
@@ -28,22 +27,6 @@ impl Default for Position {
     fn default() -> Self {
         Self(AtomicI64::new(NO_TAG.0))
     }
-}
-
-/// Removes keys that were issued after `from`, and at `until` at the latest.
-async fn remove_keys(
-    session: &Session,
-    from: Timestamp,
-    until: Timestamp,
-    only_simulated: bool,
-) -> Result<u64, StorageError> {
-    let sql = "DELETE FROM rolling_keys WHERE interaction_id = ANY (ARRAY (
-        SELECT interaction_id FROM rolling_keys WHERE issued_at > $1 AND issued_at <= $2 AND (simulated OR NOT $3)
-        ORDER BY issued_at LIMIT $4 FOR UPDATE SKIP LOCKED))";
-    let until = until.millis();
-    session
-        .run(sql, &[&from.millis(), &until, &only_simulated, &BATCH])
-        .await
 }
 
 impl Node {
@@ -73,12 +56,7 @@ impl Node {
         now: Timestamp,
         keep_since: Timestamp,
     ) -> Result<Swept, StorageError> {
-        let expired = now.plus_millis(-LIFETIME_MILLIS);
-        let long_ago = Timestamp::from_millis(i64::MIN);
-        let keys = remove_keys(session, long_ago, expired, false).await?;
-        // Only simulated time dates a key later than now: it is expired in that time.
-        let simulated = expired.plus_millis(self.configuration.simulated_offset());
-        let simulated = remove_keys(session, now, simulated, true).await?;
+        session.one("SELECT expire_aged_keys()", &[]).await?;
         // Two statements: a dropped partition holds up taps until its transaction ends.
         let mut removed = [0; 2];
         for (removed, sql) in removed
@@ -90,13 +68,10 @@ impl Node {
         }
         let [weeks, due] = removed;
         let visits = self.forget_visitors(session, now).await?;
-        // Some of a batch of keys may be held by others.
-        let many = BATCH.unsigned_abs() / 2;
         Ok(Swept {
-            rolling_keys: keys + simulated,
             interactions: due,
             visits,
-            more: weeks > 0 || due > 0 || keys.max(simulated) >= many,
+            more: weeks > 0 || due > 0,
         })
     }
 

@@ -16,7 +16,7 @@ use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::IssuedKey;
-use crate::storage::interactions::row::{AFTER_KEYED, COLUMNS, KEY_COLUMNS, keyed};
+use crate::storage::interactions::row::{AFTER_KEYED, COLUMNS, KEY_COLUMNS, KEY_FROM, keyed};
 use crate::storage::plane::{inlays as inlay_rows, tags};
 use crate::storage::{
     StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
@@ -61,13 +61,10 @@ impl Taps for PostgresStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn reserve_interaction_id(&self) -> Result<InteractionId, StorageError> {
-        self.reserve().await
-    }
-
-    #[tracing::instrument(level = "debug", skip_all)]
     async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
-        self.taps.make(tap).await
+        // Known before its commit: what is sent again is known by it.
+        let id = self.reserve().await?;
+        self.taps.make((id, tap)).await
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
@@ -248,8 +245,10 @@ pub(super) async fn properties(
 
 static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {COLUMNS}, {KEY_COLUMNS}, present()
-         FROM rolling_keys k JOIN interactions i ON i.id = k.interaction_id WHERE k.interaction_id = $1"
+        "SELECT {COLUMNS}, {KEY_COLUMNS}, present(),
+             (SELECT CASE WHEN i.simulated THEN greatest(e.up_to, e.simulated_up_to) ELSE e.up_to END
+                 FROM expired_keys e)
+         FROM {KEY_FROM} WHERE i.id = $1 AND i.key_hash IS NOT NULL"
     )
 });
 
@@ -261,6 +260,10 @@ async fn issued_key(
     let Some(found) = session.row(&ISSUED_KEY, &[&id.0]).await? else {
         return Ok(None);
     };
+    let expired_to: Option<i64> = column(&found, AFTER_KEYED + 1)?;
+    if expired_to.is_some_and(|expired_to| id.0 <= expired_to) {
+        return Ok(None);
+    }
     let now = row::time(&found, AFTER_KEYED)?;
     keyed(&found, now, simulated_offset).map(Some)
 }

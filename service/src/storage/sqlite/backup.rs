@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+use super::expired_keys;
 use crate::storage::{BackupNote, StorageError};
 
 /// The row of `settings` in which a copy says that it is one.
@@ -29,8 +30,7 @@ pub(super) fn copy(
     let annotated = Connection::open(copy.path())?;
     // What stands for a moment only needs no journal.
     annotated.pragma_update(None, "journal_mode", "OFF")?;
-    // A key consumed after this moment must not come back to life by a restore.
-    annotated.execute("DELETE FROM rolling_keys", [])?;
+    expired_keys::expire_all(&annotated)?;
     let json =
         serde_json::to_string(note).map_err(|error| StorageError::Failed(error.to_string()))?;
     annotated.execute(

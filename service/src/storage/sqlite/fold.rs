@@ -6,11 +6,10 @@
 //! behind (*folded*): rarely, in the order of keys, in short slices between groups of
 //! commands. Three numbers make that exact, wherever it is cut off:
 //!
-//! * An interaction's `seq` is its place in the order of commits. Ids are reserved before
-//!   the commit, so their order is another one.
-//! * A row's `folded_to` is the `seq` of the last tap that it may contain. It contains
+//! * An interaction's id is its place in the order of commits: the writer gives it.
+//! * A row's `folded_to` is the id of the last tap that it may contain. It contains
 //!   every earlier tap of its key, and no later one.
-//! * The mark is an id. Whatever follows from interactions up to it is in the rows. It
+//! * The mark is an id, too. Whatever follows from interactions up to it is in the rows. It
 //!   moves when a pass over all dirty keys is done.
 //!
 //! So a start reads the interactions after the mark, and leaves out of each row what the
@@ -26,7 +25,7 @@ mod state;
 pub(super) use changes::{Changes, Folding};
 pub(super) use kinds::{Counter, Hour, Taps, Visit, Visitor};
 pub(super) use pass::Slice;
-pub(super) use recover::{recover, settle_file};
+pub(super) use recover::{BY_ID, recover, settle_file, settle_older};
 pub(super) use state::Folded;
 
 use std::time::Duration;

@@ -359,12 +359,12 @@ fn payload_reads(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage::sqlite::migrate;
 
     /// A history of `taps` interactions, by turns of the tags 1 and 2.
     fn history(taps: i64) -> Connection {
-        let connection = Connection::open_in_memory().unwrap();
-        let schema = include_str!("../../../migrations/sqlite/V1__initial.sql");
-        connection.execute_batch(schema).unwrap();
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate::run(migrate::ours(), &mut connection).unwrap();
         connection
             .execute_batch(
                 "INSERT INTO tags (slug, name, title, description, language_code, status, verifier_enabled,

@@ -11,7 +11,7 @@ use super::SqliteStorage;
 use super::fold::{Folded, Visit, Visitor};
 use super::search;
 use crate::clock::{Stopwatch, Timestamp};
-use crate::id::TagId;
+use crate::id::{InteractionId, TagId};
 use crate::storage::StorageError;
 use crate::storage::plane::tags::{Ranking, Taps};
 
@@ -25,9 +25,6 @@ const MANY_TAPS: usize = 500_000;
 const AGING: Duration = Duration::from_secs(10);
 /// Nobody gets an older one: with the time that making it takes it stays below 30 s.
 const OLD: Duration = Duration::from_secs(25);
-/// Ids are reserved before their commit. So many lower ones may be committed after an id: all
-/// that wait for the writer, and some more.
-const RESERVED: i64 = 5_000;
 
 /// The orders, if somebody asked for them before.
 #[derive(Clone, Default)]
@@ -41,32 +38,13 @@ pub(super) struct Rankings {
 struct Kept {
     ranking: Arc<Ranking>,
     made: Stopwatch,
-    place: Place,
+    /// The last interaction that it is certain to contain.
+    last: InteractionId,
 }
 
-/// The last interaction that an order is certain to contain.
-#[derive(Clone, Copy)]
-struct Place {
-    /// The highest id.
-    id: i64,
-    /// The last place in the order of commits.
-    seq: i64,
-}
-
-impl Place {
-    fn now(connection: &Connection) -> Result<Self, StorageError> {
-        let mut statement = connection.prepare_cached(
-            "SELECT coalesce(max(id), 0), coalesce(max(seq), 0) FROM interactions
-             WHERE id > (SELECT coalesce(max(id), 0) FROM interactions) - ?1",
-        )?;
-        let place = |row: &rusqlite::Row<'_>| {
-            Ok(Self {
-                id: row.get(0)?,
-                seq: row.get(1)?,
-            })
-        };
-        Ok(statement.query_row([RESERVED], place)?)
-    }
+fn last_tap(connection: &Connection) -> Result<InteractionId, StorageError> {
+    let mut last = connection.prepare_cached("SELECT coalesce(max(id), 0) FROM interactions")?;
+    Ok(last.query_row([], |row| row.get(0).map(InteractionId))?)
 }
 
 impl Rankings {
@@ -91,7 +69,7 @@ impl Rankings {
             return Ok(None);
         }
         if let Some(kept) = self.kept() {
-            let since = tapped_since(connection, kept.place, FEW_TAPS)?;
+            let since = tapped_since(connection, kept.last, FEW_TAPS)?;
             let age = kept.made.elapsed();
             match since {
                 None if age < OLD => return Ok(Some((kept.ranking, age >= AGING))),
@@ -112,11 +90,11 @@ impl Rankings {
     ) -> Result<Arc<Ranking>, StorageError> {
         let made = Stopwatch::start();
         // Taps that come while it is made are looked at the next time.
-        let place = Place::now(connection)?;
+        let last = last_tap(connection)?;
         let newest = search::newest(connection)?;
         let before = self.kept();
         let since = match &before {
-            Some(kept) => tapped_since(connection, kept.place, MANY_TAPS)?,
+            Some(kept) => tapped_since(connection, kept.last, MANY_TAPS)?,
             None => None,
         };
         let ranking = match (before, since) {
@@ -130,7 +108,7 @@ impl Rankings {
         self.keep(&Kept {
             ranking: Arc::clone(&ranking),
             made,
-            place,
+            last,
         });
         Ok(ranking)
     }
@@ -158,19 +136,17 @@ impl SqliteStorage {
     }
 }
 
-/// The tags of interactions after `place`; `None` if there are more than `limit` interactions.
+/// The tags of interactions after `last`; `None` if there are more than `limit` interactions.
 fn tapped_since(
     connection: &Connection,
-    place: Place,
+    last: InteractionId,
     limit: usize,
 ) -> Result<Option<Vec<TagId>>, StorageError> {
     let mut statement = connection.prepare_cached(
-        "SELECT tag_id FROM interactions WHERE id > ?1 AND seq > ?2 AND tag_id IS NOT NULL ORDER BY id LIMIT ?3",
+        "SELECT tag_id FROM interactions WHERE id > ?1 AND tag_id IS NOT NULL ORDER BY id LIMIT ?2",
     )?;
     let asked = i64::try_from(limit + 1).unwrap_or(i64::MAX);
-    let tags = statement.query_map((place.id - RESERVED, place.seq, asked), |row| {
-        row.get(0).map(TagId)
-    })?;
+    let tags = statement.query_map((last.0, asked), |row| row.get(0).map(TagId))?;
     let mut tags = tags.collect::<Result<Vec<_>, _>>()?;
     if tags.len() > limit {
         return Ok(None);

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::backup::NOTE;
+use super::expired_keys;
+use super::fold::BY_ID;
 use super::lock::Lock;
 use super::migrate::{self, OpenError, beside};
 use super::schema;
@@ -67,6 +69,10 @@ impl Restore {
             [NOTE, mark::NAME],
         )?;
         switch_webhooks_off(&connection)?;
+        // Any copy of a database: an upgrade of an older one expires them.
+        if examination.format >= BY_ID {
+            expired_keys::expire_all(&connection)?;
+        }
         if examination.format >= ENCODING {
             retire_roots(&connection)?;
         }

@@ -7,7 +7,6 @@ use rusqlite::Connection;
 use super::writer::Write;
 use crate::clock::Timestamp;
 use crate::interaction::RecordedRefusal;
-use crate::rolling_key::LIFETIME_MILLIS;
 use crate::storage::interactions::NO_TAG;
 use crate::storage::payload_reads::PayloadRead;
 use crate::storage::{StorageError, Swept, traces};
@@ -25,17 +24,11 @@ pub(super) const HIGHEST_REMOVED: &str = "highest_removed";
 pub(super) fn run(
     write: &mut Write<'_>,
     keep_since: Timestamp,
-    simulated_offset: i64,
     reads: &[(i64, PayloadRead)],
     position: &AtomicI64,
 ) -> Result<Swept, StorageError> {
     store_payload_reads(write, reads)?;
     let now = write.now;
-    let expired = now.plus_millis(-LIFETIME_MILLIS);
-    let long_ago = Timestamp::from_millis(i64::MIN);
-    let keys = remove_keys(write, long_ago, expired)?;
-    // Only simulated time dates a key later than now: it is expired in that time.
-    let simulated = remove_keys(write, now, expired.plus_millis(simulated_offset))?;
     let interactions = remove_interactions(write, keep_since)?;
     // Visitors are found by their tag, a stretch of tags a round: an index on
     // time would cost every tap a page.
@@ -57,24 +50,10 @@ pub(super) fn run(
     }
     let most = usize::try_from(BATCH).unwrap_or(usize::MAX);
     Ok(Swept {
-        rolling_keys: (keys + simulated) as u64,
         interactions: interactions as u64,
         visits: visits as u64,
-        more: [keys, simulated, interactions].contains(&most),
+        more: interactions == most,
     })
-}
-
-/// Removes keys that were issued after `from`, and at `until` at the latest.
-fn remove_keys(
-    write: &Write<'_>,
-    from: Timestamp,
-    until: Timestamp,
-) -> Result<usize, StorageError> {
-    let sql = "DELETE FROM rolling_keys WHERE interaction_id IN
-        (SELECT interaction_id FROM rolling_keys WHERE issued_at > ?1 AND issued_at <= ?2
-         ORDER BY issued_at LIMIT ?3)";
-    let mut remove = write.connection.prepare_cached(sql)?;
-    Ok(remove.execute((from.millis(), until.millis(), BATCH))?)
 }
 
 /// Whether interactions are to be removed next whose counts are in memory alone. They must be

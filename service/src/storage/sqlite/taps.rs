@@ -16,7 +16,7 @@ use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::IssuedKey;
-use crate::storage::interactions::row::{COLUMNS, KEY_COLUMNS, keyed};
+use crate::storage::interactions::row::{COLUMNS, KEY_COLUMNS, KEY_FROM, keyed};
 use crate::storage::plane::inlays::{BOUND, BOUND_COLUMNS};
 use crate::storage::plane::tags;
 use crate::storage::{
@@ -64,13 +64,6 @@ impl Taps for SqliteStorage {
     }
 
     #[tracing::instrument(level = "debug", skip_all)]
-    async fn reserve_interaction_id(&self) -> Result<InteractionId, StorageError> {
-        Ok(InteractionId(
-            self.next_interaction.fetch_add(1, Ordering::Relaxed),
-        ))
-    }
-
-    #[tracing::instrument(level = "debug", skip_all)]
     async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
         self.writer
             .run_here(move |write| record::tap(write, &tap))
@@ -84,7 +77,8 @@ impl Taps for SqliteStorage {
     ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
         let now = self.clock.now();
         let simulated = self.simulated_offset.load(Ordering::Relaxed);
-        self.read(|connection| issued_key(connection, id, now, simulated))
+        let found = self.read(|connection| issued_key(connection, id, now, simulated))?;
+        Ok(found.filter(|(_, interaction)| !self.expired_keys.has(id, interaction.simulated)))
     }
 
     fn note_payload_read(&self, id: InteractionId, at: Timestamp) {
@@ -116,8 +110,9 @@ impl Taps for SqliteStorage {
 
     #[tracing::instrument(level = "debug", skip_all)]
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
+        let expired = Arc::clone(&self.expired_keys);
         self.writer
-            .run_here(move |write| update::variables(write, &update))
+            .run_here(move |write| update::variables(write, &expired, &update))
             .await
     }
 }
@@ -252,11 +247,9 @@ pub(super) fn properties(
     Ok(properties)
 }
 
-/// The key's row; the columns of its interaction follow from the second on.
 static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {COLUMNS}, {KEY_COLUMNS} FROM rolling_keys k
-         JOIN interactions i ON i.id = k.interaction_id WHERE k.interaction_id = ?1"
+        "SELECT {COLUMNS}, {KEY_COLUMNS} FROM {KEY_FROM} WHERE i.id = ?1 AND i.key_hash IS NOT NULL"
     )
 });
 

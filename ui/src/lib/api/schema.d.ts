@@ -2908,6 +2908,8 @@ export interface components {
         /** @description What a run writes, and where its tags come from once those that were chosen have inlays. */
         EncodingRunPlan: {
             experience_id?: components["schemas"]["ExperienceId"] | null;
+            /** @description If true, NTAG 213, 215 and 216 are locked against writing once they are verified, for ever. */
+            lock?: boolean;
             mac_from?: components["schemas"]["MacFrom"] | null;
             mirror?: components["schemas"]["Mirror"] | null;
             /** @description If true, keys are random ones instead of derived from the encoding root. */
@@ -2917,6 +2919,7 @@ export interface components {
              *     same with zeros before it. Null: only chosen tags.
              */
             pattern?: string | null;
+            technology?: components["schemas"]["Technology"] | null;
             url_template_id?: components["schemas"]["UrlTemplateId"] | null;
         };
         /** @description A chip of a run, with what came of it last. */
@@ -3804,6 +3807,8 @@ export interface components {
         NewEncoding: {
             /** @description Encode it though the tag has an inlay already. */
             additional?: boolean;
+            /** @description If true, an NTAG 213, 215 or 216 is locked against writing once its URL is proved, for ever. */
+            lock?: boolean;
             mac_from?: components["schemas"]["MacFrom"] | null;
             mirror?: components["schemas"]["Mirror"] | null;
             /**
@@ -3818,10 +3823,14 @@ export interface components {
             replace?: boolean;
             run_id?: components["schemas"]["EncodingRunId"] | null;
             tag_id?: components["schemas"]["TagId"] | null;
+            technology?: components["schemas"]["Technology"] | null;
             /** @description The UID that the reader shows: 7 bytes, or 4 of a chip with random UIDs. */
             uid: string;
             url_template_id?: components["schemas"]["UrlTemplateId"] | null;
-            /** @description If true, it is to be as it left the factory. A chip that is an inlay of a tag needs the scope `keys` for that. */
+            /**
+             * @description If true, it is to be as it left the factory. A chip that is an inlay of a tag needs the scope `keys` for that;
+             *     with the `run_id` of the open run that encoded it, and while nobody has tapped it since, `encode` is enough.
+             */
             wipe?: boolean;
         };
         /** @description A run to be created. */

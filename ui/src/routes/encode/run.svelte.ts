@@ -117,7 +117,7 @@ export class Run {
       show(place, insertion.insertion, "warn", "Another inlay", `This is ${insertion.uid ?? "an unknown chip"}. Nothing was changed.`);
       return;
     }
-    const outcome = await place.encode(insertion.insertion, { wipe: true });
+    const outcome = await place.encode(insertion.insertion, { wipe: true, run_id: this.id });
     if (outcome.tone !== "again") this.undoing = null;
     await this.load();
   }

@@ -16,7 +16,7 @@ use crate::http::admin::Requester;
 use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
 use crate::id::{EncodingRunId, TagId, UrlTemplateId};
-use crate::inlay::{MacFrom, Mirror, Uid};
+use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::scope::Scope;
 use crate::service::Service;
 
@@ -36,7 +36,8 @@ pub(crate) struct NewEncoding {
     tag_id: Option<TagId>,
     /// The run whose next tag it is to be an inlay of. The run says how it is written.
     run_id: Option<EncodingRunId>,
-    /// If true, it is to be as it left the factory. A chip that is an inlay of a tag needs the scope `keys` for that.
+    /// If true, it is to be as it left the factory. A chip that is an inlay of a tag needs the scope `keys` for that;
+    /// with the `run_id` of the open run that encoded it, and while nobody has tapped it since, `encode` is enough.
     #[serde(default)]
     wipe: bool,
     /// How it writes its URL; by default the canonical form of a tag URL.
@@ -45,6 +46,12 @@ pub(crate) struct NewEncoding {
     mirror: Option<Mirror>,
     /// Where the MAC's input begins in the canonical form; by default it is empty.
     mac_from: Option<MacFrom>,
+    /// The chip of the canonical form: `ntag213`, `ntag215` and `ntag216` get a static URL. By default
+    /// `ntag424dna`, or that of the URL template.
+    technology: Option<Technology>,
+    /// If true, an NTAG 213, 215 or 216 is locked against writing once its URL is proved, for ever.
+    #[serde(default)]
+    lock: bool,
     /// If true, its keys are random ones instead of derived from the encoding root. A backup that is
     /// older than the chip cannot open it then.
     #[serde(default)]
@@ -94,13 +101,20 @@ pub(crate) async fn start(
     Body(body): Body<NewEncoding>,
 ) -> Result<(StatusCode, Json<Turn>), ApiError> {
     // Who may only encode replaces no key of a finished chip.
-    if body.replace || (body.wipe && encode::is_finished(&service, body.uid).await?) {
+    let undone = match body.run_id.filter(|_| body.wipe) {
+        Some(run) => encode::is_undo(&service, run, body.uid).await?,
+        None => false,
+    };
+    let wiped = body.wipe && !undone && encode::is_finished(&service, body.uid).await?;
+    if body.replace || wiped {
         requester.needs(Scope::Keys)?;
     }
     let options = FormOptions {
         url_template_id: body.url_template_id,
         mirror: body.mirror,
         mac_from: body.mac_from,
+        technology: body.technology,
+        lock: body.lock,
         own_keys: body.own_keys,
         replace: body.replace,
         additional: body.additional,
@@ -108,16 +122,17 @@ pub(crate) async fn start(
     let (target, options) = match (body.tag_id, body.run_id, body.wipe) {
         (Some(tag), None, false) => (Target::Tag(tag), options),
         (None, Some(run), false) => encode::next_of_run(&service, run, body.uid, options).await?,
-        (None, None, true) => (Target::Factory, options),
+        (None, _, true) => (Target::Factory, options),
         _ => {
-            let why = "Send one of tag_id, run_id and wipe.";
+            let why = "Send one of tag_id, run_id and wipe; or wipe with the run_id of the run that it undoes.";
             return Err(ApiError::Invalid(FieldError::of("tag_id", why)));
         }
     };
     let laid = LaidDown {
         uid: body.uid,
         target,
-        run_id: body.run_id,
+        // What is wiped is part of no run any more.
+        run_id: body.run_id.filter(|_| !body.wipe),
         options,
     };
     let started = encode::start(&service, &laid).await?;

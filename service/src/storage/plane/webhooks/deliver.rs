@@ -166,7 +166,7 @@ async fn rewind(
 ) -> Result<(), StorageError> {
     let (tap, event) = match tx.dialect() {
         Dialect::Sqlite => (
-            "SELECT min(seq), 0 FROM (SELECT seq FROM interactions WHERE at >= ?1 AND seq > 0 ORDER BY at LIMIT 1000) AS first",
+            "SELECT min(id), 0 FROM (SELECT id FROM interactions WHERE at >= ?1 ORDER BY at LIMIT 1000)",
             "SELECT min(id) FROM outbox WHERE at >= ?1",
         ),
         Dialect::Postgres => (

@@ -42,7 +42,7 @@ async fn stored(tx: &mut dyn Transaction, id: WebhookId) -> Result<Webhook, Stor
 async fn begin(tx: &mut dyn Transaction, id: WebhookId) -> Result<(), StorageError> {
     let places = match tx.dialect() {
         Dialect::Sqlite => {
-            "(SELECT coalesce(max(seq), 0) FROM interactions), 0, (SELECT coalesce(max(id), 0) FROM outbox), 0"
+            "(SELECT coalesce(max(id), 0) FROM interactions), 0, (SELECT coalesce(max(id), 0) FROM outbox), 0"
         }
         // Rows of transactions that are on their way at this moment are told, too. No row of an
         // earlier one has an id that is given later.

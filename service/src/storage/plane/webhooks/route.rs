@@ -158,7 +158,11 @@ pub(super) async fn place_of_tap(
     db: &mut dyn Query,
     id: InteractionId,
 ) -> Result<Option<Place>, StorageError> {
-    let sql = "SELECT seq FROM interactions WHERE id = ?1 AND seq > 0";
+    let sql = match db.dialect() {
+        // Ids are in the order of commits.
+        Dialect::Sqlite => "SELECT id FROM interactions WHERE id = ?1",
+        Dialect::Postgres => "SELECT seq FROM interactions WHERE id = ?1 AND seq > 0",
+    };
     let Some(mut row) = db.row(sql, &values![id]).await? else {
         return Ok(None);
     };

@@ -13,7 +13,7 @@ use crate::webhook::TapHappening;
 /// before its tap, and an hour is 3,600 seconds of ids.
 static AFTER: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {COLUMNS}, {HAPPENING_COLUMNS}
+        "SELECT {COLUMNS}, i.seq, {HAPPENING_COLUMNS}
          FROM interactions i LEFT JOIN tags t ON t.id = i.tag_id
          WHERE (i.seq, i.id) > ($1, $2) AND i.id > $2 - (3600::BIGINT << 21) AND i.seq < (SELECT told_before())
          ORDER BY i.seq, i.id LIMIT $3"

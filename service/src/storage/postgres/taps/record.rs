@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
+use crate::id::InteractionId;
 use crate::inlay::Uid;
 use crate::inlay::assessment::Tamper;
 use crate::interaction::{
@@ -24,7 +25,7 @@ use crate::storage::value::Columns as _;
 pub(in crate::storage::postgres) async fn taps(
     node: &Node,
     writer: i16,
-    taps: &[NewInteraction],
+    taps: &[(InteractionId, NewInteraction)],
 ) -> Result<Vec<Recorded>, StorageError> {
     let columns = Columns::of(taps);
     let mut attempts = Attempts::new();
@@ -39,14 +40,14 @@ pub(in crate::storage::postgres) async fn taps(
     for row in &rows {
         found.insert(column::<i64>(row, 0)?, row);
     }
-    let outcomes = taps.iter().map(|tap| {
-        let row = found.get(&tap.id.0).ok_or_else(|| row::unreadable("tap"))?;
-        recorded(row, tap)
+    let outcomes = taps.iter().map(|(id, tap)| {
+        let row = found.get(&id.0).ok_or_else(|| row::unreadable("tap"))?;
+        recorded(row, *id, tap)
     });
     let outcomes = outcomes.collect::<Result<Vec<_>, _>>()?;
-    for (tap, recorded) in taps.iter().zip(&outcomes) {
+    for ((id, tap), recorded) in taps.iter().zip(&outcomes) {
         node.events.tell(Event::Interaction {
-            interaction_id: tap.id,
+            interaction_id: *id,
             tag_id: tap.tag_id,
             at: recorded.at,
             tag_verified: recorded.verdict.tag_verified(),
@@ -57,7 +58,7 @@ pub(in crate::storage::postgres) async fn taps(
     Ok(outcomes)
 }
 
-fn recorded(row: &Row, tap: &NewInteraction) -> Result<Recorded, StorageError> {
+fn recorded(row: &Row, id: InteractionId, tap: &NewInteraction) -> Result<Recorded, StorageError> {
     let verdict = Verdict::from_parts(
         reason(row, 2)?,
         row.column(3)?,
@@ -65,6 +66,7 @@ fn recorded(row: &Row, tap: &NewInteraction) -> Result<Recorded, StorageError> {
         unknown_uid(tap),
     );
     Ok(Recorded {
+        id,
         at: row::time(row, 1)?,
         verdict: verdict.ok_or_else(|| row::unreadable("verdict"))?,
         returning: Returning {
@@ -109,12 +111,12 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(taps: &'a [NewInteraction]) -> Self {
+    fn of(taps: &'a [(InteractionId, NewInteraction)]) -> Self {
         fn column<'a, T>(
-            taps: &'a [NewInteraction],
+            taps: &'a [(InteractionId, NewInteraction)],
             value: impl Fn(&'a NewInteraction) -> T,
         ) -> Vec<T> {
-            taps.iter().map(value).collect()
+            taps.iter().map(|(_, tap)| value(tap)).collect()
         }
         let code = |tap: &NewInteraction| match tap.claim {
             Claim::Decided(_) | Claim::Known { .. } => None,
@@ -129,7 +131,7 @@ impl<'a> Columns<'a> {
         let signed = |number: Option<u32>| number.map(u32::cast_signed);
         let wide = |number: Option<u32>| number.map(i64::from);
         Self {
-            ids: column(taps, |tap| tap.id.0),
+            ids: taps.iter().map(|(id, _)| id.0).collect(),
             tags: column(taps, |tap| tap.tag_id.unwrap_or(NO_TAG).0),
             inlays: column(taps, |tap| tap.claim.inlay_id().map(|id| id.0)),
             key_versions: column(taps, |tap| code(tap).map(|(version, ..)| version)),

@@ -32,8 +32,6 @@ pub(in crate::storage::sqlite) struct Changes {
     pub(super) visits: Staged<Visit>,
     pub(super) hours: Staged<Taps>,
     pub(super) order: Order,
-    /// The lowest id of an interaction of this transaction.
-    lowest: Option<i64>,
 }
 
 /// The folded state within a transaction.
@@ -50,7 +48,6 @@ impl<'a> Folding<'a> {
             visits: BTreeMap::new(),
             hours: BTreeMap::new(),
             order: folded.state().order,
-            lowest: None,
         };
         Self {
             connection,
@@ -99,37 +96,22 @@ impl<'a> Folding<'a> {
         key: E::Key,
         entry: E,
     ) -> Result<(), StorageError> {
-        entry.store(self.connection, key, self.changes.order.seq)?;
+        entry.store(self.connection, key, self.changes.order.highest)?;
         E::staged_mut(&mut self.changes).insert(key, Stage::Clean(entry));
         Ok(())
     }
 
-    /// A tap's place in the order of commits. What follows from it comes after this.
-    pub(in crate::storage::sqlite) fn next(
-        &mut self,
-        id: InteractionId,
-    ) -> Result<i64, StorageError> {
-        let InteractionId(id) = id;
-        let lower = |lowest: Option<i64>| Some(lowest.map_or(id, |lowest| lowest.min(id)));
-        let changes = &mut self.changes;
-        changes.lowest = lower(changes.lowest);
-        let order = &mut changes.order;
-        order.seq += 1;
-        order.highest = order.highest.max(id);
-        if let Some(pass) = &mut order.pass {
-            pass.lowest = lower(pass.lowest);
-        }
-        let seq = order.seq;
-        // Its id was reserved so long ago that the mark has passed it: the mark goes back.
-        if id <= order.mark {
-            self.move_mark(id - 1)?;
-        }
-        Ok(seq)
+    /// The id of the next interaction. What follows from it comes after this.
+    pub(in crate::storage::sqlite) const fn next(&mut self) -> InteractionId {
+        self.changes.order.highest += 1;
+        InteractionId(self.changes.order.highest)
     }
 
     /// A pass over all keys that are dirty now begins. One that is under way ends.
     pub(in crate::storage::sqlite) fn begin_pass(&mut self) {
-        self.changes.order.pass = Some(Pass::new(self.changes.lowest));
+        // Taps of this very transaction are not among them yet.
+        let committed = self.folded.state().order.highest;
+        self.changes.order.pass = Some(Pass::up_to(committed));
     }
 
     /// How many passes are done.
@@ -144,8 +126,8 @@ impl<'a> Folding<'a> {
 
     pub(super) fn move_mark(&mut self, mark: i64) -> Result<(), StorageError> {
         self.connection
-            .prepare_cached("UPDATE folded SET up_to = ?1, seq = ?2")?
-            .execute((mark, self.changes.order.seq))?;
+            .prepare_cached("UPDATE folded SET up_to = ?1")?
+            .execute([mark])?;
         self.changes.order.mark = mark;
         Ok(())
     }

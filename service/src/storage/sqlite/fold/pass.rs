@@ -15,9 +15,9 @@ const STEP: usize = 32;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pass {
     at: Place,
-    /// The lowest id of an interaction that was committed since it began: only what was
-    /// before that is certain to be in the rows at its end.
-    pub(super) lowest: Option<i64>,
+    /// The highest id of an interaction when it began: only what was until then is certain to
+    /// be in the rows at its end.
+    up_to: i64,
 }
 
 /// The last key that was folded.
@@ -29,10 +29,10 @@ enum Place {
 }
 
 impl Pass {
-    pub(super) const fn new(lowest: Option<i64>) -> Self {
+    pub(super) const fn up_to(highest: i64) -> Self {
         Self {
             at: Place::Counters(None),
-            lowest,
+            up_to: highest,
         }
     }
 }
@@ -114,10 +114,8 @@ impl Folding<'_> {
     }
 
     fn finish(&mut self, pass: Pass) -> Result<(), StorageError> {
-        let order = self.changes.order;
-        let mark = pass.lowest.map_or(order.highest, |lowest| lowest - 1);
-        if mark != order.mark {
-            self.move_mark(mark)?;
+        if pass.up_to != self.changes.order.mark {
+            self.move_mark(pass.up_to)?;
         }
         self.changes.order.pass = None;
         self.changes.order.passes += 1;

@@ -16,12 +16,16 @@ use crate::interaction::{ClientId, Reason};
 use crate::storage::StorageError;
 use crate::storage::interactions::row::reason;
 use crate::storage::plane::counters::day;
-use crate::storage::sqlite::connection;
+use crate::storage::sqlite::{connection, last_interaction};
+
+/// The version of the schema since which ids are in the order of commits.
+pub(in crate::storage::sqlite) const BY_ID: u32 = 7;
 
 /// An interaction after the mark, as far as something follows from it.
 struct Appended {
     id: InteractionId,
-    seq: i64,
+    /// In the order of commits.
+    place: i64,
     at: Timestamp,
     tag: TagId,
     /// The inlay and the counter of a code that was accepted, that is spent because its inlay is
@@ -35,13 +39,16 @@ struct Appended {
 
 /// The state as the process before this one left it, however it ended.
 pub(in crate::storage::sqlite) fn recover(connection: &Connection) -> Result<Folded, StorageError> {
+    in_order_of(connection, "id")
+}
+
+/// The same; `place` is the column that is in the order of commits.
+fn in_order_of(connection: &Connection, place: &str) -> Result<Folded, StorageError> {
     // One transaction: each of a million lookups would lock and unlock the file by itself.
     let connection = &connection.unchecked_transaction()?;
-    let (mark, seq): (i64, i64) =
-        connection.query_row("SELECT up_to, seq FROM folded", [], |r| {
-            Ok((r.get(0)?, r.get(1)?))
-        })?;
-    let appended = appended(connection, mark)?;
+    let mark: i64 = connection.query_row("SELECT up_to FROM folded", [], |row| row.get(0))?;
+    let highest = last_interaction(connection)?;
+    let appended = appended(connection, mark, place)?;
     let counters = replay::<Counter>(
         connection,
         &appended,
@@ -79,23 +86,24 @@ pub(in crate::storage::sqlite) fn recover(connection: &Connection) -> Result<Fol
         |tap| Some(Hour::of(tap.at, tap.reason, tap.simulated)),
         |before, _| Some(Taps::and(before)),
     )?;
-    let last = appended.last().map_or(seq, |tap| seq.max(tap.seq));
-    let highest = appended.iter().map(|tap| tap.id.0).max();
     let layers = (
         Layer::dirty(counters),
         Layer::dirty(everyone.into_iter().chain(clients)),
         Layer::dirty(hours),
     );
-    let state = State::recovered(layers, last, highest.unwrap_or(mark), mark);
-    Ok(Folded::new(state))
+    Ok(Folded::new(State::recovered(layers, highest, mark)))
 }
 
 /// The interactions after the mark, in the order of their commits.
-fn appended(connection: &Connection, mark: i64) -> Result<Vec<Appended>, StorageError> {
-    let mut select = connection.prepare(
-        "SELECT id, seq, at, tag_id, inlay_id, counter, reason, client, simulated
-         FROM interactions WHERE id > ?1 ORDER BY id",
-    )?;
+fn appended(
+    connection: &Connection,
+    mark: i64,
+    place: &str,
+) -> Result<Vec<Appended>, StorageError> {
+    let mut select = connection.prepare(&format!(
+        "SELECT id, {place}, at, tag_id, inlay_id, counter, reason, client, simulated
+         FROM interactions WHERE id > ?1 ORDER BY {place}"
+    ))?;
     let mut rows = select.query([mark])?;
     let mut appended = Vec::new();
     while let Some(found) = rows.next()? {
@@ -105,7 +113,7 @@ fn appended(connection: &Connection, mark: i64) -> Result<Vec<Appended>, Storage
             .zip(found.get::<_, Option<u32>>(5)?);
         appended.push(Appended {
             id: InteractionId(found.get(0)?),
-            seq: found.get(1)?,
+            place: found.get(1)?,
             at: Timestamp::from_millis(found.get(2)?),
             tag: TagId(found.get(3)?),
             code: code
@@ -116,7 +124,6 @@ fn appended(connection: &Connection, mark: i64) -> Result<Vec<Appended>, Storage
             simulated: found.get(8)?,
         });
     }
-    appended.sort_unstable_by_key(|tap| tap.seq);
     Ok(appended)
 }
 
@@ -131,7 +138,7 @@ fn replay<E: Entry>(
         .iter()
         .filter_map(|tap| Some((key(tap)?, tap)))
         .collect();
-    taps.sort_unstable_by_key(|(key, tap)| (*key, tap.seq));
+    taps.sort_unstable_by_key(|(key, tap)| (*key, tap.place));
     let mut find = connection.prepare(E::FIND)?;
     let mut entries = Vec::new();
     for taps in taps.chunk_by(|(one, _), (other, _)| one == other) {
@@ -140,7 +147,7 @@ fn replay<E: Entry>(
             Some((entry, folded_to)) => (Some(entry), folded_to),
             None => (None, 0),
         };
-        let new = taps.iter().filter(|(_, tap)| tap.seq > folded_to);
+        let new = taps.iter().filter(|(_, tap)| tap.place > folded_to);
         let mut dirty = false;
         for (_, tap) in new {
             entry = and(entry, tap);
@@ -160,11 +167,20 @@ pub(in crate::storage::sqlite) fn settle_file(path: &Path) -> Result<(), Storage
     if folded.dirty() == 0 {
         return Ok(());
     }
-    let connection = connection::writer(path)?;
+    settle(&connection::writer(path)?, &folded)
+}
+
+/// The same in a database of before [`BY_ID`], which is to be upgraded: ids were reserved before
+/// the commit then, and a column of its own had the order.
+pub(in crate::storage::sqlite) fn settle_older(connection: &Connection) -> Result<(), StorageError> {
+    settle(connection, &in_order_of(connection, "seq")?)
+}
+
+fn settle(connection: &Connection, folded: &Folded) -> Result<(), StorageError> {
     let mut begun = false;
     while !begun || folded.folds() {
         let transaction = connection.unchecked_transaction()?;
-        let mut folding = Folding::new(&transaction, &folded);
+        let mut folding = Folding::new(&transaction, folded);
         if !begun {
             folding.begin_pass();
             begun = true;

@@ -25,9 +25,7 @@ pub(in crate::storage::sqlite) struct State {
 /// Where taps and the fold stand.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Order {
-    /// The last tap's place in the order of commits.
-    pub(super) seq: i64,
-    /// The highest id of an interaction.
+    /// The highest id that an interaction ever had.
     pub(super) highest: i64,
     /// What follows from interactions up to this id is in the rows.
     pub(super) mark: i64,
@@ -41,7 +39,6 @@ impl State {
     /// What was read at a start: everything that is not folded, the highest id and the mark.
     pub(super) fn recovered(
         layers: (Layer<Counter>, Layer<Visit>, Layer<Taps>),
-        seq: i64,
         highest: i64,
         mark: i64,
     ) -> Self {
@@ -51,7 +48,6 @@ impl State {
             visits,
             hours,
             order: Order {
-                seq,
                 highest,
                 mark,
                 ..Order::default()

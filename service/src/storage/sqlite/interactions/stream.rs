@@ -12,9 +12,9 @@ use crate::webhook::TapHappening;
 
 static AFTER: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {COLUMNS}, {HAPPENING_COLUMNS}
+        "SELECT {COLUMNS}, i.id, {HAPPENING_COLUMNS}
          FROM interactions i LEFT JOIN tags t ON t.id = i.tag_id
-         WHERE i.seq > ?1 ORDER BY i.seq LIMIT ?2"
+         WHERE i.id > ?1 ORDER BY i.id LIMIT ?2"
     )
 });
 

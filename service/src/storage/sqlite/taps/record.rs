@@ -1,10 +1,10 @@
-//! Recording a tap: one command of the writer. It appends the interaction and its key; what
-//! follows from them is folded behind.
+//! Recording a tap: one command of the writer. It appends one row, the interaction with its key's
+//! hash; what follows from it is folded behind.
 
 use rusqlite::Connection;
 
 use crate::clock::Timestamp;
-use crate::id::InlayId;
+use crate::id::{InlayId, InteractionId};
 use crate::inlay::Uid;
 use crate::inlay::assessment::Tamper;
 use crate::inlay::code::COUNTER_MAX;
@@ -23,8 +23,7 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
     let connection = write.connection;
     let at = write.now.plus_millis(tap.time_offset);
     let fold = &mut write.fold;
-    let seq = fold.next(tap.id)?;
-    let inlay_id = tap.claim.inlay_id();
+    let id = fold.next();
     let verdict = match tap.claim {
         Claim::Decided(verdict) | Claim::Known { verdict, .. } => verdict,
         Claim::Counter {
@@ -40,19 +39,11 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
             rule: CounterRule::Mirror,
         } => shown(fold, inlay_id, key_version, counter, day(at))?,
     };
-    let visit = visit(fold, tap, at)?;
+    let visit = visit(fold, tap, id, at)?;
     let hour = Hour::of(at, verdict.reason(), tap.simulated);
     let taps = fold.get(hour)?;
     fold.set(hour, Taps::and(taps));
-    insert_interaction(
-        connection,
-        tap,
-        at,
-        verdict,
-        inlay_id.map(|id| id.0),
-        visit,
-        seq,
-    )?;
+    insert_interaction(connection, tap, id, at, verdict, visit)?;
     if let Some(tag) = tap.tag_id
         && tap.tamper.is_some_and(Tamper::is_broken)
     {
@@ -61,7 +52,7 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
             .prepare_cached(
                 "INSERT OR IGNORE INTO opened_tags (tag_id, at, interaction_id) VALUES (?1, ?2, ?3)",
             )?
-            .execute((tag.0, at.millis(), tap.id.0))?;
+            .execute((tag.0, at.millis(), id.0))?;
     }
     if let Some(template) = tap.first_at_template {
         connection
@@ -70,15 +61,8 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
             )?
             .execute((template.0, at.millis()))?;
     }
-    if let Some(key) = &tap.key {
-        connection
-            .prepare_cached(
-                "INSERT INTO rolling_keys (interaction_id, hash, url_digest, issued_at) VALUES (?1, ?2, ?3, ?4)",
-            )?
-            .execute((tap.id.0, key.hash.0, key.url_digest, at.millis()))?;
-    }
     write.tell(Event::Interaction {
-        interaction_id: tap.id,
+        interaction_id: id,
         tag_id: tap.tag_id,
         at,
         tag_verified: verdict.tag_verified(),
@@ -86,6 +70,7 @@ pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorde
         simulated: tap.simulated,
     });
     Ok(Recorded {
+        id,
         at,
         verdict,
         returning: visit.returning,
@@ -155,6 +140,7 @@ struct BeforeTap {
 fn visit(
     fold: &mut Folding<'_>,
     tap: &NewInteraction,
+    id: InteractionId,
     at: Timestamp,
 ) -> Result<BeforeTap, StorageError> {
     let tag = tap.tag_id.unwrap_or(NO_TAG);
@@ -165,8 +151,8 @@ fn visit(
         Some(_) => fold.get(client)?,
         None => None,
     };
-    fold.set(everyone, Visit::and(all, at, tap.id));
-    fold.set(client, Visit::and(this_client, at, tap.id));
+    fold.set(everyone, Visit::and(all, at, id));
+    fold.set(client, Visit::and(this_client, at, id));
     Ok(BeforeTap {
         previous: all.map(|visit| visit.last_interaction.0),
         returning: Returning::since(this_client.map(|visit| visit.last_at), at),
@@ -176,11 +162,10 @@ fn visit(
 fn insert_interaction(
     connection: &Connection,
     tap: &NewInteraction,
+    id: InteractionId,
     at: Timestamp,
     verdict: Verdict,
-    inlay_id: Option<i64>,
     visit: BeforeTap,
-    seq: i64,
 ) -> Result<(), StorageError> {
     let (counter, last) = verdict.counters();
     let uid = match verdict {
@@ -191,15 +176,15 @@ fn insert_interaction(
         .prepare_cached(
             "INSERT INTO interactions (id, at, tag_id, previous, inlay_id, uid, reason, counter, last_counter,
                  tech, experience_id, experience_version, client, country, returning_month, returning_day,
-                 key_issued, simulated, tamper, file_data, seq)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
+                 key_issued, simulated, tamper, file_data, key_hash, url_digest)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
         )?
         .execute(rusqlite::params![
-            tap.id.0,
+            id.0,
             at.millis(),
             tap.tag_id.unwrap_or(NO_TAG).0,
             visit.previous,
-            inlay_id,
+            tap.claim.inlay_id().map(|id| id.0),
             uid,
             verdict.reason().as_str(),
             counter,
@@ -215,7 +200,8 @@ fn insert_interaction(
             tap.simulated,
             tap.tamper.map(Tamper::as_str),
             tap.file_data,
-            seq,
+            tap.key.map(|key| key.hash.0),
+            tap.key.map(|key| key.url_digest),
         ])?;
     Ok(())
 }

@@ -10,8 +10,9 @@ use crate::id::{InteractionId, TagId};
 use crate::interaction::{Change, TagName};
 use crate::rolling_key::{IssuedKey, Presented};
 use crate::storage::Event;
-use crate::storage::interactions::row::{KEY_COLUMNS, issued_key};
+use crate::storage::interactions::row::{KEY_COLUMNS, KEY_FROM, issued_key};
 use crate::storage::plane::webhooks::outbox::{INSERT, WANTED};
+use crate::storage::sqlite::expired_keys::ExpiredKeys;
 use crate::storage::sqlite::row::unreadable;
 use crate::storage::sqlite::writer::Write;
 use crate::storage::submissions::SentForm;
@@ -22,10 +23,12 @@ use crate::webhook::{EventKind, TagUpdated};
 /// Consumes the key and writes the variables, or says why not.
 pub(super) fn variables(
     write: &mut Write<'_>,
+    expired: &ExpiredKeys,
     update: &VariableUpdate,
 ) -> Result<Updated, StorageError> {
     let connection = write.connection;
-    let Some(held) = held(connection, update.id.0)? else {
+    let held = held(connection, update.id.0)?;
+    let Some(held) = held.filter(|held| !expired.has(update.id, held.simulated)) else {
         return Ok(Updated::Refused(UpdateRefusal::InvalidKey));
     };
     let offset = if held.simulated {
@@ -62,15 +65,13 @@ pub(super) fn variables(
             &change.new,
         ))?;
     }
+    let json = serde_json::to_string(&changes).map_err(|_| unreadable("change"))?;
+    // This row is what consumes the key.
     connection
         .prepare_cached(
-            "UPDATE rolling_keys SET consumed_at = ?2, request = ?3 WHERE interaction_id = ?1",
+            "INSERT INTO updates (interaction_id, at, changes, request) VALUES (?1, ?2, ?3, ?4)",
         )?
-        .execute((held.id, now.millis(), update.request))?;
-    let json = serde_json::to_string(&changes).map_err(|_| unreadable("change"))?;
-    connection
-        .prepare_cached("INSERT INTO updates (interaction_id, at, changes) VALUES (?1, ?2, ?3)")?
-        .execute((held.id, now.millis(), json))?;
+        .execute((update.id.0, now.millis(), json, update.request))?;
     tell_webhooks(write, &held, update.id, now, &changes)?;
     if let Some(sent) = &sent {
         store_submission(write, &held, sent, now)?;
@@ -188,7 +189,6 @@ fn tell_webhooks(
 /// What stands behind a key at this moment.
 #[expect(clippy::struct_excessive_bools, reason = "each is one column")]
 struct Held {
-    id: i64,
     key: IssuedKey,
     tag_id: TagId,
     simulated: bool,
@@ -199,11 +199,10 @@ struct Held {
 
 static HELD: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {KEY_COLUMNS}, i.tag_id, i.simulated, i.reason,
+        "SELECT {KEY_COLUMNS}, i.tag_id, i.simulated, i.reason = 'verified',
                 t.experience_id IS NOT NULL AND t.deleted_at IS NULL, t.updates_require_verified
-         FROM rolling_keys k JOIN interactions i ON i.id = k.interaction_id
-              JOIN tags t ON t.id = i.tag_id
-         WHERE k.interaction_id = ?1"
+         FROM {KEY_FROM} JOIN tags t ON t.id = i.tag_id
+         WHERE i.id = ?1 AND i.key_hash IS NOT NULL"
     )
 });
 
@@ -216,23 +215,22 @@ fn held(connection: &Connection, id: i64) -> Result<Option<Held>, StorageError> 
                     key,
                     row.get(5),
                     row.get(6),
-                    row.get::<_, String>(7),
+                    row.get(7),
                     row.get(8),
                     row.get(9),
                 )
             }))
         })
         .optional()?;
-    let Some((key, tag_id, simulated, reason, assigned, requires_verified)) = found.transpose()?
+    let Some((key, tag_id, simulated, verified, assigned, requires_verified)) = found.transpose()?
     else {
         return Ok(None);
     };
     Ok(Some(Held {
-        id,
         key,
         tag_id: TagId(tag_id?),
         simulated: simulated?,
-        verified: reason? == "verified",
+        verified: verified?,
         assigned: assigned?,
         requires_verified: requires_verified?,
     }))

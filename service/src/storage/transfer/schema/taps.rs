@@ -8,9 +8,8 @@ const FOLDED: &[&str] = &["folded_to"];
 
 pub(super) static TABLES: &[Table] = &[
     Table {
-        // The order of commits matters until they are folded, and told.
+        // The order of commits matters until they are told.
         left_out: &["seq"],
-        left_out_sqlite: &["seq"],
         ..Table::new(
             "interactions",
             1,
@@ -35,51 +34,35 @@ pub(super) static TABLES: &[Table] = &[
                 column("simulated", Flag),
                 column("tamper", Text),
                 column("file_data", Bytes),
-            ],
-        )
-    },
-    Table {
-        // Which attempt consumed a key matters as long as that attempt lasts.
-        left_out: &["consumed_by"],
-        // A key without its interaction is good for nothing.
-        filter: "interaction_id IN (SELECT id FROM interactions)",
-        ..Table::new(
-            "rolling_keys",
-            1,
-            &[
-                column("interaction_id", Integer),
-                column("hash", Bytes),
+                column("key_hash", Bytes),
                 column("url_digest", Bytes),
-                column("issued_at", Integer),
-                column("consumed_at", Integer),
-                column("request", Bytes),
-                derived(
-                    "tag_id",
-                    Integer,
-                    "(SELECT tag_id FROM interactions WHERE id = interaction_id)",
-                ),
-                derived(
-                    "simulated",
-                    Flag,
-                    "(SELECT simulated FROM interactions WHERE id = interaction_id)",
-                ),
-                derived(
-                    "verified",
-                    Flag,
-                    "(SELECT reason = 'verified' FROM interactions WHERE id = interaction_id)",
-                ),
             ],
         )
     },
     Table::new(
-        "updates",
+        "expired_keys",
         1,
         &[
-            column("interaction_id", Integer),
-            column("at", Integer),
-            column("changes", Text),
+            column("id", Integer),
+            column("up_to", Integer),
+            column("simulated_up_to", Integer),
+            column("looked_to", Integer),
         ],
     ),
+    Table {
+        // Which attempt consumed a key matters as long as that attempt lasts.
+        left_out: &["attempt"],
+        ..Table::new(
+            "updates",
+            1,
+            &[
+                column("interaction_id", Integer),
+                column("at", Integer),
+                column("changes", Text),
+                column("request", Bytes),
+            ],
+        )
+    },
     Table::new(
         "refused_updates",
         1,

@@ -1,0 +1,180 @@
+//! What is written to a chip that has pages of four bytes instead of files: NTAG 213, 215 and
+//! 216 (data sheet NTAG213/215/216 rev 3.2).
+//!
+//! Only lock bytes and capability container survive a torn write. So the order is: the message's
+//! length as 0, the message, its length, the mirror; what is torn reads as empty, never as a cut
+//! URL, and all of it can be repeated at will. Locks come last: no bit of them is ever cleared.
+//! No password is set: a chip whose password is lost is lost, too.
+
+use super::plan::PlanError;
+use crate::inlay::technology::ntag21x::{Memory, MirrorConfig};
+use crate::inlay::template::{Field, Layout, LayoutError, Template};
+use crate::inlay::{Technology, Uid};
+
+/// Bytes of a page.
+pub const PAGE: usize = 4;
+/// The first page of the data area.
+pub const DATA: u8 = 4;
+/// Type and length of the block that has the message (Type 2 Tag 1.2, section 2.4), and the byte
+/// that ends the blocks.
+const MESSAGE: u8 = 0x03;
+const END: u8 = 0xFE;
+/// `MIRROR_CONF` and `MIRROR_BYTE` in the first byte of the configuration.
+const MIRROR_BITS: u8 = 0xF0;
+/// `NFC_CNT_EN` and `NFC_CNT_PWD_PROT` in `ACCESS`.
+const COUNTER_ENABLED: u8 = 0x10;
+const COUNTER_PROTECTED: u8 = 0x08;
+/// `AUTH0` of a chip without a password.
+pub const NO_PASSWORD: u8 = 0xFF;
+/// The first configuration page of a new chip.
+const FACTORY_CONFIG: [u8; PAGE] = [0x04, 0x00, 0x00, NO_PASSWORD];
+
+/// What a chip is to have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pages {
+    /// The chip.
+    pub technology: Technology,
+    /// Where it keeps what.
+    pub memory: Memory,
+    /// The data area, from its first page on, in whole pages.
+    pub data: Vec<u8>,
+    /// Where the length of the message stands in it.
+    length_at: usize,
+    mirror: Option<Mirror>,
+    /// Whether it is as it left the factory.
+    factory: bool,
+    /// Whether it is locked against writing, for ever.
+    pub lock: bool,
+}
+
+/// What the chip writes over its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mirror {
+    uid: bool,
+    counter: bool,
+    /// Where it begins in the data.
+    at: usize,
+}
+
+impl Pages {
+    /// What is written for a template.
+    pub(super) fn new(template: &Template, layout: &Layout, lock: bool) -> Result<Self, PlanError> {
+        let technology = template.settings().technology;
+        let memory = Memory::of(technology).ok_or(PlanError::Chip)?;
+        let message = &layout.file[Layout::LENGTH..];
+        let room = usize::from(memory.size) * 8 - memory.before.len() - 3;
+        // A length of one byte: 255 says that two more follow.
+        let length = u8::try_from(message.len())
+            .ok()
+            .filter(|length| *length < u8::MAX);
+        let Some(length) = length.filter(|_| message.len() <= room) else {
+            return Err(LayoutError::TooLong {
+                length: message.len(),
+                max: room.min(usize::from(u8::MAX) - 1),
+            }
+            .into());
+        };
+        let mut data = memory.before.to_vec();
+        data.extend([MESSAGE, length]);
+        let begin = data.len();
+        data.extend(message);
+        data.push(END);
+        data.resize(data.len().next_multiple_of(PAGE), 0);
+        let first = layout.offset(Field::Uid).or(layout.offset(Field::Counter));
+        let mirror = first.map(|offset| Mirror {
+            uid: template.has(Field::Uid),
+            counter: template.has(Field::Counter),
+            at: begin + offset - Layout::LENGTH,
+        });
+        Ok(Self {
+            technology,
+            memory,
+            data,
+            length_at: begin - 1,
+            mirror,
+            factory: false,
+            lock,
+        })
+    }
+
+    /// As a chip leaves the factory; `None` if it is another kind of chip.
+    pub fn factory(technology: Technology) -> Option<Self> {
+        let memory = Memory::of(technology)?;
+        let mut data = memory.before.to_vec();
+        data.extend([MESSAGE, 0, END]);
+        data.resize(usize::from(memory.data_pages) * PAGE, 0);
+        Some(Self {
+            technology,
+            memory,
+            length_at: memory.before.len() + 1,
+            data,
+            mirror: None,
+            factory: true,
+            lock: false,
+        })
+    }
+
+    /// The configuration pages that a chip is to have, which has these. What is reserved stays.
+    pub fn config(&self, [cfg0, cfg1]: [[u8; PAGE]; 2]) -> [[u8; PAGE]; 2] {
+        if self.factory {
+            let counter = COUNTER_ENABLED | COUNTER_PROTECTED;
+            let [access, rest @ ..] = cfg1;
+            let [a, b, c] = rest;
+            return [FACTORY_CONFIG, [access & !counter, a, b, c]];
+        }
+        let kept = cfg0[0] & !MIRROR_BITS;
+        let mut wanted = [[kept, cfg0[1], 0, cfg0[3]], cfg1];
+        wanted[1][0] &= !(COUNTER_ENABLED | COUNTER_PROTECTED);
+        if let Some(Mirror { uid, counter, at }) = self.mirror {
+            let [page, byte] = [at / PAGE, at % PAGE].map(|part| u8::try_from(part).unwrap_or(0));
+            wanted[0][0] |= u8::from(counter) << 7 | u8::from(uid) << 6 | byte << 4;
+            wanted[0][2] = DATA + page;
+            wanted[1][0] |= u8::from(counter) * COUNTER_ENABLED;
+        }
+        wanted
+    }
+
+    /// The writes of the data area where it is `seen`, in their order: number and bytes of pages.
+    pub fn writes(&self, seen: Option<&[u8]>) -> Vec<(u8, [u8; PAGE])> {
+        let pages: Vec<[u8; PAGE]> = self.data.as_chunks().0.to_vec();
+        let first = self.length_at / PAGE;
+        let same = |index: usize| {
+            let seen = seen.and_then(|seen| seen.as_chunks::<PAGE>().0.get(index));
+            seen == Some(&pages[index])
+        };
+        let mut empty = pages[first];
+        let length = self.length_at % PAGE;
+        empty[length] = 0;
+        for (byte, value) in empty.iter_mut().skip(length + 1).zip([END, 0, 0]) {
+            *byte = value;
+        }
+        let mut writes = vec![(first, empty)];
+        let others = (0..pages.len()).filter(|index| *index != first && !same(*index));
+        writes.extend(others.map(|index| (index, pages[index])));
+        if pages[first] != empty {
+            writes.push((first, pages[first]));
+        }
+        let numbered = |(index, page)| (DATA + u8::try_from(index).unwrap_or(u8::MAX), page);
+        writes.into_iter().map(numbered).collect()
+    }
+
+    /// Whether the data area is as it is to be, under what a mirror of this configuration writes
+    /// over it.
+    pub fn is_written(&self, seen: &[u8], [cfg0, cfg1]: [[u8; PAGE]; 2]) -> bool {
+        let Some(seen) = seen.get(..self.data.len()) else {
+            return false;
+        };
+        let mirror = MirrorConfig::from_pages(cfg0, cfg1);
+        let uid = Uid::from_bytes([0; 7]);
+        match mirror.mirrored(uid, 0) {
+            Some(over) => over.over(seen) == over.over(&self.data),
+            None => seen == self.data,
+        }
+    }
+
+    /// The message in a data area.
+    pub fn message<'a>(&self, data: &'a [u8]) -> Option<&'a [u8]> {
+        let length = usize::from(*data.get(self.length_at)?);
+        data.get(self.length_at + 1..)?.get(..length)
+    }
+}

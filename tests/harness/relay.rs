@@ -1,0 +1,68 @@
+//! A relay that understands nothing: it sends what the service says to a chip in software.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::virtual_card::VirtualCard;
+use crate::{Client, fixtures};
+
+/// In lower-case hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    fixtures::hex(bytes).to_lowercase()
+}
+
+/// From hexadecimal.
+///
+/// # Panics
+/// When it is none.
+pub fn bytes(text: &str) -> Vec<u8> {
+    let pair = |i| u8::from_str_radix(&text[i..i + 2], 16).unwrap();
+    (0..text.len()).step_by(2).map(pair).collect()
+}
+
+/// What a relay answers to a turn, up to the first answer that is not expected.
+///
+/// # Panics
+/// When it is no turn.
+pub fn answers(card: &mut dyn VirtualCard, turn: &Value) -> Value {
+    let (mut answers, mut fault) = (Vec::new(), Value::Null);
+    for command in turn["commands"].as_array().unwrap() {
+        if command["reset"] == true {
+            card.power_on();
+            answers.push(hex(&card.atr()));
+            continue;
+        }
+        let Some(answer) = card.transmit(&bytes(command["apdu"].as_str().unwrap())) else {
+            fault = "removed".into();
+            break;
+        };
+        let answer = hex(&answer).to_uppercase();
+        let status = answer[answer.len() - 4..].to_owned();
+        answers.push(answer);
+        if !command["expect"]
+            .as_array()
+            .unwrap()
+            .contains(&status.into())
+        {
+            break;
+        }
+    }
+    json!({"seq": turn["seq"], "answers": answers, "fault": fault})
+}
+
+/// Lays a chip down, and relays until a turn has no commands.
+///
+/// # Panics
+/// When the service refuses.
+pub async fn lay(client: &Client, card: &mut dyn VirtualCard, wish: &Value) -> Value {
+    card.power_on();
+    let begun = client.admin(Method::POST, "/encodings", wish.clone()).await;
+    assert!(begun.status == 201 || begun.status == 200, "{}", begun.body);
+    let mut turn = begun.json();
+    while !turn["commands"].as_array().unwrap().is_empty() {
+        let answers = answers(card, &turn);
+        let path = format!("/encodings/{}/answers", turn["id"]);
+        turn = client.admin(Method::POST, &path, answers).await.expect(200);
+    }
+    turn
+}

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { formFields, formWords, isEncodable, newForm } from "./encodingForm";
+
+const template = (text: string, technology: "ntag213" | "ntag424dna" = "ntag213") => ({ id: 3, technology, template: text, mode: "aes" as const });
+
+describe("the form of an encoding", () => {
+  it("sends the mirror of the canonical form, and never a lock for a chip with keys", () => {
+    expect(formFields({ ...newForm(), lock: true }, null)).toEqual({ mirror: "encrypted", mac_from: "none", own_keys: false });
+  });
+
+  it("sends the chip of a static URL, and its lock", () => {
+    expect(formFields({ ...newForm(), choice: "ntag215", lock: true }, null)).toEqual({ technology: "ntag215", lock: true });
+  });
+
+  it("sends a template alone", () => {
+    const one = template("https://a.example/{slug}");
+    expect(formFields({ ...newForm(), choice: "3" }, one)).toEqual({ url_template_id: 3, lock: false });
+    expect(formFields({ ...newForm(), choice: "3", ownKeys: true }, { ...one, technology: "ntag424dna" })).toEqual({ url_template_id: 3, own_keys: true });
+  });
+
+  it("offers the templates that can be written", () => {
+    expect(isEncodable(template("https://a.example/{slug}"))).toBe(true);
+    expect(isEncodable(template("https://a.example/{slug}/{*}"))).toBe(false);
+    expect(isEncodable(template("https://a.example/?p={picc}&c={mac}", "ntag424dna"))).toBe(false);
+    expect(isEncodable({ ...template("https://a.example/{slug}"), technology: "sic43nt" })).toBe(false);
+  });
+
+  it("says that a lock is for ever only if it was asked for", () => {
+    const words = (lock: boolean) => formWords({ ...newForm(), choice: "ntag213", lock }, null, "https://a.example/t/x").flat().join(" ");
+    expect(words(true)).toContain("again, ever");
+    expect(words(false)).not.toContain("ever");
+  });
+});
