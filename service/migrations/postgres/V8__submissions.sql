@@ -33,90 +33,92 @@ CREATE TRIGGER tell_submission AFTER INSERT ON submissions FOR EACH ROW EXECUTE 
 DROP FUNCTION update_variables;
 DROP FUNCTION update_variables_of;
 
--- Consumes a key, whose row is locked, and writes its variables, or says why
--- not; `detail` has the changes then (JSON), or the variable there is none of.
--- `attempt` is a number that no other attempt has: one whose answer was lost is
--- made again with it, and answered with what it did. `sent` is the form that it is of; NULL for none.
+-- Consumes a key, which is locked, and writes its variables, or says why not; `detail` has the
+-- changes then (JSON), or the variable there is none of. `attempt` is a number that no other
+-- attempt has: one whose answer was lost is made again with it, and answered with what it did.
+-- `sent` is the form that it is of; NULL for none.
 --
 -- Hashes are compared as they are. How long that takes may tell something of the
 -- hash of a guess, and nothing of a key.
 CREATE FUNCTION update_variables_of(
-    interaction BIGINT, presented BYTEA, attempt BIGINT, asked BYTEA, keys TEXT[], new_values TEXT[], ahead BIGINT, sent JSON
+    interaction BIGINT, key_tag BIGINT, issued_at BIGINT, simulated BOOLEAN, verified BOOLEAN, valid BOOLEAN,
+    attempt BIGINT, asked BYTEA, keys TEXT[], new_values TEXT[], ahead BIGINT, sent JSON
 ) RETURNS TABLE (outcome TEXT, of_tag BIGINT, decided_at BIGINT, is_simulated BOOLEAN, detail TEXT)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     lifetime CONSTANT BIGINT := 300000;
-    held rolling_keys%ROWTYPE;
+    done updates%ROWTYPE;
     tag RECORD;
     old_values TEXT[];
 BEGIN
-    SELECT * INTO held FROM rolling_keys WHERE interaction_id = interaction;
-    IF NOT FOUND OR held.hash <> presented THEN
+    IF NOT valid THEN
         outcome := 'invalid_key';
         RETURN NEXT;
         RETURN;
     END IF;
-    of_tag := held.tag_id;
-    is_simulated := held.simulated;
-    decided_at := present() + CASE WHEN held.simulated THEN ahead ELSE 0 END;
-    IF held.consumed_by = attempt THEN
+    of_tag := key_tag;
+    is_simulated := simulated;
+    decided_at := present() + CASE WHEN simulated THEN ahead ELSE 0 END;
+    SELECT * INTO done FROM updates WHERE interaction_id = interaction;
+    IF done.attempt = update_variables_of.attempt THEN
         outcome := 'done';
-        SELECT at, changes INTO decided_at, detail FROM updates WHERE interaction_id = interaction;
-    ELSIF decided_at < held.issued_at OR decided_at - held.issued_at >= lifetime THEN
+        decided_at := done.at;
+        detail := done.changes;
+    ELSIF decided_at < issued_at OR decided_at - issued_at >= lifetime THEN
         outcome := 'invalid_key';
-    ELSIF held.consumed_at IS NOT NULL THEN
-        outcome := CASE WHEN held.request = asked THEN 'repeated' ELSE 'consumed' END;
+    ELSIF done.at IS NOT NULL THEN
+        outcome := CASE WHEN done.request = asked THEN 'repeated' ELSE 'consumed' END;
     END IF;
     IF outcome IS NOT NULL THEN
         RETURN NEXT;
         RETURN;
     END IF;
 
-    SELECT experience_id, deleted_at, updates_require_verified INTO tag FROM tags WHERE id = held.tag_id;
+    SELECT experience_id, deleted_at, updates_require_verified INTO tag FROM tags WHERE id = key_tag;
     -- Twice, because variables that an edit replaced meanwhile are seen the second time.
     FOR look IN 1..2 LOOP
         SELECT array_agg(p.value ORDER BY wanted.place) INTO old_values
         FROM unnest(keys) WITH ORDINALITY AS wanted (key, place) LEFT JOIN (
             SELECT key, value FROM properties
-            WHERE tag_id = held.tag_id AND class = 'variable' AND key = ANY (keys) ORDER BY key FOR UPDATE
+            WHERE tag_id = key_tag AND class = 'variable' AND key = ANY (keys) ORDER BY key FOR UPDATE
         ) p USING (key);
         EXIT WHEN array_position(old_values, NULL) IS NULL;
     END LOOP;
     IF tag.experience_id IS NULL OR tag.deleted_at IS NOT NULL THEN
         outcome := 'not_assigned';
-    ELSIF tag.updates_require_verified AND NOT held.verified THEN
+    ELSIF tag.updates_require_verified AND NOT verified THEN
         outcome := 'not_verified';
     ELSIF array_position(old_values, NULL) IS NOT NULL THEN
         outcome := 'unknown_variable';
         detail := keys[array_position(old_values, NULL)];
     ELSIF (sent ->> 'once')::BOOLEAN AND EXISTS (
         -- The variables are locked: nobody sends the same form of this tag meanwhile.
-        SELECT FROM submissions s WHERE s.tag_id = held.tag_id AND s.form = sent ->> 'form'
+        SELECT FROM submissions s WHERE s.tag_id = key_tag AND s.form = sent ->> 'form'
     ) THEN
         outcome := 'sent_before';
     ELSE
         outcome := 'done';
         UPDATE properties p SET value = n.value FROM unnest(keys, new_values) AS n (key, value)
-            WHERE p.tag_id = held.tag_id AND p.class = 'variable' AND p.key = n.key;
-        UPDATE rolling_keys SET consumed_at = decided_at, consumed_by = attempt, request = asked
-            WHERE interaction_id = interaction;
+            WHERE p.tag_id = key_tag AND p.class = 'variable' AND p.key = n.key;
         SELECT json_agg(json_build_object('key', c.key, 'old', c.old, 'new', c.new) ORDER BY c.place) INTO detail
             FROM unnest(keys, old_values, new_values) WITH ORDINALITY AS c (key, old, new, place);
-        INSERT INTO updates (interaction_id, at, changes) VALUES (interaction, decided_at, detail);
+        -- This row is what consumes the key.
+        INSERT INTO updates (interaction_id, at, changes, request, attempt)
+            VALUES (interaction, decided_at, detail, asked, update_variables_of.attempt);
         IF sent IS NOT NULL THEN
             INSERT INTO submissions (at, interaction_id, tag_id, experience_id, experience_version, form,
                     verification, simulated, fields, folded, consent)
-                VALUES (decided_at, interaction, held.tag_id, (sent ->> 'experience_id')::BIGINT,
-                    (sent ->> 'experience_version')::BIGINT, sent ->> 'form', sent ->> 'verification', held.simulated,
-                    sent ->> 'fields', sent ->> 'folded', sent ->> 'consent');
+                VALUES (decided_at, interaction, key_tag, (sent ->> 'experience_id')::BIGINT,
+                    (sent ->> 'experience_version')::BIGINT, sent ->> 'form', sent ->> 'verification',
+                    is_simulated, sent ->> 'fields', sent ->> 'folded', sent ->> 'consent');
         END IF;
     END IF;
     RETURN NEXT;
 END $$;
 
 -- Makes updates, each for itself. The keys and values of the one at a place are
--- those from its first to its last.
+-- those from its first to its last. A key is locked by the id of its interaction.
 CREATE FUNCTION update_variables(
     interactions BIGINT[], hashes BYTEA[], attempts BIGINT[], requests BYTEA[], offsets BIGINT[],
     firsts INTEGER[], lasts INTEGER[], keys TEXT[], new_values TEXT[], sent TEXT[]
@@ -125,17 +127,26 @@ LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     next RECORD;
+    expired CONSTANT BIGINT := keys_expired_to(false);
+    simulated_expired CONSTANT BIGINT := keys_expired_to(true);
 BEGIN
-    PERFORM FROM rolling_keys WHERE interaction_id = ANY (update_variables.interactions)
-        ORDER BY interaction_id FOR UPDATE;
+    PERFORM pg_advisory_xact_lock(locked.id)
+        FROM (SELECT unnest(update_variables.interactions) AS id ORDER BY 1) AS locked;
     FOR next IN
-        SELECT u.* FROM unnest(update_variables.interactions, hashes, attempts, requests, offsets, firsts, lasts, sent)
+        SELECT u.*, k.tag_id, k.at, k.simulated, k.reason = 'verified' AS verified,
+            coalesce(k.key_hash = u.hash, false)
+                AND u.interaction > CASE WHEN k.simulated THEN simulated_expired ELSE expired END AS valid
+        FROM unnest(update_variables.interactions, hashes, attempts, requests, offsets, firsts, lasts, sent)
                 WITH ORDINALITY AS u (interaction, hash, attempt, request, ahead, first, last, form, place)
-            LEFT JOIN rolling_keys k ON k.interaction_id = u.interaction
+            LEFT JOIN LATERAL (
+                -- LIMIT has each looked up by itself, in its own partition alone.
+                SELECT i.tag_id, i.at, i.simulated, i.reason, i.key_hash FROM interactions i
+                WHERE i.id = u.interaction LIMIT 1
+            ) k ON TRUE
         ORDER BY k.tag_id, u.place
     LOOP
-        RETURN QUERY SELECT next.place, done.* FROM update_variables_of(next.interaction, next.hash, next.attempt,
-            next.request, keys[next.first:next.last], new_values[next.first:next.last], next.ahead, next.form::JSON)
-            AS done;
+        RETURN QUERY SELECT next.place, done.* FROM update_variables_of(next.interaction, next.tag_id, next.at,
+            next.simulated, next.verified, next.valid, next.attempt, next.request,
+            keys[next.first:next.last], new_values[next.first:next.last], next.ahead, next.form::JSON) AS done;
     END LOOP;
 END $$;

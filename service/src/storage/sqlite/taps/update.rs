@@ -74,7 +74,7 @@ pub(super) fn variables(
         .execute((update.id.0, now.millis(), json, update.request))?;
     tell_webhooks(write, &held, update.id, now, &changes)?;
     if let Some(sent) = &sent {
-        store_submission(write, &held, sent, now)?;
+        store_submission(write, &held, update.id, sent, now)?;
     }
     write.tell(Event::Update {
         interaction_id: update.id,
@@ -106,6 +106,7 @@ fn is_sent(connection: &Connection, tag: TagId, sent: &SentForm<'_>) -> Result<b
 fn store_submission(
     write: &Write<'_>,
     held: &Held,
+    interaction: InteractionId,
     sent: &SentForm<'_>,
     now: Timestamp,
 ) -> Result<(), StorageError> {
@@ -118,7 +119,7 @@ fn store_submission(
         )?
         .execute((
             now.millis(),
-            held.id,
+            interaction.0,
             held.tag_id.0,
             sent.experience_id,
             sent.experience_version,
