@@ -185,11 +185,9 @@ async fn ten_thousand_rows_are_imported_but_for_three_which_are_named() {
     window
         .see("//*[@role='status'][contains(., '9,997 rows can be imported, 3 rows cannot')]")
         .await;
-    for row in BAD {
-        window
-            .see(&format!("//*[normalize-space()='Row {row}']"))
-            .await;
-    }
+    window
+        .see("//*[normalize-space()='Rows 18, 5000 and 10001']")
+        .await;
     window.click_named("Import").await;
     window
         .see("//*[@role='status'][contains(., '9,997 rows imported')]")

@@ -264,12 +264,13 @@ fn told_rightly_or_not(technology: Technology, short: usize) {
         let seed = 1_000_000 + u64::try_from(case).unwrap();
         told_rightly(case, &chip_of(technology, seed))
     });
-    let proved = told.filter(|proved| *proved).count();
-    let provable = if technology.rolls() { chips } else { 0 };
-    assert!(proved >= provable / 5, "{proved} proved of {provable}");
+    let found = told.filter(|found| *found).count();
+    let expected = if technology.rolls() { chips / 5 } else { 0 };
+    assert!(found >= expected, "{found} found of {chips}");
 }
 
-/// Whether the chip's template is proved. It is told rightly, or not at all.
+/// Whether a code of the chip was found to be right. It is told rightly, or not at all. NTAG 223 and
+/// 224 make the same codes: a right one narrows it to both.
 fn told_rightly(case: usize, chip: &Chip) -> bool {
     let (template, settings) = (&chip.template, chip.template.settings());
     let url = |counter| template.url(Some(SLUG), &chip.code(counter));
@@ -321,7 +322,7 @@ fn told_rightly(case: usize, chip: &Chip) -> bool {
             );
         }
     }
-    found.certainty == Certainty::Proved
+    found.candidates.iter().any(|format| format.proved_by > 0)
 }
 
 /// The MAC's input, by which two beginnings of it are compared.

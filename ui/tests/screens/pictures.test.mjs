@@ -49,7 +49,7 @@ const submissions = async (page, { api }) => {
 /** One that works and one that nobody answers. */
 const webhooks = async (page, { api }) => {
   const { items } = await api.get("/webhooks");
-  for (const url of ["https://shop.example.com/hooks/tapdesk", "https://192.0.2.1/hooks"].slice(items.length)) {
+  for (const url of ["https://shop.example.com/hooks/tapdesk", "https://nobody.example.com/hooks"].slice(items.length)) {
     await api.post("/webhooks", { url, events: ["tap.verified", "submission.created"] });
   }
   await page.show("settings/webhooks");
@@ -183,7 +183,9 @@ const pictures = [
   [
     "submissions-erase-small",
     async (page, world) => {
-      await submissions(page, world);
+      await sent(world.api);
+      // A pane would cover the list.
+      await page.show("submissions");
       await page.getByRole("button", { name: "Erase a person…" }).click();
       await page.getByLabel("What the person entered").fill("ada@example.com");
       await page.getByText("1 submission will be erased.").waitFor();

@@ -23,7 +23,7 @@ group("Submissions", {
     },
     "of a tag": async (page, { api }) => {
       const { tag } = await sent(api);
-      await page.show(`tags/${tag.id}?part=submissions`);
+      await page.show(`tags/${tag.id}?part=taps`);
       await page.getByRole("link", { name: /Show \d+ submission/ }).waitFor();
     },
     "of an experience": async (page, { api }) => {
