@@ -105,7 +105,7 @@ impl NewSubmission {
             value: value(&field.variable),
         });
         let fields: Vec<_> = fields.collect();
-        let consent = fields
+        let agreed = fields
             .iter()
             .find(|field| field.kind == FieldKind::Consent && field.value == "true");
         Some(Self {
@@ -113,7 +113,7 @@ impl NewSubmission {
             form: identity(form),
             once: form.once,
             verification,
-            consent: consent.map(|field| field.label.clone()),
+            consent: agreed.map(|field| field.label.clone()),
             fields,
         })
     }
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use crate::experience::ContentFields;
 
-    fn content(blocks: serde_json::Value) -> Content {
+    fn content(blocks: &serde_json::Value) -> Content {
         let fields = json!({"kind": "studio", "blocks": blocks});
         let fields: ContentFields = serde_json::from_value(fields).unwrap();
         Content::try_from(fields).unwrap()
@@ -168,7 +168,7 @@ mod tests {
                 {"label": agree, "kind": "consent", "variable": "agreed"},
             ]})
         };
-        content(json!([
+        content(&json!([
             {"type": "condition", "when": {"type": "language", "any_of": ["de"]},
              "blocks": [form("Name", "Ich stimme zu.")], "otherwise": [form("Your name", "I agree.")]},
             {"type": "form", "submit_label": "OK", "fields": [{"label": "Note", "kind": "text", "variable": "note"}]},

@@ -44,7 +44,12 @@ pub(crate) fn print(figures: &Figures) {
     if !figures.starts_after_crashes.is_empty() {
         println!(
             "the same after a crash, with 1,000,000 unfolded taps: {:.3} s (median)",
-            median(figures.starts_after_crashes.iter().map(Duration::as_secs_f64))
+            median(
+                figures
+                    .starts_after_crashes
+                    .iter()
+                    .map(Duration::as_secs_f64)
+            )
         );
     }
     if !figures.lists.is_empty() {

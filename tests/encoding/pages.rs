@@ -179,10 +179,10 @@ async fn torn_at_any_step_it_is_finished_when_it_is_laid_down_again() {
             let wish = json!({
                 "uid": uid(number).to_string(), "tag_id": tag.id, "url_template_id": template, "lock": true,
             });
-            let mut torn = TornOut::new(tear, new(Type2Chip::Ntag213, number));
-            let turn = lay(&service, &mut torn, &wish).await;
-            ended = !torn.is_torn();
-            let mut chip = torn.into_card();
+            let mut held = TornOut::new(tear, new(Type2Chip::Ntag213, number));
+            let turn = lay(&service, &mut held, &wish).await;
+            ended = !held.is_torn();
+            let mut chip = held.into_card();
             if !ended {
                 assert_eq!(turn["state"], "interrupted", "{tear:?}: {turn}");
                 chip.power_on();

@@ -9,15 +9,12 @@ use tapdesk_service::inlay::derivation::{Derivation, MasterSecret};
 use tapdesk_service::inlay::key::{AesKey, InlayKeys, Keys, RollingKey};
 use tapdesk_service::inlay::technology::Technology;
 use tapdesk_service::inlay::template::{Request, Template, TemplateSettings};
+use tapdesk_tests::fixtures::hex;
 use tapdesk_tests::length;
 
 /// URLs of each chip.
 fn urls() -> u32 {
     length(3_000, 100_000)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
 fn encrypt(key: &[u8; 16], block: [u8; 16]) -> [u8; 16] {
@@ -42,11 +39,11 @@ fn aes_cmac(key: &[u8; 16], message: &[u8]) -> [u8; 16] {
     };
     let k1 = shifted(encrypt(key, [0; 16]));
     let k2 = shifted(k1);
-    let whole = !message.is_empty() && message.len() % 16 == 0;
+    let whole = !message.is_empty() && message.len().is_multiple_of(16);
     let mut padded = message.to_vec();
     if !whole {
         padded.push(0x80);
-        while padded.len() % 16 != 0 {
+        while !padded.len().is_multiple_of(16) {
             padded.push(0);
         }
     }

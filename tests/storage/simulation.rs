@@ -309,7 +309,9 @@ impl<B: Backend> World<B> {
             at <= now && !is_live(at, now)
         };
         if let Some(last) = self.issued.iter().rposition(of_age) {
-            self.issued[..=last].iter_mut().for_each(|key| key.gone = true);
+            self.issued[..=last]
+                .iter_mut()
+                .for_each(|key| key.gone = true);
         }
     }
 

@@ -13,6 +13,7 @@ use crate::storage::{Conflict, InlayFilter, StorageError};
 
 /// How a chip is written.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub(crate) struct FormOptions {
     /// The URL template; `None` for the canonical form.
     pub(crate) url_template_id: Option<UrlTemplateId>,

@@ -262,9 +262,8 @@ impl Machine<'_> {
 fn after(before: State, phase: &Phase, wrote: bool) -> State {
     match phase {
         Phase::Write { .. } => State::Writing,
-        Phase::Seal => State::Sealing,
+        Phase::Seal | Phase::Pages(PageStep::Locked { .. }) => State::Sealing,
         Phase::Check { read: true, .. } | Phase::ReadBack => State::Sealed,
-        Phase::Pages(PageStep::Locked { .. }) => State::Sealing,
         Phase::Challenge(_) | Phase::Response(..) if before == State::Sealing => State::Sealing,
         _ if wrote => State::Writing,
         _ => State::Planned,
@@ -277,17 +276,14 @@ pub fn step(encoding: &Encoding) -> Step {
         (State::Verified | State::Reset, _) => STEPS,
         (_, None) => 0,
         (_, Some(progress)) => match &progress.phase {
-            Phase::Facts | Phase::Over | Phase::LrpProbe => 0,
+            Phase::Facts | Phase::Over | Phase::LrpProbe | Phase::Pages(PageStep::Head) => 0,
             Phase::Challenge(opening) | Phase::Response(opening, _) if opening.read => 25,
-            Phase::Challenge(_) | Phase::Response(..) => 10,
+            Phase::Challenge(_) | Phase::Response(..) | Phase::Pages(PageStep::Whole(_)) => 10,
             Phase::Check { read: true, .. } => 26,
             Phase::Check { read: false, .. } => 12,
-            Phase::Write { .. } => 14,
+            Phase::Write { .. } | Phase::Pages(PageStep::Written { .. }) => 14,
             Phase::Seal => 24,
             Phase::ReadBack | Phase::Pages(PageStep::Locked { .. }) => 30,
-            Phase::Pages(PageStep::Head) => 0,
-            Phase::Pages(PageStep::Whole(_)) => 10,
-            Phase::Pages(PageStep::Written { .. }) => 14,
         },
     };
     Step { at, of: STEPS }

@@ -113,10 +113,11 @@ impl PostgresStorage {
             tokio::spawn(watching).abort_handle(),
         ];
         let recording = Arc::clone(&node);
-        let record: Make<(InteractionId, NewInteraction), Recorded> = Arc::new(move |writer, taps| {
-            let node = Arc::clone(&recording);
-            Box::pin(async move { taps::record::taps(&node, writer, taps).await })
-        });
+        let record: Make<(InteractionId, NewInteraction), Recorded> =
+            Arc::new(move |writer, taps| {
+                let node = Arc::clone(&recording);
+                Box::pin(async move { taps::record::taps(&node, writer, taps).await })
+            });
         let updating = Arc::clone(&node);
         let update: Make<VariableUpdate, Updated> = Arc::new(move |_, updates| {
             let node = Arc::clone(&updating);

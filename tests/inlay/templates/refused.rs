@@ -132,6 +132,7 @@ fn what_cannot_be_read_in_one_way_is_refused_with_its_place() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "each refusal, one after the other")]
 fn what_no_chip_writes_is_refused() {
     let enc = settings("https://x.example/{picc}/{enc}/{mac}");
     let refused = |settings| Template::new(settings).unwrap_err().to_string();

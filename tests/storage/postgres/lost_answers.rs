@@ -55,7 +55,6 @@ impl Node {
         (*tags[0].as_ref().unwrap(), InlayId(1))
     }
 
-
     async fn count(&self, what: &str) -> i64 {
         let sql = format!("SELECT count(*) FROM {what}");
         self.database.query_one(&sql, &[]).await.unwrap().get(0)

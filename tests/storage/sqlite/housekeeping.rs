@@ -92,7 +92,10 @@ async fn a_key_that_was_seen_to_expire_never_comes_back() {
     db.clock.advance(2 * MINUTE);
     let young = db.tap(Tap::of(tag)).await;
     db.clock.advance(LIFETIME_MILLIS - MINUTE);
-    assert!(db.issued_key(old.id).await.unwrap().is_some(), "nobody looked yet");
+    assert!(
+        db.issued_key(old.id).await.unwrap().is_some(),
+        "nobody looked yet"
+    );
     db.sweep(START).await.unwrap();
     assert!(db.issued_key(old.id).await.unwrap().is_none());
     // The newest interaction is not later than this: no other rule expires a key.

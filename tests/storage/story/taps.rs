@@ -91,9 +91,7 @@ pub(crate) async fn taps_are_counted_where_they_were_made<B: Backend>(db: Databa
     }
 }
 
-pub(crate) async fn the_first_tap_at_a_template_is_noted_with_it<B: Backend>(
-    db: Database<B>,
-) {
+pub(crate) async fn the_first_tap_at_a_template_is_noted_with_it<B: Backend>(db: Database<B>) {
     let mut templates = Vec::new();
     for name in ["one", "two"] {
         let text = format!("https://tags.example/{name}?p={{picc}}&c={{mac}}");

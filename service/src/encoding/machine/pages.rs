@@ -38,8 +38,11 @@ impl Seen {
     }
 
     fn uid(&self) -> [u8; 7] {
-        let [a, b, c, _, d, e, f, g, ..] = self.head;
-        [a, b, c, d, e, f, g]
+        let mut uid = [0; 7];
+        // The fourth byte checks the three before it.
+        uid[..3].copy_from_slice(&self.head[..3]);
+        uid[3..].copy_from_slice(&self.head[4..8]);
+        uid
     }
 
     /// Capability container, dynamic and static lock bytes: which of them say "locked".
@@ -243,15 +246,19 @@ impl Machine<'_> {
         if !pages.lock || locked == [true; 3] {
             return Next::Verified(proof);
         }
-        let [.., a, b, c, access] = seen.head;
-        let [d, e, f] = pages.memory.all_locks;
+        let [.., magic, version, size, access] = seen.head;
+        let [first, second, third] = pages.memory.all_locks;
         let locks = [
             write(
                 "Lock, capability container",
                 CONTAINER,
-                [a, b, c, access | READ_ONLY],
+                [magic, version, size, access | READ_ONLY],
             ),
-            write("Lock, dynamic lock bytes", pages.memory.locks, [d, e, f, 0]),
+            write(
+                "Lock, dynamic lock bytes",
+                pages.memory.locks,
+                [first, second, third, 0],
+            ),
             write("Lock, static lock bytes", STATIC_LOCKS, [0, 0, 0xFF, 0xFF]),
         ];
         let open = locks

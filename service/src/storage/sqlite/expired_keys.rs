@@ -12,6 +12,7 @@ use crate::storage::StorageError;
 
 /// The row of `expired_keys`, as it is on disk.
 #[derive(Debug)]
+#[expect(clippy::struct_field_names, reason = "each is named as its column")]
 pub(super) struct ExpiredKeys {
     up_to: AtomicI64,
     simulated_up_to: AtomicI64,

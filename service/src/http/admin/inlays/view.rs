@@ -13,6 +13,10 @@ use crate::inventory::{Inlay, SealedKeys};
 /// An inlay.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Inlay)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a member of the answer"
+)]
 pub(crate) struct InlayView {
     /// Its identifier; the payload's `device_id`.
     id: InlayId,

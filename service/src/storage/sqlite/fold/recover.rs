@@ -172,7 +172,9 @@ pub(in crate::storage::sqlite) fn settle_file(path: &Path) -> Result<(), Storage
 
 /// The same in a database of before [`BY_ID`], which is to be upgraded: ids were reserved before
 /// the commit then, and a column of its own had the order.
-pub(in crate::storage::sqlite) fn settle_older(connection: &Connection) -> Result<(), StorageError> {
+pub(in crate::storage::sqlite) fn settle_older(
+    connection: &Connection,
+) -> Result<(), StorageError> {
     settle(connection, &in_order_of(connection, "seq")?)
 }
 

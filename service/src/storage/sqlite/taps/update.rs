@@ -47,10 +47,10 @@ pub(super) fn variables(
         Ok(changes) => changes,
         Err(refusal) => return Ok(Updated::Refused(refusal)),
     };
-    let sent = update.submission.as_ref().map(SentForm::new);
-    if let Some(sent) = &sent
-        && sent.once
-        && is_sent(connection, held.tag_id, sent)?
+    let form = update.submission.as_ref().map(SentForm::new);
+    if let Some(form) = &form
+        && form.once
+        && is_sent(connection, held.tag_id, form)?
     {
         return Ok(Updated::Refused(UpdateRefusal::SentBefore));
     }
@@ -73,8 +73,8 @@ pub(super) fn variables(
         )?
         .execute((update.id.0, now.millis(), json, update.request))?;
     tell_webhooks(write, &held, update.id, now, &changes)?;
-    if let Some(sent) = &sent {
-        store_submission(write, &held, update.id, sent, now)?;
+    if let Some(form) = &form {
+        store_submission(write, &held, update.id, form, now)?;
     }
     write.tell(Event::Update {
         interaction_id: update.id,
@@ -223,7 +223,8 @@ fn held(connection: &Connection, id: i64) -> Result<Option<Held>, StorageError> 
             }))
         })
         .optional()?;
-    let Some((key, tag_id, simulated, verified, assigned, requires_verified)) = found.transpose()?
+    let Some((key, tag_id, simulated, verified, assigned, requires_verified)) =
+        found.transpose()?
     else {
         return Ok(None);
     };
