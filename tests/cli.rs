@@ -6,6 +6,7 @@ mod import;
 mod migrate_store;
 mod otlp;
 mod postgres;
+mod rotate_key;
 mod settings;
 mod shutdown;
 mod sqlite;

@@ -2,7 +2,10 @@
 
 mod bench;
 mod http;
+mod lrp;
 mod pages;
 mod recovery;
+mod roots;
 mod runs;
+mod tamper;
 mod torn;

@@ -6,6 +6,7 @@
 //! | `balancer` | the balancer that is handed to owners, before two nodes |
 //! | `outages` | the database crashes, hangs up, hangs, or cannot be reached |
 //! | `load` | visitors and owners' servers at work meanwhile, and what they were promised |
+//! | `restores` | a copy by `pg_dump` makes a new encoding root, and repeats no generation of keys |
 //! | `upgrades` | a node that is killed while it makes or upgrades the schema |
 //! | `network` | a network between the nodes and their database, which can be cut |
 
@@ -14,6 +15,7 @@ pub(crate) mod load;
 mod network;
 mod nodes;
 mod outages;
+mod restores;
 mod upgrades;
 
 use tapdesk_tests::{Launch, ServiceProcess, TestDatabase};

@@ -1,4 +1,4 @@
-//! The commands. `serve`, `restore` and `migrate-store` own a database; the others speak to a running service.
+//! The commands. `serve`, `restore`, `rotate-key` and `migrate-store` own a database; the others speak to a running service.
 
 mod backup;
 mod client;
@@ -7,6 +7,7 @@ mod doctor;
 #[cfg(test)]
 mod documents;
 mod download;
+mod encoding_root;
 mod export;
 mod import;
 mod listen;
@@ -14,6 +15,7 @@ mod migrate_store;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod restore;
+mod rotate_key;
 mod serve;
 mod solve;
 mod tail;
@@ -79,8 +81,12 @@ enum Verb {
     Solve(solve::Options),
     /// Back up the running service's database to a file.
     Backup(backup::Options),
+    /// Show the encoding root, and the inlays that hang on a compromised one; or replace it.
+    EncodingRoot(encoding_root::Options),
     /// Restore a database from a backup. The service must not be running.
     Restore(restore::Options),
+    /// Rotate the key that wraps inlay keys. The service must not be running. If interrupted, run it again: it resumes.
+    RotateKey(rotate_key::Options),
     /// Move a whole database from SQLite to PostgreSQL, or back. If interrupted, run it again: it resumes.
     MigrateStore(migrate_store::Options),
     /// Check this installation, and say how to fix what is wrong.
@@ -121,7 +127,9 @@ fn run(cli: Cli) -> Result<()> {
         Verb::Export(options) => export::run(&options),
         Verb::Solve(options) => solve::run(&options),
         Verb::Backup(options) => backup::run(&options),
+        Verb::EncodingRoot(options) => encoding_root::run(&options),
         Verb::Restore(options) => restore::run(&options),
+        Verb::RotateKey(options) => rotate_key::run(&options),
         Verb::MigrateStore(options) => migrate_store::run(&options),
         Verb::Doctor(options) => doctor::run(&options),
     }

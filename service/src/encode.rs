@@ -6,33 +6,33 @@
 //!
 //! | Module | Subject |
 //! |---|---|
+//! | `finished` | what a finished chip leaves behind, and who may touch it again |
 //! | `form` | what is to be written to the chip of a tag |
 //! | `journal` | the journal of a chip, with its keys and without |
 //! | `run` | the tag that is next in a run |
 
+mod finished;
 mod form;
 mod journal;
 mod run;
 
 use crate::clock::Timestamp;
-use crate::encoding::Candidate;
 use crate::encoding::machine::{self, Means};
 use crate::encoding::turn::{Answers, Turn};
 use crate::encoding::{
     Encoding, Exchange, Form, Journal, LEASE_MILLIS, Plan, Progress, Reason, Roots, SESSION_MILLIS,
-    State, Target,
+    Source, State, Target,
 };
 use crate::field_error::FieldError;
-use crate::id::{EncodingId, EncodingRunId, TagId};
-use crate::inlay::Uid;
-use crate::inlay::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT};
-use crate::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
+use crate::id::{EncodingId, EncodingRootId, EncodingRunId, TagId};
+use crate::inlay::{Technology, Uid};
 use crate::keyring::KeyringError;
 use crate::service::Service;
 use crate::storage::{ChipState, EncodingTurn, Ending, StorageError, StoredEncoding};
 
+pub(crate) use finished::{is_finished, is_undo};
 pub(crate) use form::FormOptions;
-pub(crate) use run::next_of_run;
+pub(crate) use run::{next_of_run, skip_of_run};
 
 /// How often a decision is made again because another request was faster.
 const TRIES: usize = 8;
@@ -95,33 +95,6 @@ pub(crate) struct Started {
     pub(crate) new: bool,
 }
 
-/// Whether a chip is an inlay of a tag: replacing its keys takes more than encoding does.
-pub(crate) async fn is_finished(service: &Service, uid: Uid) -> Result<bool, EncodeError> {
-    let inlay = service.storage.chip_state(uid).await?.inlay;
-    Ok(inlay.is_some_and(|inlay| inlay.fields.tag_id.is_some()))
-}
-
-/// Whether wiping a chip undoes what a run did: it is an inlay of a tag by this run, which is open,
-/// and nobody has tapped it since. So a token that only encodes takes back its own mistake, and
-/// nothing that is in use.
-pub(crate) async fn is_undo(
-    service: &Service,
-    run: EncodingRunId,
-    uid: Uid,
-) -> Result<bool, EncodeError> {
-    let found = service.storage.encoding_run(run).await?;
-    let found = found.ok_or(EncodeError::NotFound("encoding run"))?;
-    let state = service.storage.chip_state(uid).await?;
-    let (Some(finished), Some(inlay)) = (state.finished, state.inlay) else {
-        return Ok(false);
-    };
-    let of_run = finished.state == State::Verified && finished.run_id == Some(run);
-    let untouched = finished.outcome.is_some_and(|outcome| {
-        (outcome.inlay_id, outcome.counter) == (Some(inlay.id), inlay.last_counter)
-    });
-    Ok(of_run && untouched && !found.fields.closed)
-}
-
 /// A chip is laid down: its encoding begins, or goes on.
 pub(crate) async fn start(service: &Service, laid: &LaidDown) -> Result<Started, EncodeError> {
     for _ in 0..TRIES {
@@ -161,8 +134,16 @@ async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>
         form.replace |= laid.options.replace;
     }
     if encoding.state != State::Rejected {
+        let technology = laid.options.technology.or(case.technology());
         case.step(service, &mut encoding, |encoding, journal, means| {
-            machine::begin(encoding, journal, means);
+            machine::begin(
+                encoding,
+                journal,
+                Means {
+                    technology,
+                    ..means
+                },
+            );
             Vec::new()
         })?;
     }
@@ -222,6 +203,14 @@ async fn try_answer(
     case.store(service, encoding, false).await
 }
 
+/// Makes a new encoding root; the present one only opens chips from now on. `compromised`: others
+/// may know it and all before it, so that their chips get other keys when they are laid down again.
+pub(crate) async fn replace_root(service: &Service, compromised: bool) -> Result<(), EncodeError> {
+    let root = journal::new_root(service)?;
+    let replaced = service.storage.replace_encoding_root(root, compromised);
+    Ok(replaced.await?)
+}
+
 /// Gives an encoding up. The keys that its chip may have are kept.
 pub(crate) async fn abandon(service: &Service, id: EncodingId) -> Result<(), EncodeError> {
     for _ in 0..TRIES {
@@ -266,13 +255,15 @@ async fn give_up(
 struct Case<'a> {
     state: &'a ChipState,
     roots: Roots,
+    /// Roots that others may know.
+    compromised: Vec<EncodingRootId>,
     journal: Journal,
     exchanges: Vec<Exchange>,
 }
 
 impl<'a> Case<'a> {
     async fn of(service: &Service, uid: Uid, state: &'a ChipState) -> Result<Self, EncodeError> {
-        let roots = journal::roots(service).await?;
+        let (roots, compromised) = journal::roots(service).await?;
         let journal = match &state.journal {
             Some(stored) => journal::open(service, stored)?,
             None => Journal::new(uid),
@@ -280,9 +271,16 @@ impl<'a> Case<'a> {
         Ok(Self {
             state,
             roots,
+            compromised,
             journal,
             exchanges: Vec::new(),
         })
+    }
+
+    /// What the chip is by its inlay.
+    fn technology(&self) -> Option<Technology> {
+        let inlay = self.state.inlay.as_ref();
+        inlay.map(|inlay| inlay.fields.technology)
     }
 
     /// An encoding as it is worked with.
@@ -350,7 +348,7 @@ impl<'a> Case<'a> {
         } else if self.roots.active().is_none() && encoding.form.as_ref().is_none_or(Form::has_keys)
         {
             journal::make_root(service).await?;
-            self.roots = journal::roots(service).await?;
+            (self.roots, self.compromised) = journal::roots(service).await?;
         }
         Ok(encoding)
     }
@@ -375,16 +373,26 @@ impl<'a> Case<'a> {
                 finished.state == State::Verified && finished.target == Target::Tag(tag)
             });
             match verified.and_then(|verified| verified.generation) {
+                // Others may know its keys: it gets new ones, and stays what it is.
+                Some(generation) if bound == tag && self.is_exposed(generation) => {}
                 Some(generation) if bound == tag => form.finished = Some(generation),
                 // It has no keys: what is there already stays, and the rest is written.
                 None if bound == tag && verified.is_some() && !form.has_keys() => {}
                 _ if laid.options.replace => {}
+                // A run is told that the chip is another run's, so that nobody takes it for a duplicate.
+                _ if self.is_of_another_run(laid.run_id) => reason = Some(Reason::InUseElsewhere),
                 _ => reason = Some(Reason::AlreadyEncoded),
             }
         } else if !laid.options.additional && form::has_inlay(service, tag, laid.uid).await? {
             reason = Some(Reason::TagHasInlay);
         }
         Ok((form, reason))
+    }
+
+    /// Whether the keys of a generation are of a root that others may know.
+    fn is_exposed(&self, generation: u8) -> bool {
+        let source = self.journal.generation(generation).map(|one| &one.source);
+        matches!(source, Some(Source::Root(root)) if self.compromised.contains(root))
     }
 
     fn step(
@@ -407,6 +415,7 @@ impl<'a> Case<'a> {
             own_keys: form.as_ref().is_some_and(|form| form.own_keys),
             replace: form.as_ref().is_some_and(|form| form.replace),
             finished: form.as_ref().and_then(|form| form.finished),
+            technology: self.technology(),
         };
         self.exchanges = decide(encoding, &mut self.journal, means);
         Ok(())
@@ -461,55 +470,5 @@ impl<'a> Case<'a> {
             let id = stored.id?;
             Some(Encoding { id, ..encoding }.turn())
         }))
-    }
-
-    /// The inlay of a chip whose tap was verified.
-    fn inlay(&self, service: &Service, encoding: &Encoding) -> Result<Ending, EncodeError> {
-        let (Some(form), Some(outcome), Target::Tag(tag)) =
-            (&encoding.form, &encoding.outcome, encoding.target)
-        else {
-            return Ok(Ending::None);
-        };
-        let keys = if form.has_keys() {
-            let Some(number) = encoding.generation else {
-                return Ok(Ending::None);
-            };
-            Some(self.keys(service, form, number)?)
-        } else {
-            None
-        };
-        let fields = InlayFields {
-            technology: form.template.technology,
-            mode: form.template.mode,
-            url_template_id: form.url_template_id,
-            tag_id: Some(tag),
-            mirror: form.mirror,
-            mac_from: form.mac_from,
-            keys,
-            // One that is blocked meanwhile stays so.
-            blocked_at: None,
-        };
-        Ok(Ending::Bound(Box::new(NewInlay {
-            uid: encoding.uid,
-            fields,
-            simulated: false,
-            last_counter: outcome.counter,
-        })))
-    }
-
-    /// The keys of a chip's codes, in a generation.
-    fn keys(&self, service: &Service, form: &Form, number: u8) -> Result<SealedKeys, EncodeError> {
-        let plan = Plan::new(form).map_err(|_| EncodeError::Stale)?;
-        let of = Candidate::Recorded(number);
-        let key = |slot| self.journal.key(slot, of, &self.roots);
-        let (Some(meta), Some(file)) = (key(META_SLOT), key(FILE_SLOT)) else {
-            return Err(EncodeError::Stale);
-        };
-        let keys = plan.keys(meta, file);
-        let seal = |key| SealedKey::seal(key, &service.keyring, &*service.entropy);
-        Ok(SealedKeys::Own {
-            meta: keys.meta.as_ref().map(seal).transpose()?,
-            file: seal(&keys.file)?,
-        })
     }
 }

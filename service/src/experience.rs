@@ -31,8 +31,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub(crate) use block::forms as forms_of;
 pub use block::{Block, BlockError, ButtonLook, FieldKind, Form, FormField, TableRow, Tone};
+pub(crate) use block::{forms as forms_of, has_button};
 pub use colour::{Colour, InvalidColour};
 pub use condition::{Context, When};
 pub use difference::{DifferenceLine, LineChange, difference};
@@ -289,6 +289,29 @@ impl Content {
                 .collect(),
             Self::Studio { blocks, .. } => block::languages(blocks),
         }
+    }
+
+    /// The groups of visitors that its conditions are for: each from its first group up to and
+    /// without its last number. Empty if it treats all visitors alike.
+    pub fn split(&self) -> BTreeSet<(u8, u8)> {
+        let mut found = BTreeSet::new();
+        match self {
+            Self::Redirect { rules, .. } => {
+                found.extend(
+                    rules
+                        .iter()
+                        .flat_map(|rule| &rule.when)
+                        .filter_map(When::split),
+                );
+            }
+            Self::Studio { blocks, .. } => block::split(blocks, &mut found),
+        }
+        found
+    }
+
+    /// Whether it treats groups of visitors differently.
+    pub fn splits(&self) -> bool {
+        !self.split().is_empty()
     }
 
     /// Its kind.

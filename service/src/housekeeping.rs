@@ -1,23 +1,29 @@
 //! What is done from time to time. So that nothing grows without an end, expired
 //! keys, old visitors and old interactions are removed.
 //! Imports that a crash broke off are taken to their end.
-//! Webhooks are delivered.
+//! Webhooks are delivered. Taps are counted for reports. Scheduled backups are made.
 //! So that all nodes of a database do the same, settings are looked at again. After a start,
 //! tags are read into memory.
 
 use std::convert::Infallible;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
 
+use crate::backup;
 use crate::deliver;
 use crate::panics;
 use crate::service::Service;
-use crate::storage::{StorageError, finish_import};
+use crate::storage::{Event, StorageError, finish_import};
 use crate::webhook::{Alert, EventKind};
 
 /// Between two rounds of removal.
 const PAUSE: Duration = Duration::from_secs(10);
+/// Between two looks at what is to be counted for reports: what came since is read by each report.
+const COUNT: Duration = Duration::from_secs(5);
+/// The same if there was more.
+const NEXT: Duration = Duration::from_millis(20);
 /// How long events of the outbox are kept, in milliseconds: an endpoint that is off for longer
 /// misses them.
 const OUTBOX_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
@@ -31,6 +37,8 @@ pub async fn run(service: &Service) -> Infallible {
         never = panics::restarted(panicked, || follow(service)) => never,
         never = panics::restarted(panicked, || remove(service)) => never,
         never = panics::restarted(panicked, || fill(service)) => never,
+        never = panics::restarted(panicked, || count(service)) => never,
+        never = panics::restarted(panicked, || back_up(service)) => never,
         never = deliver::run(service) => never,
     }
 }
@@ -43,6 +51,16 @@ async fn fill(service: &Service) -> Infallible {
     std::future::pending().await
 }
 
+/// Makes the backups that are due.
+async fn back_up(service: &Service) -> Infallible {
+    loop {
+        if let Err(error) = backup::run_due(service).await {
+            tracing::warn!("scheduled backups have to wait: {error}");
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
 /// Takes over the settings that another node stores.
 async fn follow(service: &Service) -> Infallible {
     let mut known = service.storage.configuration_epoch();
@@ -52,6 +70,25 @@ async fn follow(service: &Service) -> Infallible {
         if epoch != known && service.follow_settings().await.is_ok() {
             known = epoch;
         }
+    }
+}
+
+/// Counts taps for reports, behind.
+async fn count(service: &Service) -> Infallible {
+    let mut failing = false;
+    loop {
+        let more = service.storage.fold_reports().await;
+        if let (Err(error), false) = (&more, failing) {
+            tracing::warn!("counting for reports has to wait: {error}");
+        }
+        failing = more.is_err();
+        // Taps get their turn between two rounds, and most rounds find nothing more.
+        let pause = if more.unwrap_or_default() {
+            NEXT
+        } else {
+            COUNT
+        };
+        tokio::time::sleep(pause).await;
     }
 }
 
@@ -72,11 +109,52 @@ async fn remove(service: &Service) -> Infallible {
                 json!({}),
             );
             // Whoever gets it can do nothing more about it.
-            let _ = service.storage.raise_alert(alert).await;
+            let _ = raise(service, alert).await;
         }
         failing = outcome.is_err();
         tokio::time::sleep(PAUSE).await;
     }
+}
+
+/// Tells webhooks, and those who listen to events.
+async fn raise(service: &Service, alert: Alert) -> Result<(), StorageError> {
+    let told = Event::Alert {
+        alert: alert.kind,
+        message: alert.message().to_owned(),
+        at: service.storage.now().await?,
+    };
+    service.storage.raise_alert(alert).await?;
+    service.storage.tell(told);
+    Ok(())
+}
+
+/// Raises an alert when room on the disk becomes low: once, until there was a quarter more again,
+/// so that room that goes up and down about the limit is not told again and again.
+async fn look_at_disk(service: &Service) -> Result<(), StorageError> {
+    let limit = u64::from(service.settings().disk_low_mebibytes) << 20;
+    let Some(free) = service.storage.free_space() else {
+        return Ok(());
+    };
+    let is_low = free < limit;
+    if is_low && !service.disk_low.swap(true, Ordering::Relaxed) {
+        let mebibytes = free >> 20;
+        let message = format!(
+            "The disk of the database has {mebibytes} MiB left. When it is full, taps are redirected without a \
+             key and nothing is saved: make room, or keep interactions for a shorter time."
+        );
+        tracing::warn!("{message}");
+        let data = json!({"free_mebibytes": mebibytes, "limit_mebibytes": limit >> 20});
+        let raised = raise(service, Alert::new(EventKind::AlertDiskLow, &message, data)).await;
+        if raised.is_err() {
+            // It could not be written: the next round tells it.
+            service.disk_low.store(false, Ordering::Relaxed);
+        }
+        return raised;
+    }
+    if free >= limit.saturating_add(limit / 4) {
+        service.disk_low.store(false, Ordering::Relaxed);
+    }
+    Ok(())
 }
 
 /// Removes everything that is due, in rounds between which others get their turn.
@@ -105,7 +183,7 @@ pub async fn sweep(service: &Service) -> Result<(), StorageError> {
             "Too many wrong codes came for an inlay: its codes are not checked for an hour.",
             json!({"uid": uid}),
         );
-        service.storage.raise_alert(alert).await?;
+        raise(service, alert).await?;
     }
     for (tag_id, counter) in service.copies.take_reached() {
         let mut alert = Alert::new(
@@ -114,8 +192,9 @@ pub async fn sweep(service: &Service) -> Result<(), StorageError> {
             json!({"tag_id": tag_id, "counter": counter}),
         );
         alert.about.tag_id = Some(tag_id);
-        service.storage.raise_alert(alert).await?;
+        raise(service, alert).await?;
     }
+    look_at_disk(service).await?;
     service
         .storage
         .sweep_outbox(now.plus_millis(-OUTBOX_KEPT))

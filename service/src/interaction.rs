@@ -2,236 +2,26 @@
 
 mod history;
 mod reason;
+mod verdict;
 mod view;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
 pub use history::{
     Interaction, RecordedReads, RecordedRefusal, RecordedUpdate, TagName, UpdateFault,
 };
 pub use reason::{CounterMove, Reason, VerificationState};
+pub use verdict::{Refusal, Unchecked, Verdict};
 pub(crate) use view::InteractionView;
 
 use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId, UrlTemplateId};
-use crate::inlay::Uid;
 use crate::inlay::assessment::Tamper;
 use crate::rolling_key::KeyHash;
 use crate::tag::PropertyKey;
-
-/// The outcome of verification: three states, never two (decisions, "What sets
-/// `tag_verified`?").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// `tag_verified: true`. The code is authentic and its counter is higher
-    /// than any accepted before.
-    Verified {
-        /// The code's read counter.
-        counter: u32,
-        /// The highest one accepted before it; 0 for none.
-        previous: u32,
-    },
-    /// `tag_verified: false`.
-    NotVerified(Refusal),
-    /// `tag_verified: null`.
-    NotChecked(Unchecked),
-}
-
-/// Why a tap is not verified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// The tag's inlay makes codes, and none came.
-    NoCode,
-    /// `uid` or `token` is missing, repeated, or not of its shape.
-    Malformed,
-    /// The code names, or decrypts to, no inlay of this tag.
-    UnknownInlay {
-        /// The UID it names, if it does in clear.
-        uid: Option<Uid>,
-    },
-    /// The MAC is not the inlay's.
-    WrongMac {
-        /// The counter the code claims; `None` if it has none.
-        counter: Option<u32>,
-    },
-    /// The chip's counter is switched off, so its codes are always the same.
-    CounterOff,
-    /// Too many wrong codes came for the chip, so its codes are not checked for a while.
-    Guessed,
-    /// The owner blocked the inlay: it was lost, or cloned.
-    Blocked {
-        /// The counter that the code proves; `None` if it proves none.
-        counter: Option<u32>,
-    },
-    /// The counter was accepted before.
-    Replayed {
-        /// The code's counter.
-        counter: u32,
-        /// The highest one accepted.
-        last: u32,
-    },
-    /// A higher counter was accepted before this code came.
-    OutOfOrder {
-        /// The code's counter.
-        counter: u32,
-        /// The highest one accepted.
-        last: u32,
-    },
-    /// The inlay's keys were replaced between reading and recording the code.
-    KeysReplaced {
-        /// The counter the code claims.
-        counter: u32,
-    },
-}
-
-/// Why a tap was not checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unchecked {
-    /// The tag's verifier is off.
-    VerifierOff,
-    /// The visitor came by a QR code or a static URL, which contain no code.
-    NoCode,
-    /// The code is authentic, but always the same: the inlay mirrors no counter.
-    SameCode,
-    /// The chip makes no MAC: anyone can write the next number.
-    NoMac {
-        /// The counter that the URL shows, if it has one.
-        counter: Option<u32>,
-        /// The highest one shown before it, if the inlay is known.
-        last: Option<u32>,
-    },
-    /// The chip makes no MAC, and its counter rose by more than it may in a day: the stored one
-    /// stays.
-    Jumped {
-        /// The counter that the URL shows.
-        counter: u32,
-        /// The stored one.
-        last: u32,
-    },
-}
-
-impl Verdict {
-    /// The value of `tag_verified` (specification 2.2).
-    pub const fn tag_verified(self) -> Option<bool> {
-        match self {
-            Self::Verified { .. } => Some(true),
-            Self::NotVerified(_) => Some(false),
-            Self::NotChecked(_) => None,
-        }
-    }
-
-    /// Why.
-    pub const fn reason(self) -> Reason {
-        match self {
-            Self::Verified { .. } => Reason::Verified,
-            Self::NotVerified(Refusal::NoCode) => Reason::NoCode,
-            Self::NotVerified(Refusal::Malformed) => Reason::Malformed,
-            Self::NotVerified(Refusal::UnknownInlay { .. }) => Reason::UnknownInlay,
-            Self::NotVerified(Refusal::WrongMac { .. }) => Reason::WrongMac,
-            Self::NotVerified(Refusal::CounterOff) => Reason::CounterOff,
-            Self::NotVerified(Refusal::Guessed) => Reason::Guessed,
-            Self::NotVerified(Refusal::Blocked { .. }) => Reason::Blocked,
-            Self::NotVerified(Refusal::Replayed { .. }) => Reason::Replayed,
-            Self::NotVerified(Refusal::OutOfOrder { .. }) => Reason::OutOfOrder,
-            Self::NotVerified(Refusal::KeysReplaced { .. }) => Reason::KeysReplaced,
-            Self::NotChecked(Unchecked::VerifierOff) => Reason::VerifierOff,
-            Self::NotChecked(Unchecked::NoCode) => Reason::Static,
-            Self::NotChecked(Unchecked::SameCode) => Reason::SameCode,
-            Self::NotChecked(Unchecked::NoMac { .. }) => Reason::NoMac,
-            Self::NotChecked(Unchecked::Jumped { .. }) => Reason::Jumped,
-        }
-    }
-
-    /// How many reads of the inlay before an accepted one never reached the service.
-    pub const fn missed_reads(self) -> u32 {
-        match self {
-            Self::Verified { counter, previous } => {
-                counter.saturating_sub(previous).saturating_sub(1)
-            }
-            Self::NotVerified(_) | Self::NotChecked(_) => 0,
-        }
-    }
-
-    /// What the counter did that the URL shows; `None` if it shows none, or one that is not
-    /// the inlay's.
-    pub const fn counter_move(self) -> Option<CounterMove> {
-        match self {
-            Self::NotVerified(Refusal::Replayed { .. } | Refusal::OutOfOrder { .. }) => {
-                Some(CounterMove::Repeated)
-            }
-            Self::NotChecked(Unchecked::NoMac {
-                counter: Some(counter),
-                last: Some(last),
-            }) if counter <= last => Some(CounterMove::Repeated),
-            Self::Verified { .. }
-            | Self::NotChecked(Unchecked::NoMac {
-                counter: Some(_),
-                last: Some(_),
-            }) => Some(CounterMove::Rose),
-            Self::NotChecked(Unchecked::Jumped { .. }) => Some(CounterMove::Jumped),
-            Self::NotVerified(_) | Self::NotChecked(_) => None,
-        }
-    }
-
-    /// The counters the verdict speaks of: the code's, and the highest accepted before it.
-    pub const fn counters(self) -> (Option<u32>, Option<u32>) {
-        match self {
-            Self::Verified { counter, previous } => (Some(counter), Some(previous)),
-            Self::NotVerified(
-                Refusal::Replayed { counter, last } | Refusal::OutOfOrder { counter, last },
-            )
-            | Self::NotChecked(Unchecked::Jumped { counter, last }) => (Some(counter), Some(last)),
-            Self::NotVerified(Refusal::KeysReplaced { counter }) => (Some(counter), None),
-            Self::NotVerified(Refusal::WrongMac { counter } | Refusal::Blocked { counter }) => {
-                (counter, None)
-            }
-            Self::NotChecked(Unchecked::NoMac { counter, last }) => (counter, last),
-            Self::NotVerified(_) | Self::NotChecked(_) => (None, None),
-        }
-    }
-
-    /// The verdict that storage kept as its reason, counters and presented
-    /// UID; `None` if they are no verdict's.
-    pub fn from_parts(
-        reason: Reason,
-        counter: Option<u32>,
-        last: Option<u32>,
-        uid: Option<Uid>,
-    ) -> Option<Self> {
-        let refusal = match reason {
-            Reason::Verified => {
-                let (counter, previous) = counter.zip(last)?;
-                return Some(Self::Verified { counter, previous });
-            }
-            Reason::VerifierOff => return Some(Self::NotChecked(Unchecked::VerifierOff)),
-            Reason::Static => return Some(Self::NotChecked(Unchecked::NoCode)),
-            Reason::SameCode => return Some(Self::NotChecked(Unchecked::SameCode)),
-            Reason::NoMac => return Some(Self::NotChecked(Unchecked::NoMac { counter, last })),
-            Reason::Jumped => {
-                let (counter, last) = counter.zip(last)?;
-                return Some(Self::NotChecked(Unchecked::Jumped { counter, last }));
-            }
-            Reason::CounterOff => Refusal::CounterOff,
-            Reason::Guessed => Refusal::Guessed,
-            Reason::Blocked => Refusal::Blocked { counter },
-            Reason::NoCode => Refusal::NoCode,
-            Reason::Malformed => Refusal::Malformed,
-            Reason::UnknownInlay => Refusal::UnknownInlay { uid },
-            Reason::WrongMac => Refusal::WrongMac { counter },
-            Reason::Replayed => {
-                let (counter, last) = counter.zip(last)?;
-                Refusal::Replayed { counter, last }
-            }
-            Reason::OutOfOrder => {
-                let (counter, last) = counter.zip(last)?;
-                Refusal::OutOfOrder { counter, last }
-            }
-            Reason::KeysReplaced => Refusal::KeysReplaced { counter: counter? },
-        };
-        Some(Self::NotVerified(refusal))
-    }
-}
+use crate::visitor::OperatingSystem;
 
 /// How the visitor came (macros `interaction:tech:value` and `:name`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -277,6 +67,35 @@ impl Tech {
 /// A client as far as it is kept: an HMAC of address and user agent, from which neither follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClientId(pub [u8; 16]);
+
+/// Groups that the visitors of an experience are divided into: a split is told by hundredths.
+pub const VISITOR_GROUPS: u8 = 100;
+
+impl ClientId {
+    /// The group that this client is in for an experience, from 0: the same at every tap, and in
+    /// another experience another one.
+    pub fn group(self, experience: ExperienceId) -> u8 {
+        let mut digest = Sha256::new();
+        digest.update(self.0);
+        digest.update(experience.0.to_be_bytes());
+        let digest = digest.finalize();
+        // Of 2^32 numbers, one in a hundred is in each group, to 1 in 40 million.
+        let number = u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]);
+        u8::try_from(number % u32::from(VISITOR_GROUPS)).unwrap_or_default()
+    }
+}
+
+/// What is kept of a visitor for reports: too coarse to know anybody by. `None` is not said, or
+/// erased.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Traits {
+    /// The system of the device.
+    pub system: Option<OperatingSystem>,
+    /// The first part of the best language, as `de`.
+    pub language: Option<String>,
+    /// See [`ClientId::group`]; `None` where the experience treats all alike.
+    pub group: Option<u8>,
+}
 
 /// Whether a client interacted with a tag before (payload `device.r` and `device.rd`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -384,6 +203,8 @@ pub struct NewInteraction {
     pub client: ClientId,
     /// Two-letter country code, as configured or found.
     pub country: String,
+    /// What else is kept of the visitor.
+    pub traits: Traits,
     /// Whether the tag is simulated.
     pub simulated: bool,
     /// Offset of simulated time, in milliseconds; 0 for what is not simulated.
@@ -434,6 +255,8 @@ pub struct KeyedInteraction {
     pub experience: Option<VersionRef>,
     /// Country code.
     pub country: String,
+    /// The group that the visitor is in, if the experience treats groups differently.
+    pub group: Option<u8>,
     /// Whether the client came before.
     pub returning: Returning,
     /// The state of the inlay's tamper loop.
@@ -455,4 +278,35 @@ pub struct Change {
     pub old: String,
     /// Its value since.
     pub new: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_stays_in_its_group_and_groups_are_of_one_size() {
+        let client = |number: u64| {
+            let mut id = [0; 16];
+            id[..8].copy_from_slice(&number.to_be_bytes());
+            ClientId(id)
+        };
+        let mut sizes = [0_u32; VISITOR_GROUPS as usize];
+        let mut moved = 0;
+        for number in 0..20_000 {
+            let group = client(number).group(ExperienceId(7));
+            assert_eq!(group, client(number).group(ExperienceId(7)));
+            sizes[usize::from(group)] += 1;
+            moved += u32::from(group != client(number).group(ExperienceId(8)));
+        }
+        // 200 each, with a standard deviation of 14.
+        assert!(
+            sizes.iter().all(|size| (120..280).contains(size)),
+            "{sizes:?}"
+        );
+        assert!(
+            moved > 19_000,
+            "another experience divides them anew: {moved}"
+        );
+    }
 }

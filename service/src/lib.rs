@@ -43,6 +43,8 @@ pub mod interaction;
 pub mod inventory;
 // Wraps inlay keys at rest.
 pub mod keyring;
+// What taps come to, counted by the hour and the day.
+pub mod report;
 // What a form sent: a record of its own.
 pub mod submission;
 
@@ -55,6 +57,8 @@ pub(crate) mod trace;
 
 // # What can be done
 
+// Backups that the service makes by itself.
+pub(crate) mod backup;
 // Sends webhooks to the owner's servers.
 pub(crate) mod deliver;
 // Makes and removes the demonstration.
@@ -63,6 +67,8 @@ pub mod demo;
 pub(crate) mod encode;
 // Removes what is due, from time to time.
 pub mod housekeeping;
+// A database's secrets under another key.
+pub mod rotate;
 // A whole database from one kind to the other.
 #[cfg(feature = "postgres")]
 pub mod migrate_store;

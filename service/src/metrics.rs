@@ -11,7 +11,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::storage::{Queue, StorageMetrics, Swept};
+use crate::storage::{BackupResult, Queue, StorageMetrics, Swept};
 
 /// Bounds of the time of a request, in seconds. A tap takes 1 to 5 ms on a quiet machine
 /// (speed.md), so the first bounds part a good tap from a slow one; 250 ms is where a visitor
@@ -31,6 +31,9 @@ pub struct Metrics {
     task_panics: Counter,
     housekeeping_rows: Family<RowLabels, Counter>,
     housekeeping_failures: Counter,
+    backup_failures: Counter,
+    backup_good: Gauge,
+    backup_at: Gauge,
     database_up: Gauge,
     queue: Family<QueueLabels, Gauge>,
     queue_limit: Family<QueueLabels, Gauge>,
@@ -86,6 +89,9 @@ impl Metrics {
             task_panics: Counter::default(),
             housekeeping_rows: Family::default(),
             housekeeping_failures: Counter::default(),
+            backup_failures: Counter::default(),
+            backup_good: Gauge::default(),
+            backup_at: Gauge::default(),
             database_up: Gauge::default(),
             queue: Family::default(),
             queue_limit: Family::default(),
@@ -94,6 +100,7 @@ impl Metrics {
         metrics.swept(&Swept::default());
         metrics.register_requests();
         metrics.register_work();
+        metrics.register_backups();
         storage.register(&mut metrics.registry);
         for (name, help, counter) in [
             (
@@ -170,6 +177,40 @@ impl Metrics {
             "Writes that may wait; beyond it requests wait to enqueue theirs",
             self.queue_limit.clone(),
         );
+    }
+
+    fn register_backups(&mut self) {
+        let registry = &mut self.registry;
+        registry.register(
+            "backup_failures",
+            "Scheduled backups that failed, or that could not be restored",
+            self.backup_failures.clone(),
+        );
+        registry.register(
+            "backup_good",
+            "1 if the last scheduled backup was restored and compared, 0 if it failed or there is none",
+            self.backup_good.clone(),
+        );
+        registry.register_with_unit(
+            "backup_last",
+            "When the last scheduled backup was made that is good, since the Unix epoch",
+            Unit::Seconds,
+            self.backup_at.clone(),
+        );
+    }
+
+    /// Counts a scheduled backup that failed.
+    pub(crate) fn backup_failure(&self) {
+        self.backup_failures.inc();
+    }
+
+    /// What came of the last scheduled backup.
+    pub(crate) fn backup(&self, last: Option<&BackupResult>) {
+        let good = last.filter(|last| last.error.is_none());
+        self.backup_good.set(good.is_some().into());
+        if let Some(good) = good {
+            self.backup_at.set(good.at.unix_seconds());
+        }
     }
 
     /// Counts an answered request. `route` is the matched one, or empty.

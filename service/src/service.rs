@@ -7,17 +7,21 @@ mod tap_tag;
 mod template_cache;
 mod update;
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock};
+
+use quick_cache::sync::Cache;
 
 pub(crate) use tag_cache::CachedTag;
 use tag_cache::TagCache;
 use tally::{OPENED_AGAIN, Tally, WRONG_CODES};
 use template_cache::TemplateCache;
 pub(crate) use template_cache::{OpenedInlay, TapTemplate};
+pub(crate) use update::SentFrom;
 
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
-use crate::id::TagId;
+use crate::id::{InteractionId, TagId};
 use crate::inlay::Uid;
 use crate::keyring::Keyring;
 use crate::metrics::Metrics;
@@ -26,6 +30,9 @@ use crate::settings::{Layers, Overrides, Settings};
 use crate::storage::{Invalid, SettingsEdit, Storage, StorageError};
 use crate::studio::{MediaNames, Proofs};
 use crate::webhook::Deliveries;
+
+/// Taps that are kept in memory for the updates that follow them: a megabyte.
+const RECENT_TAPS: usize = 16_384;
 
 /// What a service is made of. The caller chooses each part.
 pub struct Parts {
@@ -65,10 +72,14 @@ pub struct Service {
     pub(crate) templates: Arc<TemplateCache>,
     /// Wrong codes of chips whose codes can be guessed.
     pub(crate) guesses: Tally<Uid>,
+    /// Taps whose keys may be used soon.
+    pub(crate) recent_taps: Cache<InteractionId, SentFrom>,
     /// Spent codes that are opened again: their tag and counter.
     pub(crate) copies: Tally<(TagId, u32)>,
     /// Held by the one search for the template of URLs.
     pub(crate) solver: Arc<tokio::sync::Mutex<()>>,
+    /// Whether it was told that the disk has little room left.
+    pub(crate) disk_low: AtomicBool,
     /// Webhooks that are being delivered.
     pub(crate) webhooks: Deliveries,
     /// What is counted for operators.
@@ -80,6 +91,8 @@ pub struct Service {
     stored_settings: tokio::sync::Mutex<Overrides>,
     /// Held while the demonstration is made or removed.
     pub(crate) demo_change: tokio::sync::Mutex<()>,
+    /// Held while a scheduled backup is made.
+    pub(crate) backing_up: tokio::sync::Mutex<()>,
 }
 
 impl Service {
@@ -102,8 +115,10 @@ impl Service {
             tags,
             templates,
             guesses: Tally::new(WRONG_CODES),
+            recent_taps: Cache::new(RECENT_TAPS),
             copies: Tally::new(OPENED_AGAIN),
             solver: Arc::default(),
+            disk_low: AtomicBool::new(false),
             webhooks: Deliveries::default(),
             storage: parts.storage,
             clock: parts.clock,
@@ -113,6 +128,7 @@ impl Service {
             settings: RwLock::new(Arc::new(settings)),
             stored_settings: tokio::sync::Mutex::new(stored),
             demo_change: tokio::sync::Mutex::default(),
+            backing_up: tokio::sync::Mutex::default(),
         }))
     }
 

@@ -35,6 +35,8 @@ pub struct Settings {
     pub audit_months: u32,
     /// How long submissions are kept, in months.
     pub submission_months: u32,
+    /// Room on the disk of the database, in mebibytes, below which an alert is raised; 0 for none.
+    pub disk_low_mebibytes: u32,
     /// The redirect target of simulated tags.
     pub simulated_targets: SimulatedTargets,
     /// Refusals a minute and client before they become 429; `None` for no limit.
@@ -68,6 +70,7 @@ impl Default for Settings {
             retention_months: 13,
             audit_months: 24,
             submission_months: 120,
+            disk_low_mebibytes: 1024,
             simulated_targets: SimulatedTargets::default(),
             rate_limit: Some(60),
             hosts: Vec::new(),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use crate::admin_token::{AdminToken, TOKEN_MIN};
-use crate::clock::{Clock, SystemClock, TestClock};
+use crate::clock::{Clock, SystemClock, TestClock, Timestamp};
 use crate::entropy::{Entropy, OsEntropy};
 use crate::http::{AppState, Countries};
 use crate::keyring::{KeyFileError, Keyring};
@@ -105,6 +105,12 @@ pub enum StartError {
          Allow this user to write there, then start again. ({0})."
     )]
     NotWritable(StorageError),
+    /// Its secrets are wrapped by two keys.
+    #[error(
+        "The key that wraps inlay keys is being rotated, and the rotation of {0} was not finished. Run \
+         tapdesk-service rotate-key again with the same database and key file, then start."
+    )]
+    Rotating(Timestamp),
     /// The database does not give what a service needs.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -143,6 +149,10 @@ pub async fn start(start: Start) -> Result<Started, StartError> {
             "the disk is full: nothing can be recorded and no rolling key issued until there is room"
         ),
         written => written.map_err(StartError::NotWritable)?,
+    }
+    if let Some(rotation) = storage.key_rotation().await? {
+        storage.close().await;
+        return Err(StartError::Rotating(rotation.began_at));
     }
     let wrapped_key = storage.any_wrapped_key().await?;
     let may_create = wrapped_key.is_none();
@@ -212,6 +222,26 @@ async fn open(
             Arc::new(storage)
         }
     })
+}
+
+/// Opens a database that nobody serves, for who changes all of it: no service starts meanwhile.
+pub async fn open_alone(database: Database) -> Result<Arc<dyn Storage>, StartError> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
+    match database {
+        Database::Sqlite(path) => {
+            // It would be made.
+            if !path.try_exists().unwrap_or(true) {
+                let missing = io::Error::from(ErrorKind::NotFound);
+                return Err(sqlite::OpenError::Io(path, missing).into());
+            }
+            open(Database::Sqlite(path), &clock, None).await
+        }
+        #[cfg(feature = "postgres")]
+        Database::Postgres(address) => {
+            let storage = PostgresStorage::open_alone(*address, clock, &OsEntropy).await?;
+            Ok(Arc::new(storage))
+        }
+    }
 }
 
 /// The token in `file`, which is made if it is missing.

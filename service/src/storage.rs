@@ -10,6 +10,7 @@
 
 mod administration;
 mod audit;
+mod backups;
 mod conflict;
 mod encoding_runs;
 mod encodings;
@@ -18,10 +19,12 @@ mod experiences;
 mod imports;
 mod inlays;
 mod interactions;
+mod key_rotation;
 mod metrics;
 mod payload_reads;
 mod plane;
 mod refused_updates;
+mod reports;
 mod search;
 mod sheets;
 mod submissions;
@@ -42,13 +45,16 @@ use tokio::sync::broadcast;
 
 pub use administration::{Administration, BackupNote, Examination, Secrets, SettingsEdit};
 pub use audit::{Audit, AuditFilter};
+pub use backups::{
+    BackupContent, BackupResult, BackupSchedule, Backups, ScheduleEdit, SealedForBackups,
+};
 pub use conflict::{Conflict, InUse, Invalid};
 pub use encoding_runs::{EncodingRuns, RunEdit, RunTag};
 pub use encodings::{
-    ChipState, EncodingFilter, EncodingTurn, Encodings, Ending, SealedRoot, StoredEncoding,
-    StoredGeneration, StoredJournal,
+    ChipState, EncodingFilter, EncodingTurn, Encodings, Ending, ExposedInlay, SealedRoot,
+    StoredEncoding, StoredGeneration, StoredJournal,
 };
-pub use event::{Event, Told};
+pub use event::{Event, Subject, Told};
 pub use experiences::{ExperienceEdit, ExperienceFilter, Experiences};
 pub use imports::{Imports, LEFT_AFTER_MILLIS, ROWS_AT_ONCE, Staged, finish as finish_import};
 pub use inlays::{
@@ -57,7 +63,9 @@ pub use inlays::{
 pub use interactions::{
     InteractionFilter, Interactions, LOOKED_AT_MAX, Overview, SAMPLE_MAX, Stretch,
 };
+pub use key_rotation::{KeyRotation, KeyRotations, Rewrap, Rewrapped, SecretsDone, SecretsPlace};
 pub use metrics::{Queue, StorageMetrics};
+pub use reports::Reports;
 pub use sheets::{SheetEdit, Sheets};
 pub use submissions::{ErasedSubmissions, SubmissionFilter, Submissions};
 pub use tags::{
@@ -76,7 +84,7 @@ pub use webhooks::{
 };
 
 use crate::clock::Timestamp;
-use crate::id::{ExperienceId, InlayId, TagId};
+use crate::id::{ExperienceId, TagId};
 use crate::panics::Panicked;
 use crate::revision::Changed;
 
@@ -98,9 +106,12 @@ pub trait Storage:
     + EncodingRuns
     + Sheets
     + Submissions
+    + Reports
     + Webhooks
     + Encodings
     + Administration
+    + Backups
+    + KeyRotations
     + Audit
 {
     /// The time that decides.
@@ -116,6 +127,14 @@ pub trait Storage:
 
     /// Moves simulated time ahead by `millis`; answers the new offset.
     async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError>;
+
+    /// Room on the disk of the database, in bytes; `None` if this machine cannot know it.
+    fn free_space(&self) -> Option<u64> {
+        None
+    }
+
+    /// Tells those who listen on this node.
+    fn tell(&self, event: Event);
 
     /// Everything that happens, after its commit.
     fn events(&self) -> broadcast::Receiver<Told>;
@@ -156,6 +175,13 @@ pub trait Storage:
     /// secrets and the hashes of admin tokens are those of the moment.
     async fn backup(&self, note: BackupNote) -> Result<std::fs::File, StorageError>;
 
+    /// Whether [`Self::backup`] can be had of this database.
+    fn makes_backups(&self) -> bool;
+
+    /// Restores a backup beside where it lies, as far as it can be without taking a database's place:
+    /// what it has then, or in words what is wrong with it. Nothing of it stays.
+    async fn check_backup(&self, file: &std::path::Path) -> Result<BackupContent, String>;
+
     /// Commits what was accepted, and closes. Operations after it fail.
     async fn close(&self);
 }
@@ -165,8 +191,6 @@ pub trait Storage:
 pub enum Part {
     /// A tag with its inlays: what [`Taps::tag_tap`] answers.
     Tag(TagId),
-    /// An inlay, found by its UID.
-    Inlay(InlayId),
     /// The published version of an experience.
     Experience(ExperienceId),
     /// The URL templates.

@@ -56,7 +56,7 @@ pub(crate) enum PageKey {
 }
 
 /// The result of a page's form, for a message at its top.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// It is saved.
     Saved,
@@ -70,6 +70,8 @@ pub(crate) enum Outcome {
     TooLong,
     /// The form can be sent once per tag, and was.
     SentBefore,
+    /// The field with this label has to be filled in.
+    Missing(String),
 }
 
 /// What a page is made from, beside the tag's values.
@@ -194,6 +196,18 @@ impl StudioPage<'_> {
         maker.blocks(self.blocks);
         let logo = self.theme.logo.map(|logo| maker.image(logo));
         let Maker { outline, parts, .. } = maker;
+        let said = self.outcome.as_ref().map(|outcome| {
+            let (tone, text) = outcome.said(words);
+            let text = match outcome {
+                // The label may be in another script: it keeps its own direction.
+                Outcome::Missing(label) => {
+                    let label = Template::parse(label).render(scope, Encoding::Text);
+                    format!("{text}: \u{2068}{label}\u{2069}")
+                }
+                _ => text.to_owned(),
+            };
+            (tone, text)
+        });
         let html = Html {
             shell: Shell {
                 language: self.context.language,
@@ -205,7 +219,7 @@ impl StudioPage<'_> {
             nonce: self.nonce,
             words,
             key: &self.key,
-            said: self.outcome.map(|outcome| outcome.said(words)),
+            said: said.as_ref().map(|(tone, text)| (*tone, text.as_str())),
             closed: match self.key {
                 PageKey::Unverified => &words.unverified,
                 _ => &words.more,
@@ -401,7 +415,7 @@ impl PageKey {
 }
 
 impl Outcome {
-    fn said(self, words: &Words) -> (Tone, &str) {
+    fn said<'w>(&self, words: &'w Words) -> (Tone, &'w str) {
         match self {
             Self::Saved => (Tone::Good, &words.saved),
             Self::Used => (Tone::Neutral, &words.used),
@@ -409,6 +423,7 @@ impl Outcome {
             Self::NotReady => (Tone::Caution, &words.not_ready),
             Self::TooLong => (Tone::Caution, &words.too_long),
             Self::SentBefore => (Tone::Neutral, &words.sent),
+            Self::Missing(_) => (Tone::Caution, &words.missing),
         }
     }
 }

@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::experience::{Content, FieldKind, Form, forms};
+use crate::experience::{Content, FieldKind, Form, FormField, forms, has_button};
 use crate::id::{ExperienceId, InteractionId, SubmissionId, TagId};
 use crate::interaction::{VerificationState, VersionRef};
 use crate::tag::PropertyKey;
@@ -119,6 +119,39 @@ impl NewSubmission {
     }
 }
 
+/// The first field that has to be filled in and is not, of the form of a page that sends `data`.
+/// `number` is the form's place among those of the page, from 1, if the sender says it.
+pub fn missing<'a>(
+    content: &'a Content,
+    number: Option<usize>,
+    data: &[(PropertyKey, String)],
+) -> Option<&'a FormField> {
+    let Content::Studio { blocks, .. } = content else {
+        return None;
+    };
+    let forms = forms(content);
+    let form = match number {
+        // What a browser leaves out of a form is empty.
+        Some(number) => forms.get(number.checked_sub(1)?).filter(|form| {
+            let mut keys = data.iter().map(|(key, _)| key);
+            keys.all(|key| form.field(key).is_some())
+        }),
+        None if matches!(data, [(key, _)] if has_button(blocks, key)) => None,
+        None => forms.iter().find(|form| {
+            form.fields.len() == data.len() && data.iter().all(|(key, _)| form.field(key).is_some())
+        }),
+    };
+    form?.fields.iter().find(|field| {
+        let value = data.iter().find(|(key, _)| *key == field.variable);
+        let value = value.map_or("", |(_, value)| value.as_str());
+        let is_filled = match field.kind {
+            FieldKind::Checkbox | FieldKind::Consent => value == "true",
+            _ => !value.trim().is_empty(),
+        };
+        field.required && !is_filled
+    })
+}
+
 /// Which form it is, in whatever version and language: a digest of the variables that it sets.
 pub fn identity(form: &Form<'_>) -> String {
     let mut variables: Vec<_> = form.fields.iter().map(|field| &field.variable).collect();
@@ -158,6 +191,56 @@ mod tests {
         pairs
             .map(|(key, value)| (PropertyKey::parse(key).unwrap(), (*value).to_owned()))
             .collect()
+    }
+
+    #[test]
+    fn a_field_that_has_to_be_filled_in_is_named() {
+        let page = content(&json!([
+            {"type": "form", "submit_label": "OK", "fields": [
+                {"label": "Name", "kind": "text", "variable": "name", "required": true},
+                {"label": "Note", "kind": "text", "variable": "note"},
+                {"label": "I agree", "kind": "consent", "variable": "agreed", "required": true},
+            ]},
+            {"type": "form", "submit_label": "OK", "fields": [
+                {"label": "Colour", "kind": "text", "variable": "colour", "required": true},
+            ]},
+            {"type": "variable_button", "label": "None", "variable": "colour", "value": ""},
+        ]));
+        for (number, sent, named) in [
+            (
+                Some(1),
+                &[("name", "Ada"), ("note", ""), ("agreed", "true")][..],
+                None,
+            ),
+            (
+                Some(1),
+                &[("name", " \n"), ("note", "x"), ("agreed", "true")],
+                Some("Name"),
+            ),
+            (
+                Some(1),
+                &[("name", "Ada"), ("note", ""), ("agreed", "false")],
+                Some("I agree"),
+            ),
+            (Some(1), &[("name", "Ada"), ("note", "")], Some("I agree")),
+            (Some(1), &[("note", "x")], Some("Name")),
+            (
+                None,
+                &[("name", ""), ("note", ""), ("agreed", "true")],
+                Some("Name"),
+            ),
+            (Some(2), &[("colour", "")], Some("Colour")),
+            // A button of the page sends the same, and no form's number.
+            (None, &[("colour", "")], None),
+            // It is none of the form's.
+            (Some(1), &[("colour", "")], None),
+            (Some(3), &[("name", "")], None),
+            (Some(0), &[("name", "")], None),
+        ] {
+            let missing = missing(&page, number, &data(sent));
+            let label = missing.map(|field| field.label.as_str());
+            assert_eq!(label, named, "{number:?} {sent:?}");
+        }
     }
 
     /// The same form in two languages, and another one.

@@ -26,11 +26,11 @@ use values::{Facts, MacroValues};
 use verify::{Checked, Occasion, UrlCode, classify};
 
 use crate::id::InteractionId;
-use crate::interaction::{ClientId, NewInteraction, NewKey, Reason, Verdict};
+use crate::interaction::{ClientId, NewInteraction, NewKey, Reason, Recorded, Traits, Verdict};
 use crate::keyring::KeyringError;
 use crate::macros::Macro;
 use crate::rolling_key::{KeySeed, LIFETIME_MILLIS, RollingKey};
-use crate::service::{CachedTag, OpenedInlay, Service};
+use crate::service::{CachedTag, OpenedInlay, SentFrom, Service};
 use crate::storage::StorageError;
 use crate::visitor::Visitor;
 use answer::{Given, answer, keyless, repeat};
@@ -113,6 +113,11 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
     } = named::checked(service, Occasion::Visit, &tap.place, query, &tag, checked)?;
     let destination = Destination::of(service, &tag).await?;
     let missing = destination.missing();
+    let traits = Traits {
+        system: Some(tap.visitor.operating_system),
+        language: tap.visitor.reported_language(),
+        group: destination.group(&tag, tap.client),
+    };
     let seed = destination
         .takes_a_key()
         .then(|| KeySeed::draw(&*service.entropy));
@@ -129,20 +134,14 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
         }),
         client: tap.client,
         country: tap.country.clone(),
+        traits: traits.clone(),
         simulated: tag.simulated(),
         time_offset: time_offset(service, tag.simulated()),
         first_at_template: tap.place.first_real_tap(tag.simulated()),
     });
     let facts = match recorded.await {
         Ok(recorded) => {
-            service.metrics.tap(recorded.verdict.reason().as_str());
-            tap.place.note_real_tap(tag.simulated());
-            if recorded.verdict.reason() == Reason::Replayed
-                && let (Some(counter), _) = recorded.verdict.counters()
-                && !tag.simulated()
-            {
-                service.copies.note((tag.id(), counter), recorded.at);
-            }
+            note(service, &tap.place, &tag, seed.is_some(), &recorded);
             Facts {
                 id: recorded.id,
                 at: recorded.at,
@@ -150,6 +149,7 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
                 tech,
                 tamper,
                 country: tap.country,
+                group: traits.group,
             }
         }
         // Redirects continue without a key; the counter has not moved.
@@ -175,6 +175,27 @@ pub(crate) async fn tap(service: &Service, tap: Tap<'_>) -> Result<Tapped, TapEr
     Ok(Tapped { answer, recorded })
 }
 
+/// Notes in memory what follows from a tap that is recorded.
+fn note(service: &Service, place: &Place, tag: &CachedTag, keyed: bool, recorded: &Recorded) {
+    let reason = recorded.verdict.reason();
+    service.metrics.tap(reason.as_str());
+    place.note_real_tap(tag.simulated());
+    if keyed {
+        let from = SentFrom {
+            tag_id: tag.id(),
+            page: tag.experience().map(|experience| experience.version),
+            verification: reason.verification(),
+        };
+        service.recent_taps.insert(recorded.id, from);
+    }
+    if reason == Reason::Replayed
+        && let (Some(counter), _) = recorded.verdict.counters()
+        && !tag.simulated()
+    {
+        service.copies.note((tag.id(), counter), recorded.at);
+    }
+}
+
 /// Records the tap of an inlay that is on no tag: its counter moves, so that the code is spent
 /// when the inlay gets a tag. It issues no key.
 async fn without_a_tag(
@@ -193,6 +214,11 @@ async fn without_a_tag(
         key: None,
         client: tap.client,
         country: tap.country,
+        traits: Traits {
+            system: Some(tap.visitor.operating_system),
+            language: tap.visitor.reported_language(),
+            group: None,
+        },
         simulated: inlay.simulated,
         time_offset: time_offset(service, inlay.simulated),
         first_at_template: tap.place.first_real_tap(inlay.simulated),

@@ -1,5 +1,5 @@
 //! What a visitor's browser says of itself: its languages and its system.
-//! It is taken as said. Nothing here is kept.
+//! It is taken as said. What is kept of it is in its interaction's `Traits`.
 
 mod user_agent;
 
@@ -34,6 +34,44 @@ pub enum OperatingSystem {
     /// Another one, or an unknown one.
     #[default]
     Other,
+}
+
+impl OperatingSystem {
+    const ALL: [Self; 6] = [
+        Self::Android,
+        Self::Ios,
+        Self::Windows,
+        Self::Macos,
+        Self::Linux,
+        Self::Other,
+    ];
+
+    /// Its name in the API and in storage.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Android => "android",
+            Self::Ios => "ios",
+            Self::Windows => "windows",
+            Self::Macos => "macos",
+            Self::Linux => "linux",
+            Self::Other => "other",
+        }
+    }
+
+    /// The system with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|system| system.as_str() == name)
+    }
+}
+
+impl Visitor {
+    /// The language that a report counts: the first part of the best one, as `de` of `de-AT`.
+    /// Only parts of two or three letters are kept, which every language has that people name.
+    pub(crate) fn reported_language(&self) -> Option<String> {
+        let best = primary(self.languages.first()?).to_ascii_lowercase();
+        let is_code = matches!(best.len(), 2 | 3) && best.bytes().all(|b| b.is_ascii_lowercase());
+        is_code.then_some(best)
+    }
 }
 
 /// Most languages that are read of a header.
@@ -132,6 +170,31 @@ mod tests {
             assert_eq!(accepted_languages(header), languages, "{header}");
         }
         assert_eq!(accepted_languages(&"de,".repeat(1000)).len(), LANGUAGES_MAX);
+    }
+
+    #[test]
+    fn a_report_counts_a_language_by_its_first_part_and_nothing_odd() {
+        for (header, language) in [
+            ("de-AT,en;q=0.8", Some("de")),
+            ("FIL", Some("fil")),
+            ("x-klingon", None),
+            ("12", None),
+            ("", None),
+        ] {
+            let visitor = Visitor {
+                languages: accepted_languages(header),
+                ..Visitor::default()
+            };
+            assert_eq!(visitor.reported_language().as_deref(), language, "{header}");
+        }
+    }
+
+    #[test]
+    fn a_system_is_stored_by_the_name_it_has_in_json() {
+        for system in OperatingSystem::ALL {
+            assert_eq!(serde_json::to_value(system).unwrap(), system.as_str());
+            assert_eq!(OperatingSystem::from_name(system.as_str()), Some(system));
+        }
     }
 
     #[test]

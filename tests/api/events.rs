@@ -4,16 +4,19 @@ use std::time::Duration;
 
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
+use tapdesk_service::inlay::Uid;
 use tapdesk_tests::TestService;
+use tapdesk_tests::relay::lay;
+use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 
 /// Whoever listens.
-struct Listener {
+pub(in crate::api) struct Listener {
     stream: Response,
     heard: String,
 }
 
 impl Listener {
-    async fn at(service: &TestService, query: &str) -> Self {
+    pub(in crate::api) async fn at(service: &TestService, query: &str) -> Self {
         let stream = service.admin_request(Method::GET, &format!("/events{query}"));
         let stream = stream.send().await.expect("the service answers");
         assert_eq!(stream.headers()["content-type"], "text/event-stream");
@@ -24,7 +27,7 @@ impl Listener {
     }
 
     /// The next event: its name and data. `None` if the stream ends.
-    async fn next(&mut self) -> Option<(String, Value)> {
+    pub(in crate::api) async fn next(&mut self) -> Option<(String, Value)> {
         loop {
             if let Some((event, rest)) = self.heard.split_once("\n\n") {
                 let event = field(event, "event").zip(field(event, "data"));
@@ -152,4 +155,23 @@ async fn who_comes_back_with_the_last_id_goes_on_where_they_were() {
     // On PostgreSQL one may come twice.
     heard.retain(|id| *id > ids[1]);
     assert_eq!(heard, ids[2..]);
+}
+
+#[tokio::test]
+async fn an_inlay_that_was_encoded_is_told_once_it_is_verified() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle 41"})).await;
+    let mut listener = Listener::at(&service, "").await;
+    let uid = Uid::from_bytes([4, 1, 2, 3, 4, 5, 6]);
+    let wish = json!({"uid": uid.to_string(), "tag_id": tag.id});
+    let turn = lay(&service, &mut VirtualNtag424::new(uid), &wish).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let inlays = service.admin_get("/inlays").await;
+    let expected = json!({
+        "event": "inlay.encoded", "encoding_id": turn["id"], "run_id": null, "tag_id": tag.id,
+        "inlay_id": inlays["items"][0]["id"], "uid": uid.to_string(), "counter": 1,
+        "at": "2026-01-01T12:00:00Z",
+    });
+    let told = listener.next().await;
+    assert_eq!(told, Some(("inlay.encoded".to_owned(), expected)));
 }

@@ -186,7 +186,7 @@ fn limits_are_in_the_schemas() {
 }
 
 /// Place, keyword, and its value as JSON.
-const LIMITS: [(&str, &str, &str); 56] = [
+const LIMITS: [(&str, &str, &str); 57] = [
     ("TagFields.name", "maxLength", "200"),
     ("TagFields.title", "maxLength", "2000"),
     ("TagFields.description", "maxLength", "2000"),
@@ -221,6 +221,7 @@ const LIMITS: [(&str, &str, &str); 56] = [
     ("Overrides.retention_months", "maximum", "1200"),
     ("Overrides.audit_months", "maximum", "1200"),
     ("Overrides.submission_months", "maximum", "1200"),
+    ("Overrides.disk_low_mebibytes", "maximum", "16777216"),
     ("Network", "pattern", r#""^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$""#),
     ("FormField.choices", "maxItems", "100"),
     ("Choice", "maxLength", "500"),

@@ -20,7 +20,7 @@ fn blocks(more: &Value) -> Value {
         let mut form = json!({"type": "form", "submit_label": "Send", "fields": [
             {"label": name, "kind": "text", "variable": "name", "required": true},
             {"label": "E-mail", "kind": "email", "variable": "email"},
-            {"label": agree, "kind": "consent", "variable": "agreed", "required": true},
+            {"label": agree, "kind": "consent", "variable": "agreed"},
         ]});
         if let (Some(form), Some(more)) = (form.as_object_mut(), more.as_object()) {
             form.extend(more.clone());

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use tapdesk_service::id::{InlayId, TagId};
-use tapdesk_service::interaction::{Claim, ClientId, CounterRule, NewInteraction, NewKey, Tech};
+use tapdesk_service::interaction::{
+    Claim, ClientId, CounterRule, NewInteraction, NewKey, Tech, Traits,
+};
 use tapdesk_service::rolling_key::KeyHash;
 use tapdesk_service::storage::Storage;
 use tokio::task::JoinSet;
@@ -174,6 +176,7 @@ async fn record(storage: &dyn Storage, (tag, counter): (u32, u32)) -> Result<()>
             }),
             client: ClientId([0x5a; 16]),
             country: String::new(),
+            traits: Traits::default(),
             simulated: false,
             time_offset: 0,
             first_at_template: None,

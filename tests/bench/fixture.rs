@@ -123,6 +123,13 @@ impl Fixture {
         self.folder().join("tapdesk.db")
     }
 
+    /// What a SQLite file takes on disk with its log, in bytes.
+    pub(crate) fn size(&self) -> Result<u64> {
+        let log = self.folder().join("tapdesk.db-wal");
+        let log = std::fs::metadata(log).map_or(0, |file| file.len());
+        Ok(std::fs::metadata(self.file())?.len() + log)
+    }
+
     /// The key that wraps inlay keys.
     pub(crate) fn key_file(&self) -> PathBuf {
         self.folder().join("inlay.key")

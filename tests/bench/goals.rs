@@ -4,6 +4,7 @@ use crate::Figures;
 use crate::addresses::{Beside, Found, Way};
 use crate::codes;
 use crate::load::Case;
+use crate::memory::Seen;
 use crate::report::{cpu, each, median, p99, ratio};
 use crate::turns::{Side, Turn};
 
@@ -121,6 +122,12 @@ fn calls(turns: &[Turn]) -> Vec<Goal> {
             Some(0.95),
             scale(Side::Huge, Side::Few),
         ),
+        at_least(
+            "tap, ten dead webhooks : none",
+            0.95,
+            Some(1.0),
+            scale(Side::Told, Side::Few),
+        ),
         at_most(
             "tap p99 at 1,000,000 tags : bare p99",
             5.0,
@@ -204,7 +211,20 @@ fn others(figures: &Figures) -> Vec<Goal> {
     let crashes = figures.starts_after_crashes.iter();
     let crashes = crashes.map(std::time::Duration::as_secs_f64);
     let crashes = (!figures.starts_after_crashes.is_empty()).then(|| median(crashes));
+    let megabytes =
+        |seen: &Seen| f64::from(u32::try_from(seen.memory >> 10).unwrap_or(u32::MAX)) * 1.024e-3;
+    // By its half every tag was tapped: what comes then is what does not end.
+    let memory = &figures.memory;
+    let grown = memory
+        .last()
+        .map(|last| megabytes(last) / megabytes(&memory[memory.len() / 2]));
     vec![
+        at_most(
+            "memory after 10,000,000 taps : after half of them",
+            1.05,
+            None,
+            grown,
+        ),
         at_most(
             "(one connection's tap - bare) : fdatasync, p50",
             1.5,

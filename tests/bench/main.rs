@@ -34,6 +34,7 @@ mod import;
 mod imports;
 mod lists;
 mod load;
+mod memory;
 mod report;
 mod server;
 mod start;
@@ -54,6 +55,7 @@ use import::Import;
 use imports::Imports;
 use lists::Listed;
 use load::Case;
+use memory::Seen;
 use subject::{Subject, Subjects};
 use turns::{Side, Turn};
 
@@ -80,6 +82,7 @@ struct Figures {
     groups: Groups,
     import: Option<Import>,
     imports: Vec<(&'static str, Imports)>,
+    memory: Vec<Seen>,
     starts: Vec<Duration>,
     starts_after_crashes: Vec<Duration>,
     lists: Vec<Listed>,
@@ -146,6 +149,11 @@ async fn measure(subjects: &Subjects, cluster: &Cluster) -> Result<Figures> {
     if subjects.has(Subject::Codes) {
         eprintln!("codes of each technology");
         figures.codes = codes::each();
+    }
+    if subjects.has(Subject::Memory) {
+        eprintln!("ten million taps");
+        let fixture = Fixture::sqlite(1_000_000).await?;
+        figures.memory = memory::of_many_taps(&fixture).await?;
     }
     if subjects.has(Subject::Start) || subjects.has(Subject::Lists) {
         eprintln!("starts and lists with a million tags");

@@ -8,6 +8,7 @@ use crate::commits::{Alone, Pair};
 use crate::imports::Imports;
 use crate::lists::Listed;
 use crate::load::Case;
+use crate::memory::Seen;
 use crate::turns::{Side, Turn};
 
 pub(crate) fn print(figures: &Figures) {
@@ -34,6 +35,9 @@ pub(crate) fn print(figures: &Figures) {
     }
     if !figures.imports.is_empty() {
         imports(&figures.imports);
+    }
+    if !figures.memory.is_empty() {
+        memory(&figures.memory);
     }
     if !figures.starts.is_empty() {
         println!(
@@ -106,6 +110,20 @@ fn alone(rounds: &[Alone]) {
         of(|round| round.bare),
         of(|round| round.fdatasync),
     );
+}
+
+/// Memory and bytes on disk, tap by tap.
+fn memory(seen: &[Seen]) {
+    println!(
+        "\n{:>12} {:>12} {:>16}",
+        "taps", "memory, MB", "file, bytes/tap"
+    );
+    let empty = seen[0].file;
+    for now in seen {
+        let taps = u64::try_from(now.taps).unwrap_or(u64::MAX);
+        let each = (now.file - empty).checked_div(taps).unwrap_or(0);
+        println!("{taps:>12} {:>12} {each:>16}", now.memory / 1_000_000);
+    }
 }
 
 /// Taps beside an import whose rows are stored all or none.

@@ -33,7 +33,8 @@ impl Server {
             .args(["serve", "--listen", "127.0.0.1:0", "--database"])
             .arg(fixture.database())
             .env("TAPDESK_KEY_FILE", fixture.key_file())
-            .env("TAPDESK_ADMIN_TOKEN", ADMIN_TOKEN);
+            .env("TAPDESK_ADMIN_TOKEN", ADMIN_TOKEN)
+            .env("TAPDESK_PRIVATE_WEBHOOKS", "1");
         Self::start(&mut command, &[])
     }
 
@@ -76,10 +77,23 @@ impl Server {
 
     /// The most memory that it has had at a time, in bytes.
     pub(crate) fn peak_memory(&self) -> Result<u64> {
+        self.status("VmHWM:")
+    }
+
+    /// The memory that it has now, in bytes.
+    pub(crate) fn memory(&self) -> Result<u64> {
+        self.status("VmRSS:")
+    }
+
+    /// What the system says of its memory (proc(5), `/proc/pid/status`), in bytes.
+    fn status(&self, field: &str) -> Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes = peak.and_then(|peak| peak.trim().strip_suffix(" kB"));
-        Ok(kilobytes.context("the peak of memory")?.parse::<u64>()? * 1024)
+        let found = status.lines().find_map(|line| line.strip_prefix(field));
+        let kilobytes = found.and_then(|found| found.trim().strip_suffix(" kB"));
+        Ok(kilobytes
+            .context("the memory of a process")?
+            .parse::<u64>()?
+            * 1024)
     }
 
     /// The processor time it has used.

@@ -13,6 +13,8 @@ pub(crate) enum Subject {
     Update,
     /// The same with 10,000,000 tags, which need 6 GB and minutes to be made.
     Huge,
+    /// The same with endpoints of webhooks at which nobody answers.
+    Webhooks,
     /// The same on PostgreSQL.
     Postgres,
     /// One connection's tap.
@@ -23,6 +25,8 @@ pub(crate) enum Subject {
     Import,
     /// Taps beside an import.
     Imports,
+    /// Memory after 10,000,000 taps over 1,000,000 tags; five minutes.
+    Memory,
     /// From start to ready with 1,000,000 tags.
     Start,
     /// Lists of 1,000,000 tags while 10,000 taps a second come in.
@@ -34,16 +38,18 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 15] = [
         Self::Tap,
         Self::Payload,
         Self::Update,
         Self::Huge,
+        Self::Webhooks,
         Self::Postgres,
         Self::Connection,
         Self::Groups,
         Self::Import,
         Self::Imports,
+        Self::Memory,
         Self::Start,
         Self::Lists,
         Self::Templates,
@@ -56,11 +62,13 @@ impl Subject {
             Self::Payload => "payload",
             Self::Update => "update",
             Self::Huge => "huge",
+            Self::Webhooks => "webhooks",
             Self::Postgres => "postgres",
             Self::Connection => "connection",
             Self::Groups => "groups",
             Self::Import => "import",
             Self::Imports => "imports",
+            Self::Memory => "memory",
             Self::Start => "start",
             Self::Lists => "lists",
             Self::Templates => "templates",
@@ -74,7 +82,7 @@ pub(crate) struct Subjects(Vec<Subject>);
 
 impl Subjects {
     /// Reads arguments; cargo's own `--bench` is none. None at all ask for
-    /// everything but [`Subject::Huge`].
+    /// everything but [`Subject::Huge`] and [`Subject::Memory`].
     pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Self> {
         let mut chosen = Vec::new();
         for argument in arguments.filter(|argument| argument != "--bench") {
@@ -87,11 +95,11 @@ impl Subjects {
         }
         if chosen.is_empty() {
             chosen = Subject::ALL.to_vec();
-            chosen.retain(|subject| *subject != Subject::Huge);
+            chosen.retain(|subject| !matches!(subject, Subject::Huge | Subject::Memory));
         }
         // More tags, and the other database, are of no use without something to do there.
         let calls = [Subject::Tap, Subject::Payload, Subject::Update];
-        let wider = [Subject::Huge, Subject::Postgres];
+        let wider = [Subject::Huge, Subject::Webhooks, Subject::Postgres];
         if chosen.iter().any(|subject| wider.contains(subject))
             && !chosen.iter().any(|subject| calls.contains(subject))
         {

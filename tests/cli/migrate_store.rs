@@ -390,7 +390,9 @@ async fn every_table_and_column_of_both_schemas_is_described() {
     let identities = "SELECT table_name::TEXT FROM information_schema.columns
          WHERE table_schema = 'public' AND is_identity = 'YES' ORDER BY 1";
     let identities = looking.query(identities, &[]).await.unwrap();
-    let identities: Vec<String> = identities.iter().map(|row| row.get(0)).collect();
+    let identities = identities.iter().map(|row| row.get::<_, String>(0));
+    let moved = |table: &String| !LEFT_OUT_POSTGRES.contains(&table.as_str());
+    let identities: Vec<String> = identities.filter(moved).collect();
     let mut numbered: Vec<_> = tables().filter(|table| table.numbered).collect();
     numbered.sort_unstable_by_key(|table| table.name);
     let numbered: Vec<_> = numbered.iter().map(|table| table.name).collect();

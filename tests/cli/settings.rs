@@ -61,6 +61,7 @@ async fn every_setting_has_a_variable() {
         "retention_months": fixed(json!(24)),
         "audit_months": {"value": 24, "source": "default", "read_only": false},
         "submission_months": {"value": 120, "source": "default", "read_only": false},
+        "disk_low_mebibytes": {"value": 1024, "source": "default", "read_only": false},
         "simulated_targets": fixed(json!("real")),
         "rate_limit": fixed(json!("off")),
         "hosts": fixed(json!(["admin.example", "other.example"])),

@@ -268,8 +268,16 @@ impl Window {
 
     /// Clicks what is at this `XPath`, once it is shown and can be clicked.
     pub(crate) async fn press(&self, xpath: &str) {
-        self.wait_for(xpath, async |element| element.click().await.ok())
-            .await;
+        self.wait_for(xpath, async |element| {
+            if element.clone().click().await.is_ok() {
+                return Some(());
+            }
+            // It may lie under what stays in place while the rest scrolls. A person scrolls on.
+            let middle = "(arguments[0].closest('select') ?? arguments[0]).scrollIntoView({ block: 'center' })";
+            self.ask(middle, &element).await;
+            None
+        })
+        .await;
     }
 
     /// What `look` makes of the element at this `XPath`, once it makes something of it.

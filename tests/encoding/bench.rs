@@ -7,10 +7,11 @@ use tapdesk_service::encoding::{
     Candidate, Encoding, Form, Journal, Plan, Progress, Root, Roots, SlotState, State, Target,
 };
 use tapdesk_service::entropy::SeededEntropy;
-use tapdesk_service::id::{EncodingId, EncodingRootId, TagId};
+use tapdesk_service::id::{EncodingId, EncodingRootId, TagId, UrlTemplateId};
 use tapdesk_service::inlay::key::AesKey;
-use tapdesk_service::inlay::template::Template;
-use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
+use tapdesk_service::inlay::technology::Mode;
+use tapdesk_service::inlay::template::{MacStart, Template, TemplateSettings};
+use tapdesk_service::inlay::{MacFrom, Mirror, Technology, Uid};
 use tapdesk_tests::virtual_card::VirtualCard;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 
@@ -38,11 +39,13 @@ pub(super) struct Bench {
     pub(super) entropy: SeededEntropy,
     pub(super) own_keys: bool,
     pub(super) replace: bool,
+    /// What is written to the chips of tags.
+    pub(super) form: fn() -> Form,
 }
 
-/// The form of a tag's chip.
-pub(super) fn form(mirror: Mirror) -> Form {
-    let base = "https://tags.example.com/t";
+/// The form of a tag's chip, as the service makes it by default.
+pub(super) fn form() -> Form {
+    let (base, mirror) = ("https://tags.example.com/t", Mirror::Encrypted);
     let template = Template::canonical(base, mirror, MacFrom::None).unwrap();
     Form {
         template: template.settings().clone(),
@@ -57,7 +60,44 @@ pub(super) fn form(mirror: Mirror) -> Form {
     }
 }
 
+/// The form of a tag's chip whose template has encrypted file data.
+fn with_file_data(technology: Technology, mode: Mode, tamper_at: Option<usize>) -> Form {
+    let url = "https://tags.example.com/t/{slug}?p={picc}&e={enc}&m={mac}";
+    let template = TemplateSettings {
+        mode,
+        enc_length: Some(32),
+        mac_from: MacStart::Enc,
+        tamper_at,
+        ..TemplateSettings::new(url, technology)
+    };
+    Form {
+        template,
+        url_template_id: Some(UrlTemplateId(1)),
+        mirror: None,
+        ..form()
+    }
+}
+
+/// The form of a chip in LRP mode.
+pub(super) fn lrp_form() -> Form {
+    with_file_data(Technology::Ntag424Dna, Mode::Lrp, None)
+}
+
+/// The form of a chip that tells its tamper loop.
+pub(super) fn tamper_form() -> Form {
+    with_file_data(Technology::Ntag424DnaTt, Mode::Aes, Some(0))
+}
+
 impl Bench {
+    /// To write a chip like this, with this randomness.
+    pub(super) fn of(uid: Uid, seed: u64, form: fn() -> Form) -> Self {
+        Self {
+            plan: Some(Plan::new(&form()).unwrap()),
+            form,
+            ..Self::new(uid, seed)
+        }
+    }
+
     /// To encode a chip, with this randomness.
     pub(super) fn new(uid: Uid, seed: u64) -> Self {
         let root = Root {
@@ -65,15 +105,15 @@ impl Bench {
             key: AesKey::from_bytes([0xA7; 16]),
             retired: false,
         };
-        let plan = Plan::new(&form(Mirror::Encrypted)).unwrap();
         Self {
             roots: Roots(vec![root]),
             journal: Journal::new(uid),
             encoding: encoding(uid, Target::Tag(TagId(41))),
-            plan: Some(plan),
+            plan: Some(Plan::new(&form()).unwrap()),
             entropy: SeededEntropy::new(seed),
             own_keys: false,
             replace: false,
+            form,
         }
     }
 
@@ -81,7 +121,7 @@ impl Bench {
     pub(super) fn anew(&mut self, target: Target) {
         self.plan = match target {
             Target::Factory => None,
-            Target::Tag(_) => Some(Plan::new(&form(Mirror::Encrypted)).unwrap()),
+            Target::Tag(_) => Some(Plan::new(&(self.form)()).unwrap()),
         };
         self.encoding = encoding(self.encoding.uid, target);
     }
@@ -94,6 +134,7 @@ impl Bench {
             own_keys: self.own_keys,
             replace: self.replace,
             finished: None,
+            technology: None,
         };
         match answers {
             None => begin(&mut self.encoding, &mut self.journal, means),

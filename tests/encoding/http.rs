@@ -6,11 +6,18 @@ use tapdesk_service::id::EncodingId;
 use tapdesk_service::inlay::Uid;
 use tapdesk_tests::virtual_card::VirtualCard as _;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
-use tapdesk_tests::{Client, Received, Receiver, TestService, files_containing};
+use tapdesk_tests::{Client, Received, Receiver, TestService, TestTag, files_containing};
 
 use super::bench::uid;
 use tapdesk_tests::relay::{answers, bytes};
 pub(super) use tapdesk_tests::relay::{hex, lay};
+
+/// A service with a tag, and a blank chip for it.
+async fn desk() -> (TestService, TestTag, VirtualNtag424) {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    (service, tag, VirtualNtag424::new(uid(1)))
+}
 
 fn wish(uid: Uid, tag: i64) -> Value {
     json!({"uid": uid.to_string(), "tag_id": tag})
@@ -18,9 +25,7 @@ fn wish(uid: Uid, tag: i64) -> Value {
 
 #[tokio::test]
 async fn a_blocked_chip_is_not_encoded_and_can_be_wiped() {
-    let service = TestService::start().await;
-    let tag = service.tag(json!({"name": "Bottle"})).await;
-    let mut chip = VirtualNtag424::new(uid(1));
+    let (service, tag, mut chip) = desk().await;
     lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
     let inlays = service.admin_get("/inlays").await;
     let path = format!("/inlays/{}", inlays["items"][0]["id"]);
@@ -36,9 +41,7 @@ async fn a_blocked_chip_is_not_encoded_and_can_be_wiped() {
 
 #[tokio::test]
 async fn a_blank_chip_becomes_an_inlay_whose_taps_verify() {
-    let service = TestService::start().await;
-    let tag = service.tag(json!({"name": "Bottle"})).await;
-    let mut chip = VirtualNtag424::new(uid(1));
+    let (service, tag, mut chip) = desk().await;
     let turn = lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
     assert_eq!(turn["state"], "verified", "{turn}");
     assert_eq!(turn["result"]["counter"], 1);
@@ -75,9 +78,7 @@ async fn a_blank_chip_becomes_an_inlay_whose_taps_verify() {
 
 #[tokio::test]
 async fn the_same_answers_get_the_same_turn_and_others_none() {
-    let service = TestService::start().await;
-    let tag = service.tag(json!({"name": "Bottle"})).await;
-    let mut chip = VirtualNtag424::new(uid(1));
+    let (service, tag, mut chip) = desk().await;
     chip.power_on();
     let begun = service
         .admin_create("/encodings", wish(uid(1), tag.id))
@@ -155,9 +156,7 @@ async fn a_chip_is_encoded_for_one_thing_at_a_time() {
 
 #[tokio::test]
 async fn a_session_is_void_after_a_minute() {
-    let service = TestService::start().await;
-    let tag = service.tag(json!({"name": "Bottle"})).await;
-    let mut chip = VirtualNtag424::new(uid(1));
+    let (service, tag, mut chip) = desk().await;
     chip.power_on();
     let begun = service
         .admin_create("/encodings", wish(uid(1), tag.id))
@@ -176,9 +175,7 @@ async fn a_session_is_void_after_a_minute() {
 
 #[tokio::test]
 async fn an_encoding_goes_on_after_every_restart_of_the_service() {
-    let mut service = TestService::start().await;
-    let tag = service.tag(json!({"name": "Bottle"})).await;
-    let mut chip = VirtualNtag424::new(uid(1));
+    let (mut service, tag, mut chip) = desk().await;
     chip.power_on();
     let begun = service
         .admin_create("/encodings", wish(uid(1), tag.id))
@@ -199,9 +196,7 @@ async fn an_encoding_goes_on_after_every_restart_of_the_service() {
 
 #[tokio::test]
 async fn a_wiped_chip_is_no_inlay_any_more() {
-    let service = TestService::start().await;
-    let tag = service.tag(json!({"name": "Bottle"})).await;
-    let mut chip = VirtualNtag424::new(uid(1));
+    let (service, tag, mut chip) = desk().await;
     lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
     let wipe = json!({"uid": uid(1).to_string(), "wipe": true});
     let turn = lay(&service, &mut chip, &wipe).await;
@@ -217,9 +212,7 @@ async fn a_wiped_chip_is_no_inlay_any_more() {
 
 #[tokio::test]
 async fn no_key_of_a_chip_and_no_command_is_anywhere_in_clear() {
-    let service = TestService::start().await;
-    let tag = service.tag(json!({"name": "Bottle"})).await;
-    let mut chip = VirtualNtag424::new(uid(1));
+    let (service, tag, mut chip) = desk().await;
     chip.power_on();
     let begun = service
         .admin_create("/encodings", wish(uid(1), tag.id))

@@ -167,6 +167,30 @@ async fn wiped_a_chip_is_as_it_left_the_factory() {
 }
 
 #[tokio::test]
+async fn a_chip_that_is_known_to_have_pages_is_asked_for_no_application_to_be_wiped() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let first = async |wish: Value| {
+        let turn = service.admin(Method::POST, "/encodings", wish).await.json();
+        turn["commands"][0]["name"].as_str().unwrap().to_owned()
+    };
+    let wipe = |number| json!({"uid": uid(number).to_string(), "wipe": true});
+    // By the reader, by its inlay, by nothing.
+    let mut read = wipe(1);
+    read["technology"] = "ntag216".into();
+    assert_eq!(first(read).await, "Read pages 0 to 3");
+    let mut chip = new(Type2Chip::Ntag213, 2);
+    lay(&service, &mut chip, &wish(uid(2), &tag, "ntag213")).await;
+    assert_eq!(first(wipe(2)).await, "Read pages 0 to 3");
+    assert_eq!(first(wipe(3)).await, "Select application");
+    let mut unknown = new(Type2Chip::Ntag215, 4);
+    assert_eq!(
+        lay(&service, &mut unknown, &wipe(4)).await["state"],
+        "reset"
+    );
+}
+
+#[tokio::test]
 async fn torn_at_any_step_it_is_finished_when_it_is_laid_down_again() {
     let service = TestService::start().await;
     let template = mirror(&service, "ntag213").await;

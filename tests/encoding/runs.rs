@@ -4,6 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_service::inlay::key::AesKey;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
+use tapdesk_tests::virtual_card::{Tear, TornOut};
 use tapdesk_tests::{Client, TestService};
 
 use super::bench::uid;
@@ -160,6 +161,76 @@ async fn a_run_for_chosen_tags_takes_them_in_their_order_and_leaves_out_those_wi
     assert_eq!(missing.expect(409)["code"], "missing");
 }
 
+#[tokio::test]
+async fn a_chip_that_another_run_finished_is_told_from_a_duplicate_and_from_any_finished_one() {
+    let service = TestService::start().await;
+    let plan = json!({"pattern": "Bottle {n:04}"});
+    let [one, other] = [
+        run(&service, json!({"name": "One", "plan": plan.clone()})).await,
+        run(&service, json!({"name": "Other", "plan": plan})).await,
+    ];
+    let mut chip = VirtualNtag424::new(uid(1));
+    assert_eq!(next(&service, one, &mut chip).await, "verified");
+    let writes = chip.tally().writes;
+    assert_eq!(next(&service, other, &mut chip).await, "in_use_elsewhere");
+    // In its own run it is verified once more, and keeps its tag.
+    assert_eq!(next(&service, one, &mut chip).await, "verified");
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let wish = json!({"uid": uid(1).to_string(), "tag_id": tag.id});
+    let turn = lay(&service, &mut chip, &wish).await;
+    assert_eq!(turn["reason"], "already_encoded");
+    assert_eq!(chip.tally().writes, writes);
+    // The tag that the other run had for it goes to the next one.
+    let mut second = VirtualNtag424::new(uid(2));
+    assert_eq!(next(&service, other, &mut second).await, "verified");
+    let rows = rows(&service, other).await;
+    assert_eq!(rows[1].2, json!(1), "{rows:?}");
+}
+
+#[tokio::test]
+async fn a_run_says_how_its_chips_are_written_whatever_a_relay_asks_for() {
+    let service = TestService::start().await;
+    let plan = json!({"pattern": "Poster {n}", "mirror": "plain", "own_keys": true});
+    let id = run(&service, json!({"name": "Posters", "plan": plan})).await;
+    let mut chip = VirtualNtag424::new(uid(1));
+    let wish = json!({
+        "uid": uid(1).to_string(), "run_id": id,
+        "technology": "ntag213", "mirror": "encrypted", "lock": true, "lrp": true,
+    });
+    let turn = lay(&service, &mut chip, &wish).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let inlays = service.admin_get(&format!("/inlays?uid={}", uid(1))).await;
+    assert_eq!(inlays["items"][0]["mirror"], "plain");
+    assert!(!chip.speaks_lrp());
+}
+
+#[tokio::test]
+async fn a_chip_of_a_run_that_was_torn_away_comes_back_to_its_own_tag_on_any_desk() {
+    let service = TestService::start().await;
+    let plan = json!({"pattern": "Bottle {n}"});
+    let id = run(&service, json!({"name": "Roll", "plan": plan})).await;
+    let mut torn = TornOut::new(Tear::after(30), VirtualNtag424::new(uid(1)));
+    let wish = json!({"uid": uid(1).to_string(), "run_id": id});
+    assert_eq!(
+        lay(&service, &mut torn, &wish).await["state"],
+        "interrupted"
+    );
+    let mut second = VirtualNtag424::new(uid(2));
+    assert_eq!(next(&service, id, &mut second).await, "verified");
+    // A week and a restart later, at another desk.
+    let service = service.restart(7 * 86_400_000).await;
+    let desk = encoder(&service).await;
+    let mut first = torn.into_card();
+    assert_eq!(next(&desk, id, &mut first).await, "verified");
+    let rows = rows(&service, id).await;
+    let positions: Vec<_> = rows
+        .into_iter()
+        .map(|(uid, _, position)| (uid, position))
+        .collect();
+    let uid = |number| json!(uid(number).to_string());
+    assert_eq!(positions, [(uid(1), json!(1)), (uid(2), json!(2))]);
+}
+
 /// A client whose token has one scope.
 async fn encoder(service: &TestService) -> Client {
     let token = json!({"name": "Desk", "scopes": ["encode"]});
@@ -214,4 +285,46 @@ async fn who_may_only_encode_takes_back_the_inlay_of_an_open_run_that_nobody_tap
     let path = format!("/encoding-runs/{run}");
     service.admin_patch(&path, json!({"closed": true})).await;
     refused(wipe(3, Some(run))).await;
+}
+
+#[tokio::test]
+async fn a_tag_that_is_passed_over_comes_last() {
+    let service = TestService::start().await;
+    let plan = json!({"pattern": "Bottle {n}"});
+    let id = run(
+        &service,
+        json!({"name": "Roll", "planned": 3, "plan": plan}),
+    )
+    .await;
+    let path = format!("/encoding-runs/{id}");
+    let next_name = async || service.admin_get(&path).await["next"]["name"].clone();
+    assert_eq!(next_name().await, "Bottle 1");
+    let skip = async || {
+        let path = format!("{path}/skip");
+        service.admin(Method::POST, &path, Value::Null).await
+    };
+    let skipped = skip().await.expect(200);
+    assert_eq!(skipped["next"]["name"], "Bottle 2", "{skipped}");
+    assert_eq!(skipped["next"]["tag_id"], Value::Null);
+    for (number, following) in [(1, "Bottle 3"), (2, "Bottle 1")] {
+        let mut chip = VirtualNtag424::new(uid(number));
+        assert_eq!(next(&service, id, &mut chip).await, "verified");
+        assert_eq!(next_name().await, following);
+    }
+    // It is all that is left: passed over once more, it is still the next one.
+    let again = skip().await.expect(200);
+    assert_eq!(
+        (&again["next"]["name"], &again["next"]["skipped"]),
+        (&json!("Bottle 1"), &json!(true))
+    );
+    let mut chip = VirtualNtag424::new(uid(3));
+    assert_eq!(next(&service, id, &mut chip).await, "verified");
+    assert_eq!(service.admin_get(&path).await["next"], Value::Null);
+    assert_eq!(skip().await.expect(409)["code"], "run_full");
+    let positions: Vec<_> = rows(&service, id)
+        .await
+        .into_iter()
+        .map(|row| row.2)
+        .collect();
+    assert_eq!(positions, [json!(2), json!(3), json!(1)]);
 }

@@ -7,6 +7,7 @@ mod disk;
 mod durability;
 mod folding;
 mod imports;
+mod reports;
 mod upgrades;
 
 use tapdesk_tests::Launch;

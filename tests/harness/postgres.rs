@@ -190,10 +190,8 @@ impl Cluster {
             .args(["--wait", "--silent", "--pgdata"])
             .arg(self.folder.join("data"))
             .status();
-        assert!(
-            done.is_ok_and(|status| status.success()),
-            "pg_ctl {arguments:?}"
-        );
+        let done = done.is_ok_and(|status| status.success());
+        assert!(done, "pg_ctl {arguments:?}");
     }
 
     /// Makes an empty database.
@@ -268,6 +266,29 @@ impl TestDatabase {
             user, host, name, ..
         } = self;
         format!("postgres://{user}@{host}:{port}/{name}")
+    }
+
+    /// A copy in a new database, by `pg_dump` and `pg_restore`.
+    ///
+    /// # Panics
+    /// When one of the programs fails.
+    pub async fn copy_into(&self, cluster: &Cluster) -> Self {
+        let copy = cluster.create_database().await;
+        let run = |name: &str, arguments: &[&str]| {
+            let done = Command::new(programs().join(name))
+                .args(arguments)
+                .env("PGPASSWORD", &self.password)
+                .output()
+                .expect("the program runs");
+            let said = String::from_utf8_lossy(&done.stderr);
+            assert!(done.status.success(), "{name}: {said}");
+        };
+        let dump = tempfile::NamedTempFile::new().expect("a file can be made");
+        let file = dump.path().to_string_lossy();
+        let (from, to) = (self.url(), copy.url());
+        run("pg_dump", &["--format=custom", "--file", &file, &from]);
+        run("pg_restore", &["--exit-on-error", "--dbname", &to, &file]);
+        copy
     }
 
     /// A connection that is none of the service's.

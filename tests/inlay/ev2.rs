@@ -2,11 +2,13 @@
 
 use std::sync::LazyLock;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tapdesk_service::inlay::ev2::{
-    self, Command, Handshake, Protection, ReplyError, Session, first,
+    self, Command, Handshake, HandshakeError, Protection, ReplyError, Session, first,
 };
 use tapdesk_service::inlay::key::AesKey;
+use tapdesk_service::inlay::technology::Mode;
+use tapdesk_service::inlay::technology::ntag424::lrp::Lrp;
 
 static TRANSCRIPTS: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../vectors/encoding-transcripts.json"))
@@ -65,9 +67,9 @@ fn replay(id: &str) -> usize {
                     Handshake::respond_in(session, number, secret, &challenge, a).unwrap()
                 } else {
                     if sent[4] == 0x02 {
-                        assert_eq!(first(number), sent);
+                        assert_eq!(first(Mode::Aes, number), sent);
                     }
-                    Handshake::respond(number, secret, &challenge, a).unwrap()
+                    Handshake::respond(Mode::Aes, number, secret, &challenge, a).unwrap()
                 };
                 assert_eq!(response, apdu, "{}", step["name"]);
                 let stored = handshake.to_bytes();
@@ -200,4 +202,110 @@ fn a_session_shows_none_of_its_keys() {
     for secret in ["2B4D96", "379D32", "43, 77"] {
         assert!(!text.contains(secret), "{text}");
     }
+}
+
+/// A published exchange of LRP mode: what went into it, and what came of it.
+fn lrp(id: &str) -> (Value, Value) {
+    let vectors: Value = serde_json::from_str(include_str!("../vectors/inlays.json")).unwrap();
+    let all = vectors.as_array().unwrap();
+    let found = all.iter().find(|one| one["id"] == id).unwrap();
+    (found["inputs"].clone(), found["expected"].clone())
+}
+
+/// A session of LRP mode that has just begun, from its vector: its parts as they are stored.
+fn lrp_session(inputs: &Value, vector: &[u8], ti: &[u8]) -> Session {
+    let base = Lrp::new(&key(inputs, "key"));
+    let parts = [
+        &[0x00][..],
+        ti,
+        &[0x00, 0x00],
+        // The chip encrypted one block when it told the identifier.
+        &1_u32.to_le_bytes(),
+        &base.cmac(vector),
+    ];
+    let session = Session::from_bytes(&parts.concat()).unwrap();
+    assert_eq!(*session.to_bytes(), parts.concat());
+    session
+}
+
+#[test]
+fn the_authentication_in_lrp_mode_of_an12321() {
+    let (inputs, expected) = lrp("ntag424-lrp-session/an12321-auth-lrp-first-key3");
+    assert_eq!(first(Mode::Lrp, 3), bytes(&inputs, "c1"));
+    let challenge = bytes(&inputs, "r1");
+    let (secret, a) = (key(&inputs, "key"), array(&inputs, "rnd_a"));
+    let (response, handshake) =
+        Handshake::respond(Mode::Lrp, 3, secret.clone(), &challenge, a).unwrap();
+    assert_eq!(response, bytes(&expected, "c2"));
+    let handshake = Handshake::from_bytes(&handshake.to_bytes()).unwrap();
+    let session = handshake.finish(&bytes(&expected, "r2")).unwrap();
+    assert_eq!((session.mode(), session.number()), (Mode::Lrp, 3));
+    let vector = bytes(&expected, "session_vector");
+    let mut begun = lrp_session(&inputs, &vector, &bytes(&expected, "ti")).to_bytes();
+    begun[0] = 3;
+    assert_eq!(session.to_bytes(), begun);
+
+    // Whoever changes a bit of the answer does not have the key; nor does who answers as AES would.
+    let (_, other) = Handshake::respond(Mode::Lrp, 3, secret.clone(), &challenge, a).unwrap();
+    let mut wrong = bytes(&expected, "r2");
+    wrong[20] ^= 1;
+    assert_eq!(other.finish(&wrong).unwrap_err(), HandshakeError::NotProved);
+    let of_aes = [&challenge[1..17], &[0x91, 0xAF]].concat();
+    let mixed = Handshake::respond(Mode::Lrp, 3, secret, &of_aes, a);
+    assert_eq!(mixed.err(), Some(HandshakeError::Malformed));
+}
+
+#[test]
+fn real_chips_in_lrp_mode_tell_their_uid_and_their_loop() {
+    let (inputs, expected) = lrp("ntag424-lrp-session/hw-getcarduid");
+    let vector = bytes(&inputs, "session_vector");
+    let mut session = lrp_session(&inputs, &vector, &bytes(&inputs, "ti"));
+    let exchanges = inputs["exchanges"].as_array().unwrap();
+    // Both commands are made before the first answer is there.
+    let made = [session.get_card_uid(), session.get_card_uid()];
+    assert_eq!(exchanges.len(), made.len());
+    for (exchange, made) in exchanges.iter().zip(made) {
+        let step = json!({"c": exchange[0], "r": exchange[1]});
+        assert_eq!(made.apdu, bytes(&step, "c"));
+        let told = session.open(made.reply, &bytes(&step, "r")).unwrap();
+        assert_eq!(*told, bytes(&expected, "uid"));
+    }
+
+    let (inputs, expected) = lrp("ntag424-lrp-session/hw-gettt-open");
+    let [a, b] = ["rnd_a", "rnd_b"].map(|name| array::<16>(&inputs, name));
+    let mixed: Vec<u8> = (0..6).map(|i| a[2 + i] ^ b[i]).collect();
+    let vector = [
+        &[0x00, 0x01, 0x00, 0x80][..],
+        &a[..2],
+        &mixed,
+        &b[6..],
+        &a[8..],
+        &[0x96, 0x69],
+    ];
+    let mut session = lrp_session(&inputs, &vector.concat(), &bytes(&expected, "ti"));
+    let made = session.full(0xF7, &[], &[]);
+    assert_eq!(made.apdu, bytes(&inputs, "command"));
+    let told = session.open(made.reply, &bytes(&inputs, "response"));
+    assert_eq!(
+        *told.unwrap(),
+        expected["tt_status"].as_str().unwrap().as_bytes()
+    );
+}
+
+#[test]
+fn the_switch_to_lrp_mode_of_an12321_table_3() {
+    // Steps 2, 3, 7 and 27; the chip answers 9100 without a MAC.
+    let step = json!({
+        "ti": "ED56F6E6",
+        "k_enc": "66A8CB93269DC9BC2885B7A91B9C697B",
+        "k_mac": "7DE5F7E244A46D22E536804D07E8D70E",
+        "cmd_ctr": 0,
+        "c": "905C0000190541B2BA963075730426D0858D2AA6C4982F579E77FAB49F8300",
+    });
+    let session = session_of(&step);
+    assert_eq!(session_of(&step).switch_to_lrp().apdu, bytes(&step, "c"));
+    let reply = session_of(&step).switch_to_lrp().reply;
+    assert!(session.open(reply, &[0x91, 0x00]).is_ok());
+    let wrong = [&[7; 8][..], &[0x91, 0x00]].concat();
+    assert_eq!(session.open(reply, &wrong), Err(ReplyError::WrongMac));
 }

@@ -2,6 +2,7 @@
 //! that reads them through the real PC/SC service.
 
 mod attacks;
+mod both_ways;
 mod chip_rules;
 mod chips;
 mod encoding_sheets;

@@ -22,7 +22,7 @@ const UID: Uid = Uid::from_bytes([0x04, 0xC7, 0x67, 0xF2, 0x06, 0x61, 0x80]);
 const URL: &[u8] =
     b"127.0.0.1:8787/t/k3v9qa?uid=00000000000000000000000000000000&token=0000000000000000";
 
-struct Pcsc(pcsc::Card);
+pub(crate) struct Pcsc(pcsc::Card);
 
 impl Transport for Pcsc {
     type Error = pcsc::Error;
@@ -45,7 +45,7 @@ impl Transport for Pcsc {
 }
 
 /// Connects to whatever lies on a reader, once it does.
-fn connect(context: &Context) -> Pcsc {
+pub(crate) fn connect(context: &Context) -> Pcsc {
     loop {
         let readers = context.list_readers_owned().unwrap_or_default();
         let connect = |reader: &CStr| context.connect(reader, ShareMode::Shared, Protocols::ANY);

@@ -6,7 +6,7 @@ use tapdesk_service::inlay::virtual_inlay::OneTimeCode;
 use tapdesk_service::inlay::{MacFrom, Mirror, Uid};
 use tapdesk_tests::fixtures::chip;
 use tapdesk_tests::virtual_card::ntag424::{FREE, FileSettings, NEVER, VirtualNtag424};
-use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2, tlv};
+use tapdesk_tests::virtual_card::type2::{PassesOn, Type2Chip, VirtualType2, tlv};
 use tapdesk_tests::virtual_card::{TornOut, VirtualCard, ndef};
 
 use crate::chips::{TAG_URL, bottle};
@@ -93,11 +93,45 @@ fn a_chip_is_original_if_its_maker_signed_its_uid() {
     let original = |chip: VirtualNtag424| reading(chip).original;
     assert_eq!(original(chip(uid).with_signature(signature)), Original::Yes);
     assert_eq!(original(chip(UID).with_signature(signature)), Original::No);
-    assert_eq!(original(chip(uid)), Original::No);
+    assert_eq!(original(chip(uid)), Original::Unknown, "it tells none");
     assert_eq!(original(chip(uid).with_signature([0; 56])), Original::No);
-    // A reader has no common command for a Type 2 tag's signature.
-    let type2 = VirtualType2::blank(Type2Chip::Ntag213, UID);
-    assert_eq!(reading(type2).original, Original::Unknown);
+}
+
+/// A scan of a real NTAG215 (`tests/vectors/inlays.json`, `originality/ntag21x-found-1`).
+const SIGNED_TYPE2: ([u8; 7], [u8; 32]) = (
+    [0x04, 0xF4, 0x37, 0xC2, 0x99, 0x3C, 0x80],
+    [
+        0x4D, 0x5D, 0x10, 0x05, 0xFE, 0x28, 0x96, 0x8B, 0x2B, 0x9A, 0x44, 0x28, 0x82, 0x53, 0xD7,
+        0xD9, 0xE8, 0x83, 0x3F, 0x3C, 0xE9, 0xC8, 0x1C, 0x21, 0x44, 0xE1, 0x24, 0x0E, 0xB8, 0x22,
+        0x74, 0x9F,
+    ],
+);
+
+#[test]
+fn a_chip_of_pages_tells_its_makers_signature_on_readers_that_pass_the_question_on() {
+    let (uid, signature) = SIGNED_TYPE2;
+    let mut forged = signature;
+    forged[31] ^= 1;
+    let chip = |uid| VirtualType2::with_url(Type2Chip::Ntag215, uid, "https://a.example/t/1");
+    for way in [PassesOn::InSession, PassesOn::ByController] {
+        for (card, original) in [
+            (chip(uid).with_signature(signature, way), Original::Yes),
+            (chip(uid).with_signature(forged, way), Original::No),
+            (chip(UID).with_signature(signature, way), Original::No),
+            (chip(uid), Original::Unknown),
+        ] {
+            let atr = card.atr();
+            let mut card = Direct(card);
+            let reading = read(&mut card, &atr).0.unwrap();
+            assert_eq!(reading.original, original, "{way:?}");
+            assert_eq!(reading.url.as_deref(), Some("https://a.example/t/1"));
+            assert!(!card.0.in_session, "the reader looks for chips again");
+        }
+    }
+    // A new one is not asked: it is to be written while it lies there.
+    let new = VirtualType2::factory(Type2Chip::Ntag215, uid);
+    let new = new.with_signature(signature, PassesOn::InSession);
+    assert_eq!(reading(new).original, Original::Unknown);
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn reset() -> Value {
 }
 
 /// The inlay that lies on some reader, and the reader's name.
-fn laid(watch: &mut Watch) -> (String, Laid) {
+pub(crate) fn laid(watch: &mut Watch) -> (String, Laid) {
     watch.table("an inlay", |table| {
         let mut places = table.readers.into_iter();
         places.find_map(|place| match place.on {

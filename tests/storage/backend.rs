@@ -12,7 +12,8 @@ use tapdesk_service::inlay::key::KeyFingerprint;
 use tapdesk_service::inlay::technology::Mode;
 use tapdesk_service::inlay::{MacFrom, Mirror, Technology, Uid};
 use tapdesk_service::interaction::{
-    Claim, ClientId, CounterRule, NewInteraction, NewKey, Recorded, Tech, Unchecked, Verdict,
+    Claim, ClientId, CounterRule, NewInteraction, NewKey, Recorded, Tech, Traits, Unchecked,
+    Verdict,
 };
 use tapdesk_service::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
 use tapdesk_service::rolling_key::KeyHash;
@@ -285,6 +286,7 @@ impl Tap {
             }),
             client: ClientId([self.client; 16]),
             country: "CH".to_owned(),
+            traits: Traits::default(),
             simulated: self.simulated.is_some(),
             time_offset: self.simulated.unwrap_or(0),
             first_at_template: None,

@@ -11,6 +11,7 @@ pub(super) mod imports;
 pub(super) mod inlays;
 pub(super) mod panics;
 pub(super) mod reopening;
+pub(super) mod rotation;
 pub(super) mod sheets;
 pub(super) mod tags;
 pub(super) mod taps;
@@ -69,6 +70,8 @@ macro_rules! story {
                 simulated_time_expires_no_real_key
                 what_is_closed_refuses
                 what_was_acknowledged_outlives_a_crash;
+            rotation: a_rotation_goes_on_wherever_it_was_ended
+                a_secret_that_no_key_opens_is_told_before_anything_is_changed;
             sheets: rows_are_kept_in_their_order_until_the_sheet_is_closed;
             tags: a_tag_is_found_as_it_was_stored
                 a_tag_that_breaks_a_rule_is_refused_alone

@@ -206,6 +206,46 @@ async fn what_cannot_be_saved_is_said_and_what_was_entered_is_kept() {
 }
 
 #[tokio::test]
+async fn a_field_that_has_to_be_filled_in_is_named_and_what_was_entered_is_kept() {
+    let service = TestService::start().await;
+    let form = json!([{"type": "form", "submit_label": "Send", "fields": [
+        {"label": "Note <1>", "kind": "text", "variable": "note", "required": true},
+        {"label": "I have read it", "kind": "checkbox", "variable": "registered", "required": true},
+    ]}]);
+    let tag = tag(&service, form).await;
+    let Visit { url, page, .. } = visit(&service, &tag).await;
+    let key = key(&page);
+    let begin = [("rolling_key", &*key), ("form", "1")];
+    let said = async |fields: &[(&str, &str)]| {
+        let sent: Vec<_> = begin.iter().chain(fields).copied().collect();
+        let answer = send(&service, &url, &sent).await;
+        assert_eq!(answer.status, 400, "{fields:?}");
+        Html::parse_document(&answer.body)
+    };
+    // Neither the page's script nor a browser was asked, as when somebody writes the request.
+    let page = said(&[(NOTE, "Ada"), (REGISTERED, "false")]).await;
+    let words = &text(&page, ".said.caution[role=alert]")[0];
+    assert!(words.contains("Please fill in"), "{words}");
+    assert!(words.contains("I have read it"), "{words}");
+    assert_eq!(one(&page, "#f0-note").attr("value"), Some("Ada"));
+    let page = said(&[(NOTE, " "), (REGISTERED, "true")]).await;
+    assert!(text(&page, ".said")[0].contains("Note <1>"));
+    assert!(one(&page, "input[type=checkbox]").attr("checked").is_some());
+    said(&[(NOTE, "Ada")]).await;
+    assert_eq!(service.variable(&tag, "note").await.as_deref(), Some(""));
+    let listed = service.admin_get("/submissions").await;
+    assert_eq!(listed["items"], json!([]), "nothing is stored");
+    // The key is not consumed by a refusal.
+    let sent: Vec<_> = begin
+        .iter()
+        .chain(&[(NOTE, "Ada"), (REGISTERED, "true")])
+        .copied()
+        .collect();
+    assert_eq!(send(&service, &url, &sent).await.status, 200);
+    assert_eq!(service.variable(&tag, "note").await.as_deref(), Some("Ada"));
+}
+
+#[tokio::test]
 async fn a_tag_that_wants_verified_taps_says_so_before_anything_is_entered() {
     let service = TestService::start().await;
     let more = json!({"updates_require_verified": true});

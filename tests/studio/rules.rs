@@ -103,6 +103,27 @@ async fn rules_know_country_language_system_and_time() {
 }
 
 #[tokio::test]
+async fn rules_know_how_a_tag_was_scanned() {
+    let service = TestService::start().await;
+    let rules = json!([
+        rule(&json!({"type": "technology", "any_of": ["n"]}), "nfc"),
+        rule(&json!({"type": "technology", "any_of": ["q"]}), "qr"),
+        rule(&json!({"type": "technology", "any_of": ["u"]}), "link"),
+    ]);
+    let tag = tag(&service, rules).await;
+    let mut inlay = service
+        .rolling_inlay(&tag, Mirror::Encrypted, MacFrom::None)
+        .await;
+    let first = inlay.url(&tag);
+    assert_eq!(path(&service.tap(&first).await), "/nfc");
+    assert_eq!(path(&service.tap(&first).await), "/nfc", "replayed");
+    assert_eq!(path(&service.tap(&tag.path()).await), "/link");
+    let printed = json!({"has_qr_code": true});
+    service.admin_patch(&tag.admin_path(), printed).await;
+    assert_eq!(path(&service.tap(&tag.path()).await), "/qr");
+}
+
+#[tokio::test]
 async fn a_preview_follows_the_rules() {
     let service = TestService::start().await;
     let rules = json!([

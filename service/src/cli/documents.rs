@@ -122,6 +122,10 @@ fn a_default_in_the_help_is_the_one_of_the_settings() {
             "submission-months",
             format!("`{}`", settings.submission_months),
         ),
+        (
+            "disk-low-mebibytes",
+            format!("`{}`", settings.disk_low_mebibytes),
+        ),
         ("rate-limit", format!("`{limit}`")),
         ("simulated-targets", "`stand_in`".to_owned()),
         ("default-country", "empty".to_owned()),

@@ -90,6 +90,15 @@ fn in_words(event: &Value, slugs: &mut Slugs<'_>) -> String {
         },
         "update" => format!("  {}", changes(&event["changes"])),
         "submission" => "  sent a form".to_owned(),
+        "alert" => return text("message").to_owned(),
+        "inlay.encoded" => {
+            return format!(
+                "{}  {:<16} encoded on {}",
+                text("at"),
+                slugs.of(&event["tag_id"]),
+                text("uid")
+            );
+        }
         _ => return format!("{} events were missed.", event["missed"]),
     };
     let mark = if event["simulated"] == true {

@@ -50,6 +50,10 @@ struct Options {
     #[arg(long, env = "TAPDESK_SUBMISSION_MONTHS", value_name = "MONTHS")]
     submission_months: Option<u32>,
 
+    /// How many mebibytes of room on the disk of a SQLite database raise an alert when there is less: `alert.disk_low`. `0` raises none. Default: `1024`.
+    #[arg(long, env = "TAPDESK_DISK_LOW_MEBIBYTES", value_name = "NUMBER")]
+    disk_low_mebibytes: Option<u32>,
+
     /// The redirect target of simulated tags: the built-in stand-in (`stand_in`), or the experience's own (`real`). Default: `stand_in`.
     #[arg(long, env = "TAPDESK_SIMULATED_TARGETS", value_name = "WHERE", value_parser = simulated_targets())]
     simulated_targets: Option<SimulatedTargets>,
@@ -86,6 +90,7 @@ impl From<Options> for Overrides {
             retention_months,
             audit_months,
             submission_months,
+            disk_low_mebibytes,
             simulated_targets,
             rate_limit,
             hosts,
@@ -93,6 +98,7 @@ impl From<Options> for Overrides {
         Self {
             audit_months,
             submission_months,
+            disk_low_mebibytes,
             tag_url,
             app_id,
             default_country,

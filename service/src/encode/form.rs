@@ -25,6 +25,8 @@ pub(crate) struct FormOptions {
     pub(crate) technology: Option<Technology>,
     /// The chip is locked against writing, for ever.
     pub(crate) lock: bool,
+    /// The chip is switched to LRP mode, for ever.
+    pub(crate) lrp: bool,
     /// Random keys instead of derived ones.
     pub(crate) own_keys: bool,
     /// Keys of a finished chip are replaced, too.
@@ -51,6 +53,7 @@ pub(super) async fn of_tag(
     if let Some(id) = options.url_template_id {
         return of_template(service, id, slug, options).await;
     }
+    check_lrp(Mode::Aes, options)?;
     let settings = service.settings();
     let technology = options.technology.unwrap_or(Technology::Ntag424Dna);
     if technology.family() == Family::Ntag21x {
@@ -95,10 +98,11 @@ async fn of_template(
     let technology = settings.technology;
     let of_pages = Memory::of(technology).is_some();
     let encodable = of_pages || technology.family() == Family::Ntag424;
-    if !encodable || settings.mode != Mode::Aes {
-        let why = "Tapdesk encodes NTAG 424 DNA in AES mode, and NTAG 213, 215 and 216. Other chips are encoded elsewhere, and their keys imported.";
+    if !encodable {
+        let why = "Tapdesk encodes NTAG 424 DNA, and NTAG 213, 215 and 216. Other chips are encoded elsewhere, and their keys imported.";
         return Err(FieldError::of("url_template_id", why).into());
     }
+    check_lrp(settings.mode, options)?;
     check_lock(technology, options)?;
     if options.technology.is_some_and(|other| other != technology) {
         let why = format!("The URL template is for {technology}.");
@@ -156,6 +160,20 @@ fn check_lock(technology: Technology, options: &FormOptions) -> Result<(), Encod
         return Err(FieldError::of("lock", why).into());
     }
     Ok(())
+}
+
+/// A chip never comes back from LRP mode: it is switched only if that was asked for in so many words.
+fn check_lrp(mode: Mode, options: &FormOptions) -> Result<(), EncodeError> {
+    let why = match (mode, options.lrp) {
+        (Mode::Lrp, false) => {
+            "The URL template is of LRP mode. A chip is switched to it for ever, and cannot be wiped after it: send \"lrp\": true if that is meant."
+        }
+        (Mode::Aes, true) => {
+            "Chips are switched to LRP mode only for a URL template of LRP mode. Choose one, or leave \"lrp\" out."
+        }
+        _ => return Ok(()),
+    };
+    Err(FieldError::of("lrp", why).into())
 }
 
 /// Whether the tag has an inlay other than this chip.

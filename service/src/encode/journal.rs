@@ -5,15 +5,18 @@ use zeroize::Zeroizing;
 use super::EncodeError;
 use crate::encoding::{Generation, Journal, Root, Roots, Source};
 use crate::entropy;
+use crate::id::EncodingRootId;
 use crate::inlay::ev2::KEYS;
 use crate::inlay::key::AesKey;
 use crate::inventory::SealedKey;
 use crate::service::Service;
 use crate::storage::{StorageError, StoredGeneration, StoredJournal};
 
-/// All roots, opened.
-pub(super) async fn roots(service: &Service) -> Result<Roots, EncodeError> {
+/// All roots, opened, and which of them others may know.
+pub(super) async fn roots(service: &Service) -> Result<(Roots, Vec<EncodingRootId>), EncodeError> {
     let stored = service.storage.encoding_roots().await?;
+    let compromised = stored.iter().filter(|root| root.compromised_at.is_some());
+    let compromised = compromised.map(|root| root.id).collect();
     let roots = stored.into_iter().map(|root| {
         Ok(Root {
             id: root.id,
@@ -21,15 +24,22 @@ pub(super) async fn roots(service: &Service) -> Result<Roots, EncodeError> {
             retired: root.retired_at.is_some(),
         })
     });
-    roots.collect::<Result<_, EncodeError>>().map(Roots)
+    let roots = roots.collect::<Result<_, EncodeError>>().map(Roots)?;
+    Ok((roots, compromised))
 }
 
 /// Makes a root, unless there is one that makes new keys.
 pub(super) async fn make_root(service: &Service) -> Result<(), EncodeError> {
+    let sealed = new_root(service)?;
+    Ok(service.storage.insert_encoding_root(sealed).await?)
+}
+
+/// A root that nobody has seen.
+pub(super) fn new_root(service: &Service) -> Result<SealedKey, EncodeError> {
     let bytes = Zeroizing::new(entropy::bytes::<16>(&*service.entropy));
     let key = AesKey::from_bytes(*bytes);
     let sealed = SealedKey::seal(&key, &service.keyring, &*service.entropy)?;
-    Ok(service.storage.insert_encoding_root(sealed, false).await?)
+    Ok(sealed)
 }
 
 /// A journal with its keys opened.

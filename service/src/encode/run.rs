@@ -4,12 +4,12 @@ use serde_json::json;
 
 use super::{EncodeError, FormOptions};
 use crate::encoding::Target;
-use crate::encoding::run::RunPlan;
+use crate::encoding::run::{RunNext, RunPlan};
 use crate::field_error::FieldError;
 use crate::id::EncodingRunId;
 use crate::inlay::Uid;
 use crate::service::Service;
-use crate::storage::{Conflict, Invalid};
+use crate::storage::{Conflict, Invalid, RunTag};
 use crate::tag::{Slug, TagFields};
 
 /// What a chip of a run is to become, and how it is written: the run says it.
@@ -19,9 +19,7 @@ pub(crate) async fn next_of_run(
     uid: Uid,
     options: FormOptions,
 ) -> Result<(Target, FormOptions), EncodeError> {
-    let slug = Slug::generate(&*service.entropy);
-    let make = move |plan: &RunPlan, position| tag(plan, position, &slug);
-    let reserved = service.storage.reserve_run_tag(run, uid, Box::new(make));
+    let reserved = service.storage.reserve_run_tag(run, uid, maker(service));
     let reserved = reserved.await?;
     let (run, tag) = reserved.ok_or(EncodeError::NotFound("encoding run"))?;
     let options = FormOptions {
@@ -30,10 +28,26 @@ pub(crate) async fn next_of_run(
         mac_from: run.plan.mac_from,
         technology: run.plan.technology,
         lock: run.plan.lock,
+        lrp: run.plan.lrp,
         own_keys: run.plan.own_keys,
         ..options
     };
     Ok((Target::Tag(tag), options))
+}
+
+/// Passes over the next tag of a run; the one that is next then.
+pub(crate) async fn skip_of_run(
+    service: &Service,
+    run: EncodingRunId,
+) -> Result<Option<RunNext>, EncodeError> {
+    let skipped = service.storage.skip_run_tag(run, maker(service));
+    skipped.await?.ok_or(EncodeError::NotFound("encoding run"))
+}
+
+/// Makes tags of a run that creates them.
+fn maker(service: &Service) -> RunTag {
+    let slug = Slug::generate(&*service.entropy);
+    Box::new(move |plan: &RunPlan, position| tag(plan, position, &slug))
 }
 
 /// The tag of a position of a run that creates tags as it goes.

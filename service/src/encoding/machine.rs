@@ -27,6 +27,7 @@ use super::{
     Target,
 };
 use crate::entropy::Entropy;
+use crate::inlay::technology::{Mode, Technology};
 
 /// All steps of an encoding, as the design counts them.
 const STEPS: u32 = 33;
@@ -48,6 +49,8 @@ pub struct Means<'a> {
     pub replace: bool,
     /// The generation of a finished inlay of the same tag on this chip, if it is one.
     pub finished: Option<u8>,
+    /// What the chip is, as far as its reader or its inlay tells before it is asked.
+    pub technology: Option<Technology>,
 }
 
 /// One step of an encoding.
@@ -83,7 +86,10 @@ pub fn begin(encoding: &mut Encoding, journal: &mut Journal, means: Means<'_>) {
         encoding,
         journal,
         means,
-        chip: Chip::default(),
+        chip: Chip {
+            technology: means.technology,
+            ..Chip::default()
+        },
         rewrite: former.rewrite,
     };
     let next = machine.look();
@@ -150,6 +156,7 @@ impl Machine<'_> {
                 replies,
                 read,
             } => self.checked(session, &replies, read, answers),
+            Phase::Switch => self.switched(answers),
             Phase::Write { session, writes } => self.written(session, &writes, answers),
             Phase::Seal => self.sealed(answers),
             Phase::ReadBack => self.read_back(answers, 0),
@@ -168,6 +175,7 @@ impl Machine<'_> {
                     refusals,
                     delays,
                     doubts,
+                    technology,
                     ..
                 } = std::mem::take(&mut self.chip);
                 self.chip = Chip {
@@ -175,6 +183,7 @@ impl Machine<'_> {
                     refusals,
                     delays,
                     doubts,
+                    technology,
                     ..Chip::default()
                 };
                 self.look()
@@ -193,7 +202,8 @@ impl Machine<'_> {
         let writes = matches!(
             next,
             Next::Send(
-                Phase::Write { .. }
+                Phase::Switch
+                    | Phase::Write { .. }
                     | Phase::Seal
                     | Phase::Pages(
                         PageStep::Written {
@@ -240,6 +250,12 @@ impl Machine<'_> {
         encoding.progress = Some(progress);
     }
 
+    /// Whether the URL is to be of LRP mode.
+    fn wants_lrp(&self) -> bool {
+        let settings = self.means.plan.map(|plan| plan.template().settings());
+        settings.is_some_and(|settings| settings.mode == Mode::Lrp)
+    }
+
     fn wipes(&self) -> bool {
         self.encoding.target == Target::Factory
     }
@@ -261,7 +277,7 @@ impl Machine<'_> {
 /// The state once the commands of a phase were sent.
 fn after(before: State, phase: &Phase, wrote: bool) -> State {
     match phase {
-        Phase::Write { .. } => State::Writing,
+        Phase::Switch | Phase::Write { .. } => State::Writing,
         Phase::Seal | Phase::Pages(PageStep::Locked { .. }) => State::Sealing,
         Phase::Check { read: true, .. } | Phase::ReadBack => State::Sealed,
         Phase::Challenge(_) | Phase::Response(..) if before == State::Sealing => State::Sealing,
@@ -281,6 +297,7 @@ pub fn step(encoding: &Encoding) -> Step {
             Phase::Challenge(_) | Phase::Response(..) | Phase::Pages(PageStep::Whole(_)) => 10,
             Phase::Check { read: true, .. } => 26,
             Phase::Check { read: false, .. } => 12,
+            Phase::Switch => 13,
             Phase::Write { .. } | Phase::Pages(PageStep::Written { .. }) => 14,
             Phase::Seal => 24,
             Phase::ReadBack | Phase::Pages(PageStep::Locked { .. }) => 30,

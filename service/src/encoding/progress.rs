@@ -47,6 +47,12 @@ pub struct Chip {
     pub proved: Vec<(u8, Candidate)>,
     /// Slots whose key is not what its version says.
     pub doubts: Vec<u8>,
+    /// What it is, as far as that is known before it is asked.
+    #[serde(default)]
+    pub technology: Option<Technology>,
+    /// Whether it speaks LRP, as far as it was asked.
+    #[serde(default)]
+    pub lrp: bool,
 }
 
 /// What the commands that were sent are for.
@@ -71,6 +77,8 @@ pub enum Phase {
         /// Whether the read is part of it.
         read: bool,
     },
+    /// From AES to LRP mode, for ever, and the first half of the proof of key 0 there.
+    Switch,
     /// Everything but key 0.
     Write {
         /// The session.
@@ -133,6 +141,8 @@ pub struct Write {
     pub slot: Option<u8>,
     counter: u16,
     protection: u8,
+    #[serde(default)]
+    blocks: u32,
 }
 
 impl Write {
@@ -144,8 +154,10 @@ impl Write {
             protection: match reply.protection {
                 Protection::Plain => 0,
                 Protection::Mac => 1,
+                Protection::IfAny => 2,
                 Protection::Full => 3,
             },
+            blocks: reply.blocks,
         }
     }
 
@@ -156,8 +168,10 @@ impl Write {
             protection: match self.protection {
                 0 => Protection::Plain,
                 1 => Protection::Mac,
+                2 => Protection::IfAny,
                 _ => Protection::Full,
             },
+            blocks: self.blocks,
         }
     }
 }

@@ -60,6 +60,9 @@ pub struct RunPlan {
     /// If true, NTAG 213, 215 and 216 are locked against writing once they are verified, for ever.
     #[serde(default)]
     pub lock: bool,
+    /// If true, NTAG 424 DNA are switched to LRP mode, for ever. A URL template of LRP mode needs it.
+    #[serde(default)]
+    pub lrp: bool,
     /// If true, keys are random ones instead of derived from the encoding root.
     #[serde(default)]
     pub own_keys: bool,
@@ -84,6 +87,22 @@ pub struct Run {
     pub created_at: Timestamp,
     /// When it was closed.
     pub closed_at: Option<Timestamp>,
+}
+
+/// The tag of a run that the next chip gets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = EncodingRunNext)]
+pub struct RunNext {
+    /// The position, from 1.
+    pub position: u32,
+    /// The tag; null if it is created once a chip is laid down.
+    pub tag_id: Option<TagId>,
+    /// The tag's slug.
+    pub slug: Option<String>,
+    /// The tag's name.
+    pub name: String,
+    /// Whether it was passed over before.
+    pub skipped: bool,
 }
 
 /// A chip of a run, with what came of it last.

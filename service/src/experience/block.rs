@@ -1,5 +1,7 @@
 //! The blocks of a studio page.
 
+mod form;
+
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,10 +12,12 @@ use super::condition::{COUNTRIES_MAX, LANGUAGES_MAX};
 use super::theme::is_default;
 use super::{Link, LinkError, When, rich_text};
 use crate::id::ImageId;
-use crate::inlay::text::text_schema;
-use crate::macros::{Target, Template};
+use crate::macros::Target;
 use crate::object;
 use crate::tag::{InvalidProperty, PropertyKey, check_value, text_fits};
+
+pub(crate) use form::forms;
+pub use form::{FieldKind, Form, FormField};
 
 /// Longest rich text, in characters.
 const TEXT_MAX: usize = 10_000;
@@ -21,10 +25,6 @@ const TEXT_MAX: usize = 10_000;
 const LABEL_MAX: usize = 500;
 /// Most rows of a table.
 const ROWS_MAX: usize = 100;
-/// Most fields of a form: each is a variable of one update, which takes 64.
-const FIELDS_MAX: usize = 50;
-/// Most choices of a field.
-const CHOICES_MAX: usize = 100;
 /// Most steps of a progress.
 const STEPS_MAX: u8 = 30;
 
@@ -195,67 +195,6 @@ pub struct TableRow {
     pub value: String,
 }
 
-/// A field of a form.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FormField {
-    /// What it asks for.
-    #[schema(min_length = 1, max_length = 500)]
-    pub label: String,
-    /// What can be entered.
-    pub kind: FieldKind,
-    /// The key of the variable it is written to.
-    pub variable: PropertyKey,
-    /// The options: at least one for a choice, none for other kinds.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false, max_items = 100, value_type = Vec<Choice>)]
-    pub choices: Vec<String>,
-    /// Whether it is required.
-    #[serde(default)]
-    #[schema(required = false)]
-    pub required: bool,
-}
-
-/// A choice, for the OpenAPI document.
-struct Choice;
-text_schema!(Choice, r"\S", max_length = 500);
-
-/// What can be entered in a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum FieldKind {
-    /// A line of text.
-    Text,
-    /// Text of several lines.
-    Multiline,
-    /// A mail address.
-    Email,
-    /// A number.
-    Number,
-    /// One of some choices.
-    Choice,
-    /// Yes or no.
-    Checkbox,
-    /// Yes or no to a text, the label, which a submission keeps. It can contain no macros.
-    Consent,
-}
-
-/// A form of a page.
-#[derive(Clone, Copy, Debug)]
-pub struct Form<'a> {
-    /// Its fields.
-    pub fields: &'a [FormField],
-    /// Whether it can be sent once per tag.
-    pub once: bool,
-}
-
-impl<'a> Form<'a> {
-    /// The field for a variable.
-    pub fn field(&self, variable: &PropertyKey) -> Option<&'a FormField> {
-        self.fields.iter().find(|field| field.variable == *variable)
-    }
-}
-
 /// Which block is not well formed, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Block {number}{}: {problem}", match kind { Some(kind) => format!(" ({kind})"), None => String::new() })]
@@ -299,6 +238,8 @@ pub(super) enum BlockProblem {
     Country,
     #[error("Its condition can never be met: it ends before it begins.")]
     EndsBeforeItBegins,
+    #[error("Its visitors are none: from must be below until, which is at most 100.")]
+    Split,
     #[error("It can have 1 to {STEPS_MAX} marks.")]
     Steps,
     #[error("The link to {url} cannot be one: {error}")]
@@ -370,16 +311,22 @@ pub(super) fn languages(blocks: &[Block]) -> Vec<&str> {
     named.collect()
 }
 
-/// The forms, including those in conditions.
-pub(crate) fn forms(blocks: &[Block]) -> Vec<Form<'_>> {
-    let forms = blocks.iter().flat_map(|block| match block {
-        Block::Form { fields, once, .. } => {
-            let once = *once;
-            vec![Form { fields, once }]
+/// Whether a button sets `variable`.
+pub(crate) fn has_button(blocks: &[Block], variable: &PropertyKey) -> bool {
+    blocks.iter().any(|block| match block {
+        Block::VariableButton { variable: set, .. } => set == variable,
+        block => block.inner().any(|inner| has_button(inner, variable)),
+    })
+}
+
+/// The groups of visitors that conditions are for, each once.
+pub(super) fn split(blocks: &[Block], found: &mut BTreeSet<(u8, u8)>) {
+    for block in blocks {
+        if let Block::Condition { when, .. } = block {
+            found.extend(when.split());
         }
-        block => block.inner().flat_map(forms).collect(),
-    });
-    forms.collect()
+        block.inner().for_each(|inner| split(inner, found));
+    }
 }
 
 /// The variables that visitors write on the page.
@@ -455,7 +402,7 @@ impl Block {
                 ..
             } => {
                 filled("submit_label", submit_label)?;
-                check_fields(fields)
+                form::check(fields)
             }
             Self::VariableButton { label, value, .. } => {
                 filled("label", label)?;
@@ -464,50 +411,6 @@ impl Block {
             Self::Condition { when, .. } => when.check(),
         }
     }
-}
-
-fn check_fields(fields: &[FormField]) -> Result<(), BlockProblem> {
-    if fields.is_empty() {
-        return Err(BlockProblem::Empty("fields"));
-    }
-    at_most("fields", fields, FIELDS_MAX)?;
-    let mut variables = BTreeSet::new();
-    for field in fields {
-        filled("label", &field.label)?;
-        if !variables.insert(&field.variable) {
-            return Err(BlockProblem::SameVariable(field.variable.clone()));
-        }
-        check_choices(field)?;
-    }
-    let mut consents = fields
-        .iter()
-        .filter(|field| field.kind == FieldKind::Consent);
-    if let Some(consent) = consents.next()
-        && Template::parse(&consent.label).marked() != consent.label
-    {
-        return Err(BlockProblem::MacroInConsent(consent.variable.clone()));
-    }
-    if consents.next().is_some() {
-        return Err(BlockProblem::SeveralConsents);
-    }
-    Ok(())
-}
-
-fn check_choices(field: &FormField) -> Result<(), BlockProblem> {
-    match (field.kind, field.choices.is_empty()) {
-        (FieldKind::Choice, true) => return Err(BlockProblem::Empty("choices")),
-        (FieldKind::Choice, false) | (_, true) => {}
-        (_, false) => return Err(BlockProblem::ChoicesOfOther(field.variable.clone())),
-    }
-    at_most("choices", &field.choices, CHOICES_MAX)?;
-    let mut choices = BTreeSet::new();
-    for choice in &field.choices {
-        filled("A choice", choice)?;
-        if !choices.insert(choice) {
-            return Err(BlockProblem::SameChoice(field.variable.clone()));
-        }
-    }
-    Ok(())
 }
 
 fn text(member: &'static str, text: &str, max: usize) -> Result<(), BlockProblem> {

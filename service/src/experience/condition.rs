@@ -7,7 +7,7 @@ use super::block::BlockProblem;
 use crate::clock::Timestamp;
 use crate::inlay::assessment::Tamper;
 use crate::inlay::text::text_schema;
-use crate::interaction::{CounterMove, VerificationState};
+use crate::interaction::{CounterMove, Tech, VISITOR_GROUPS, VerificationState};
 use crate::object;
 use crate::tag::{Properties, PropertyKey, check_value};
 use crate::visitor::OperatingSystem;
@@ -101,6 +101,22 @@ pub enum When {
         #[schema(min_items = 1)]
         any_of: Vec<OperatingSystem>,
     },
+    /// The tag was scanned in one of these ways.
+    Technology {
+        /// `n` NFC, `q` QR code, `u` the bare URL. At least one.
+        #[schema(min_items = 1)]
+        any_of: Vec<Tech>,
+    },
+    /// The visitor is in these of a hundred groups, from `from` up to and without `until`: 0 to 50
+    /// is half of all visitors. Who comes again is in the same group of the experience.
+    Split {
+        /// The first group.
+        #[schema(maximum = 99)]
+        from: u8,
+        /// The group after the last one.
+        #[schema(minimum = 1, maximum = 100)]
+        until: u8,
+    },
     /// The tap is within this time. At least one end is given.
     Time {
         /// When it begins.
@@ -143,6 +159,10 @@ pub struct Context<'a> {
     pub country: &'a str,
     /// The operating system of the visitor's device.
     pub operating_system: OperatingSystem,
+    /// How the tag was scanned; `None` before the tap is recorded.
+    pub technology: Option<Tech>,
+    /// The visitor's group; `None` before the tap is recorded.
+    pub group: Option<u8>,
     /// When the tap was.
     pub at: Timestamp,
 }
@@ -176,10 +196,30 @@ impl When {
                 .iter()
                 .any(|country| country.eq_ignore_ascii_case(context.country)),
             Self::OperatingSystem { any_of } => any_of.contains(&context.operating_system),
+            Self::Technology { any_of } => context
+                .technology
+                .is_some_and(|tech| any_of.contains(&tech)),
+            Self::Split { from, until } => {
+                let group = context.group.unwrap_or(VISITOR_GROUPS);
+                (*from..*until).contains(&group)
+            }
             Self::Time { from, until } => {
                 from.is_none_or(|from| context.at >= from)
                     && until.is_none_or(|until| context.at < until)
             }
+        }
+    }
+
+    /// Whether it treats groups of visitors differently.
+    pub fn splits(&self) -> bool {
+        self.split().is_some()
+    }
+
+    /// The groups of visitors it is for, if it is for some.
+    pub fn split(&self) -> Option<(u8, u8)> {
+        match self {
+            Self::Split { from, until } => Some((*from, *until)),
+            _ => None,
         }
     }
 
@@ -225,6 +265,9 @@ impl When {
                 }
             }
             Self::OperatingSystem { any_of } => some(any_of),
+            Self::Technology { any_of } => some(any_of),
+            Self::Split { from, until } if from < until && *until <= VISITOR_GROUPS => Ok(()),
+            Self::Split { .. } => Err(BlockProblem::Split),
             Self::Time { from, until } => match (from, until) {
                 (None, None) => Err(BlockProblem::NothingToMeet),
                 (Some(from), Some(until)) if from >= until => Err(BlockProblem::EndsBeforeItBegins),

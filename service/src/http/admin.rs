@@ -17,8 +17,10 @@ mod master_keys;
 mod metrics;
 mod page;
 mod path;
+mod period;
 mod query;
 mod reference;
+mod reports;
 mod routes;
 mod settings;
 mod sheets;
@@ -50,6 +52,12 @@ use routes::{Routes, bounded};
 fn routes() -> Routes {
     Routes::new()
         .admin(routes!(backup::create))
+        .admin(routes!(
+            backup::schedule,
+            backup::set_schedule,
+            backup::end_schedule
+        ))
+        .admin(routes!(backup::run_schedule))
         .admin(routes!(settings::get, settings::update))
         .admin(routes!(tokens::list, tokens::create))
         .admin(routes!(tokens::delete))
@@ -63,10 +71,13 @@ fn routes() -> Routes {
         .encode(routes!(encodings::abandon))
         .encode(routes!(encodings::answer))
         .read(routes!(encodings::root))
+        .keys(routes!(encodings::replace_root))
+        .read(routes!(encodings::exposed))
         .read(routes!(encoding_runs::list))
         .encode(routes!(encoding_runs::create))
         .read(routes!(encoding_runs::get))
         .encode(routes!(encoding_runs::update))
+        .encode(routes!(encoding_runs::skip))
         .export(routes!(encoding_runs::export))
         .read(routes!(sheets::list))
         .encode(routes!(sheets::create))
@@ -79,6 +90,8 @@ fn routes() -> Routes {
         .admin(routes!(demo::make, demo::remove))
         .read(bounded(routes!(events::listen)))
         .read(routes!(stats::stats))
+        .read(bounded(routes!(reports::report)))
+        .export(bounded(routes!(reports::export)))
         .read(bounded(routes!(interactions::list)))
         .export(bounded(routes!(interactions::export)))
         .read(bounded(routes!(interactions::get)))

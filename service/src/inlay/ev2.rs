@@ -1,5 +1,5 @@
-//! EV2 secure messaging of an NTAG 424 DNA in AES mode (data sheet section 9.1, AN12196 sections
-//! 5 and 6): the bytes of commands, and what is in their answers.
+//! EV2 secure messaging of an NTAG 424 DNA, in AES mode (data sheet section 9.1, AN12196 sections
+//! 5 and 6) and in LRP mode (section 9.2, AN12321): the bytes of commands, and what is in their answers.
 //!
 //! Nothing here sends anything. Between "made" and "sent" a commit must stand, so a command is a
 //! value, and its answer is checked later, by a process that may be another one: a
@@ -8,16 +8,18 @@
 //! | Module | Subject |
 //! |---|---|
 //! | `handshake` | two halves of an authentication |
-//! | `session` | session keys, MACs, encryption, the command counter |
+//! | `cipher` | session keys, MACs and encryption of both modes |
+//! | `session` | messages and their counters |
 //! | `commands` | the commands of personalisation, byte by byte |
 
+mod cipher;
 mod commands;
 mod handshake;
 mod session;
 
 pub use commands::{
-    GET_VERSION, LRP_PROBE, MORE, READ_SIGNATURE, SELECT_APPLICATION, SELECT_NDEF,
-    get_file_settings, get_key_version, read_binary,
+    GET_VERSION, MORE, READ_SIGNATURE, SELECT_APPLICATION, SELECT_NDEF, get_file_settings,
+    get_key_version, read_binary,
 };
 pub use handshake::{Handshake, HandshakeError, first};
 pub use session::{Command, Protection, Reply, ReplyError, Session};

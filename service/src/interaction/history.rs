@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Change, Returning, Tech, Verdict, VersionRef};
+use super::{Change, Returning, Tech, Traits, Verdict, VersionRef};
 use crate::clock::Timestamp;
 use crate::id::{InlayId, InteractionId, TagId};
 use crate::inlay::assessment::Tamper;
@@ -28,6 +28,8 @@ pub struct Interaction {
     pub experience: Option<VersionRef>,
     /// Country code; empty if it is not known or was erased.
     pub country: String,
+    /// What else is kept of the visitor.
+    pub traits: Traits,
     /// Whether the client came before.
     pub returning: Returning,
     /// The state of the inlay's tamper loop; `None` if it has none.

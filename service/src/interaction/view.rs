@@ -8,6 +8,7 @@ use crate::clock::Timestamp;
 use crate::id::{ExperienceId, InlayId, InteractionId, TagId};
 use crate::inlay::Uid;
 use crate::inlay::assessment::Tamper;
+use crate::visitor::OperatingSystem;
 
 /// A tap and its result.
 #[expect(
@@ -49,6 +50,14 @@ pub(crate) struct InteractionView {
     experience_version: Option<u32>,
     /// Two-letter country of the visitor; empty if it is not known or was erased.
     country: String,
+    /// The operating system of the visitor's device, as its browser says; null if it is not known
+    /// or was erased.
+    system: Option<OperatingSystem>,
+    /// The first part of the visitor's language, as `de`; null if it is not known or was erased.
+    language: Option<String>,
+    /// Which of a hundred groups, from 0, the visitor is in for this experience; null if the
+    /// experience treats all visitors alike.
+    visitor_group: Option<u8>,
     /// Whether this visitor had come to the tag in the 30 days before.
     returning_month: bool,
     /// Whether this visitor had come to the tag in the 24 hours before.
@@ -113,6 +122,9 @@ impl InteractionView {
             experience_id: interaction.experience.map(|version| version.experience_id),
             experience_version: interaction.experience.map(|version| version.version),
             country: interaction.country,
+            system: interaction.traits.system,
+            language: interaction.traits.language,
+            visitor_group: interaction.traits.group,
             returning_month: interaction.returning.month,
             returning_day: interaction.returning.day,
             key_issued: interaction.key_issued,

@@ -84,6 +84,12 @@ impl SealedWrappingKey {
         }
     }
 
+    /// Whether it is this very record, which opens with the same passphrase.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let parts = |of: &Self| [of.salt.0.clone(), of.nonce.0.clone(), of.sealed.0.clone()];
+        parts(self) == parts(other)
+    }
+
     /// The wrapping key; `None` if the passphrase is another one.
     pub fn open(&self, passphrase: &Passphrase) -> Option<Zeroizing<[u8; 32]>> {
         if self.memory_kib > MEMORY_KIB_MAX {

@@ -1,7 +1,7 @@
 //! Configuration of tags as taps need it, kept in memory. What is kept of a tag or of an
 //! experience is void once it is changed; counters, keys and properties are never kept.
 
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -9,10 +9,11 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
 use super::tap_tag::TapTag;
-use super::template_cache::TemplateCache;
+use super::template_cache::{OpenedInlay, TemplateCache};
 use crate::clock::Stopwatch;
 use crate::experience::{Content, PublishedExperience};
 use crate::id::{ExperienceId, TagId};
+use crate::inlay::Uid;
 use crate::inlay::verify::Candidate;
 use crate::keyring::{Keyring, KeyringError};
 use crate::metrics::CacheMetrics;
@@ -37,6 +38,8 @@ pub(crate) struct TagCache {
     tags: Cache<TagId, Kept<TapTag>, Bytes>,
     /// Which tag has the slug with this hash. What is found says by itself whether it has it.
     ids: Cache<u64, TagId>,
+    /// Which tag has the inlay with the UID of this hash, if the inlay writes by a template.
+    of_inlays: Cache<u64, TagId>,
     hasher: RandomState,
     experiences: Cache<ExperienceId, Kept<Option<PublishedExperience>>>,
     metrics: CacheMetrics,
@@ -109,6 +112,7 @@ impl TagCache {
                 DefaultLifecycle::default(),
             ),
             ids: Cache::new(tags),
+            of_inlays: Cache::new(tags),
             hasher: RandomState::new(),
             experiences: Cache::new(EXPERIENCES),
             metrics: CacheMetrics::default(),
@@ -150,6 +154,21 @@ impl TagCache {
             self.keep(epoch, &tag);
         }
         Ok(Some(tag))
+    }
+
+    /// The inlay with this UID, if it writes its URLs by a template. That of a tag at hand is at
+    /// hand with it; any other is read.
+    pub(crate) async fn inlay(
+        &self,
+        uid: Uid,
+    ) -> Result<Option<Result<Arc<OpenedInlay>, KeyringError>>, StorageError> {
+        let id = self.of_inlays.get(&self.hash(uid));
+        let tag = id.and_then(|id| self.holds(Part::Tag(id), self.tags.get(&id)));
+        if let Some(inlay) = tag.and_then(|tag| tag.of_template(uid)) {
+            return Ok(Some(Ok(inlay)));
+        }
+        let found = self.storage.template_inlay(uid).await?;
+        Ok(found.map(|inlay| OpenedInlay::of(&inlay, &self.keyring).map(Arc::new)))
     }
 
     async fn experience(
@@ -234,12 +253,16 @@ impl TagCache {
 
     fn keep(&self, epoch: u64, tag: &Arc<TapTag>) {
         self.ids.insert(self.hash(tag.slug()), tag.id());
+        // Of one whose keys are locked the reason is read.
+        for inlay in tag.of_templates().unwrap_or_default() {
+            self.of_inlays.insert(self.hash(inlay.uid), tag.id());
+        }
         let value = Arc::clone(tag);
         self.tags.insert(tag.id(), Kept { epoch, value });
     }
 
-    fn hash(&self, slug: &str) -> u64 {
-        self.hasher.hash_one(slug)
+    fn hash(&self, key: impl Hash) -> u64 {
+        self.hasher.hash_one(key)
     }
 }
 

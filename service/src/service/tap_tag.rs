@@ -1,7 +1,10 @@
 //! A tag as taps need it, in as little memory as a million of them can have: texts in one
 //! piece, the one inlay that most tags have in place, and what few have apart.
 
+use std::sync::Arc;
+
 use crate::id::{ExperienceId, InlayId, TagId, UrlTemplateId};
+use crate::inlay::Uid;
 use crate::inlay::verify::Candidate;
 use crate::keyring::{Keyring, KeyringError};
 use crate::storage::{BoundInlay, TagTap};
@@ -69,7 +72,7 @@ struct Rare {
     location: Option<Location>,
     widget_settings: WidgetSettings,
     templates: Vec<(InlayId, UrlTemplateId)>,
-    of_templates: Option<Result<Vec<OpenedInlay>, KeyringError>>,
+    of_templates: Option<Result<Vec<Arc<OpenedInlay>>, KeyringError>>,
 }
 
 impl AsRef<Candidate> for TapInlay {
@@ -130,7 +133,7 @@ impl TapTag {
                     (
                         inlay.id,
                         inlay.url_template_id,
-                        OpenedInlay::of(inlay, keyring),
+                        OpenedInlay::of(inlay, keyring).map(Arc::new),
                     )
                 }),
             ),
@@ -234,12 +237,18 @@ impl TapTag {
     }
 
     /// Its inlays that write their URLs by templates, with their keys.
-    pub(crate) fn of_templates(&self) -> Result<&[OpenedInlay], KeyringError> {
+    pub(crate) fn of_templates(&self) -> Result<&[Arc<OpenedInlay>], KeyringError> {
         let rare = self.rare.as_ref();
         match rare.and_then(|rare| rare.of_templates.as_ref()) {
             None => Ok(&[]),
             Some(opened) => opened.as_deref().map_err(Clone::clone),
         }
+    }
+
+    /// Its inlay with this UID that writes its URLs by a template.
+    pub(super) fn of_template(&self, uid: Uid) -> Option<Arc<OpenedInlay>> {
+        let mut inlays = self.of_templates().unwrap_or_default().iter();
+        inlays.find(|inlay| inlay.uid == uid).map(Arc::clone)
     }
 
     /// The template of the address at which a tap was: that of the inlay that made its code, or
@@ -282,7 +291,13 @@ impl Rare {
     fn of(
         location: Option<Location>,
         widget_settings: WidgetSettings,
-        inlays: impl Iterator<Item = (InlayId, UrlTemplateId, Result<OpenedInlay, KeyringError>)>,
+        inlays: impl Iterator<
+            Item = (
+                InlayId,
+                UrlTemplateId,
+                Result<Arc<OpenedInlay>, KeyringError>,
+            ),
+        >,
     ) -> Option<Box<Self>> {
         let (mut templates, mut opened) = (Vec::new(), Vec::new());
         for (id, template, inlay) in inlays {
@@ -303,11 +318,14 @@ impl Rare {
     /// Roughly: parsed JSON takes a few times as much as its text.
     fn bytes(&self) -> usize {
         const PARSED: usize = 4;
+        // What counts who shares an inlay, with a word of the allocator's, and its place by UID.
+        const COUNTS: usize = 24;
+        const PLACE: usize = 40;
         let json = |json: Result<String, _>| json.map_or(0, |json: String| json.len() * PARSED);
         let location = self.location.as_ref();
         let location = location.map_or(0, |location| json(serde_json::to_string(location)));
         let widgets = json(serde_json::to_string(&self.widget_settings));
-        let inlays = self.templates.len() * (size_of::<OpenedInlay>() + 16);
+        let inlays = self.templates.len() * (size_of::<OpenedInlay>() + COUNTS + PLACE);
         size_of::<Self>() + location + widgets + inlays
     }
 }

@@ -1,11 +1,8 @@
-//! URL templates and their inlays as taps need them, kept in memory until they are changed, as
-//! the tags are.
+//! URL templates as taps need them, kept in memory until they are changed, as the tags are.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-
-use quick_cache::sync::Cache;
 
 use crate::id::{InlayId, TagId, UrlTemplateId};
 use crate::inlay::key::InlayKeys;
@@ -16,15 +13,11 @@ use crate::inventory::{SharedKey, SharedKeySource, URL_TEMPLATES_MAX, UrlTemplat
 use crate::keyring::{Keyring, KeyringError};
 use crate::storage::{Part, Storage, StorageError, TemplateInlay};
 
-/// Inlays kept at the most, by their UID.
-const KEPT: usize = 200_000;
-
 /// The cache.
 pub(crate) struct TemplateCache {
     storage: Arc<dyn Storage>,
     keyring: Arc<Keyring>,
     templates: RwLock<Option<(u64, Arc<Templates>)>>,
-    inlays: Cache<Uid, (u64, Arc<OpenedInlay>)>,
 }
 
 /// All templates, by their hosts.
@@ -77,7 +70,6 @@ impl TemplateCache {
             storage,
             keyring,
             templates: RwLock::default(),
-            inlays: Cache::new(KEPT),
         }
     }
 
@@ -159,28 +151,6 @@ impl TemplateCache {
             }
         }
         Ok(Ok(opened))
-    }
-
-    /// The inlay with this UID, if it writes its URLs by a template.
-    pub(crate) async fn inlay(
-        &self,
-        uid: Uid,
-    ) -> Result<Option<Result<Arc<OpenedInlay>, KeyringError>>, StorageError> {
-        if let Some((of, inlay)) = self.inlays.get(&uid)
-            && let Some(changed) = self.storage.changed_at(Part::Inlay(inlay.id))
-            && changed <= of
-        {
-            return Ok(Some(Ok(inlay)));
-        }
-        let epoch = self.storage.configuration_epoch();
-        let Some(inlay) = self.storage.template_inlay(uid).await? else {
-            return Ok(None);
-        };
-        let inlay = OpenedInlay::of(&inlay, &self.keyring).map(Arc::new);
-        if let (Some(epoch), Ok(inlay)) = (epoch, &inlay) {
-            self.inlays.insert(uid, (epoch, Arc::clone(inlay)));
-        }
-        Ok(Some(inlay))
     }
 }
 

@@ -1,11 +1,35 @@
 //! An update of variables with a rolling key, whoever sends it.
 
 use super::Service;
-use crate::id::InteractionId;
+use crate::experience::PublishedExperience;
+use crate::id::{InteractionId, TagId};
+use crate::interaction::{KeyedInteraction, VerificationState, VersionRef};
 use crate::rolling_key::RollingKey;
 use crate::storage::{StorageError, TagKey, UpdateRefusal, Updated, VariableUpdate};
 use crate::submission::NewSubmission;
 use crate::tag::PropertyKey;
+
+/// The tap that a key was issued with, as far as its updates need it. None of it ever changes: it
+/// can be kept, and need not be read again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SentFrom {
+    /// The tag.
+    pub(crate) tag_id: TagId,
+    /// Where the tap led.
+    pub(crate) page: Option<VersionRef>,
+    /// What became of it.
+    pub(crate) verification: VerificationState,
+}
+
+impl From<&KeyedInteraction> for SentFrom {
+    fn from(tap: &KeyedInteraction) -> Self {
+        Self {
+            tag_id: tap.tag_id,
+            page: tap.experience,
+            verification: tap.verdict.reason().verification(),
+        }
+    }
+}
 
 impl Service {
     /// Consumes `key` and writes `data`, in one storage operation, which also stores what was sent
@@ -49,21 +73,34 @@ impl Service {
         form: Option<usize>,
         data: &[(PropertyKey, String)],
     ) -> Result<Option<NewSubmission>, StorageError> {
-        let Some((_, tap)) = self.storage.issued_key(id).await? else {
-            return Ok(None);
+        let known = self.recent_taps.get(&id);
+        let from = match known {
+            Some(from) => from,
+            None => match self.storage.issued_key(id).await? {
+                Some((_, tap)) => SentFrom::from(&tap),
+                None => return Ok(None),
+            },
         };
-        let Some(page) = tap.experience else {
-            return Ok(None);
-        };
-        let tag = self.tags.get(TagKey::Id(tap.tag_id)).await?;
-        let current = tag.as_ref().and_then(|tag| tag.experience());
-        let published = match current.filter(|current| current.version == page) {
-            Some(current) => Some(current.clone()),
-            None => self.storage.published(page).await?,
-        };
-        let verification = tap.verdict.reason().verification();
+        let published = self.page_of(from).await?;
         Ok(published.and_then(|published| {
-            NewSubmission::of((&published.content, page), verification, form, data)
+            let page = (&*published.content, published.version);
+            NewSubmission::of(page, from.verification, form, data)
         }))
+    }
+
+    /// What a tap led to, as it was then.
+    pub(crate) async fn page_of(
+        &self,
+        from: SentFrom,
+    ) -> Result<Option<PublishedExperience>, StorageError> {
+        let Some(page) = from.page else {
+            return Ok(None);
+        };
+        let tag = self.tags.get(TagKey::Id(from.tag_id)).await?;
+        let current = tag.as_ref().and_then(|tag| tag.experience());
+        match current.filter(|current| current.version == page) {
+            Some(current) => Ok(Some(current.clone())),
+            None => self.storage.published(page).await,
+        }
     }
 }

@@ -53,6 +53,11 @@ pub struct Overrides {
     #[schema(minimum = 1, maximum = 1200)]
     pub submission_months: Option<u32>,
 
+    /// How many mebibytes of room on the disk of a SQLite database raise an alert when there is less: `alert.disk_low`. `0` raises none. Default: `1024`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(maximum = 16_777_216)]
+    pub disk_low_mebibytes: Option<u32>,
+
     /// The redirect target of simulated tags: the built-in stand-in (`stand_in`), or the experience's own (`real`). Default: `stand_in`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulated_targets: Option<SimulatedTargets>,
@@ -90,6 +95,8 @@ impl OfField for InvalidSetting {
 
 /// Most months that something can be kept.
 const RETENTION_MAX: u32 = 1200;
+/// Most mebibytes below which an alert is raised: 16 TiB.
+const DISK_LOW_MAX: u32 = 16 << 20;
 
 impl Settings {
     /// These settings with what `over` names in their place.
@@ -151,6 +158,15 @@ impl Settings {
                 )());
             }
             settings.submission_months = months;
+        }
+        if let Some(mebibytes) = over.disk_low_mebibytes {
+            if mebibytes > DISK_LOW_MAX {
+                return Err(invalid(
+                    "disk_low_mebibytes",
+                    "An alert is raised below 0 to 16777216 mebibytes.",
+                )());
+            }
+            settings.disk_low_mebibytes = mebibytes;
         }
         if let Some(targets) = over.simulated_targets {
             settings.simulated_targets = targets;
@@ -297,6 +313,7 @@ mod tests {
             (r#"{"retention_months": 0}"#, "retention_months"),
             (r#"{"audit_months": 1201}"#, "audit_months"),
             (r#"{"submission_months": 0}"#, "submission_months"),
+            (r#"{"disk_low_mebibytes": 16777217}"#, "disk_low_mebibytes"),
             (r#"{"hosts": ["a.example:80"]}"#, "hosts"),
         ] {
             let over = serde_json::from_str(json).unwrap();

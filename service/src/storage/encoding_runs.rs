@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{Conflict, StorageError};
-use crate::encoding::run::{Run, RunFields, RunPlan, RunRow};
+use crate::encoding::run::{Run, RunFields, RunNext, RunPlan, RunRow};
 use crate::id::{EncodingRunId, TagId};
 use crate::inlay::Uid;
 use crate::tag::TagFields;
@@ -55,7 +55,8 @@ pub trait EncodingRuns: Send + Sync {
     ) -> Result<Option<Run>, StorageError>;
 
     /// The run, and the tag that is kept for this chip: the one that it had, else the first that no
-    /// chip has or whose chip was rejected, given up or wiped, else a new one that `make` makes.
+    /// chip has or whose chip was rejected, given up or wiped, else a new one that `make` makes, else
+    /// the first that was passed over.
     ///
     /// # Errors
     ///
@@ -67,6 +68,25 @@ pub trait EncodingRuns: Send + Sync {
         uid: Uid,
         make: RunTag,
     ) -> Result<Option<(Run, TagId)>, StorageError>;
+
+    /// The tag that the next chip gets which has none yet. `None` if there is no such run;
+    /// inside, if no tag is left.
+    async fn next_run_tag(
+        &self,
+        id: EncodingRunId,
+    ) -> Result<Option<Option<RunNext>>, StorageError>;
+
+    /// Passes over the tag that the next chip would get: it comes after all others. `make` makes
+    /// it, if it is to be created. Answers the tag that is next then.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::reserve_run_tag`].
+    async fn skip_run_tag(
+        &self,
+        id: EncodingRunId,
+        make: RunTag,
+    ) -> Result<Option<Option<RunNext>>, StorageError>;
 
     /// The chips of a run, in the order in which they were first laid down.
     async fn encoding_run_rows(

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::StorageError;
 use crate::clock::Timestamp;
 use crate::encoding::{Exchange, Form, Outcome, Reason, SlotState, State, Target};
-use crate::id::{EncodingId, EncodingRootId, EncodingRunId};
+use crate::id::{EncodingId, EncodingRootId, EncodingRunId, InlayId, TagId};
 use crate::inlay::Uid;
 use crate::inlay::ev2::KEYS;
 use crate::inventory::{Inlay, NewInlay, SealedKey};
@@ -103,6 +103,25 @@ pub struct SealedRoot {
     pub retired_at: Option<Timestamp>,
     /// When the first backup was made that has it, and the key that wraps it.
     pub backed_up_at: Option<Timestamp>,
+    /// Since when others may know it.
+    pub compromised_at: Option<Timestamp>,
+}
+
+/// An inlay whose chip has keys of a root that others may know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExposedInlay {
+    /// The inlay.
+    pub inlay_id: InlayId,
+    /// The chip.
+    pub uid: Uid,
+    /// Its tag.
+    pub tag_id: Option<TagId>,
+    /// The tag's slug.
+    pub slug: Option<String>,
+    /// The root.
+    pub root_id: EncodingRootId,
+    /// The version of its keys.
+    pub generation: u32,
 }
 
 /// A turn to be stored, whole: whatever it says is on disk before its commands leave.
@@ -177,10 +196,27 @@ pub trait Encodings: Send + Sync {
     /// All roots, the newest first.
     async fn encoding_roots(&self) -> Result<Vec<SealedRoot>, StorageError>;
 
-    /// Stores a root, unless there is one that makes new keys. `retire`: that one only opens
-    /// chips from now on.
-    async fn insert_encoding_root(&self, root: SealedKey, retire: bool)
-    -> Result<(), StorageError>;
+    /// Stores a root, unless there is one that makes new keys.
+    async fn insert_encoding_root(&self, root: SealedKey) -> Result<(), StorageError>;
+
+    /// Stores a root. All others only open chips from now on, and open encodings are given up:
+    /// their new keys are of an older one. `compromised`: others may know those roots.
+    async fn replace_encoding_root(
+        &self,
+        root: SealedKey,
+        compromised: bool,
+    ) -> Result<(), StorageError>;
+
+    /// At most `limit` inlays whose chip has keys of a root that others may know, beginning behind
+    /// `after`.
+    async fn exposed_inlays(
+        &self,
+        after: Option<InlayId>,
+        limit: usize,
+    ) -> Result<Vec<ExposedInlay>, StorageError>;
+
+    /// How many there are.
+    async fn count_exposed_inlays(&self) -> Result<u64, StorageError>;
 
     /// Notes that a backup of the moment `at` has all roots, and the key that wraps them.
     async fn note_roots_backed_up(&self, at: Timestamp) -> Result<(), StorageError>;

@@ -8,8 +8,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::id::{ExperienceId, InteractionId, TagId};
+use crate::id::{EncodingId, EncodingRunId, ExperienceId, InlayId, InteractionId, TagId};
+use crate::inlay::Uid;
 use crate::interaction::{Change, Interaction, Reason};
+use crate::webhook::EventKind;
 
 /// Something that happened, committed before it is told.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -56,6 +58,42 @@ pub enum Event {
         /// Whether it is simulated.
         simulated: bool,
     },
+    /// Something that the operator should know.
+    Alert {
+        /// Its type, as webhooks have it.
+        alert: EventKind,
+        /// What happened, and what to do about it.
+        message: String,
+        /// When.
+        at: Timestamp,
+    },
+    /// An inlay was encoded, and its tap was verified.
+    #[serde(rename = "inlay.encoded")]
+    Encoded {
+        /// The encoding.
+        encoding_id: EncodingId,
+        /// The run that it is part of.
+        run_id: Option<EncodingRunId>,
+        /// The tag.
+        tag_id: TagId,
+        /// The inlay.
+        inlay_id: Option<InlayId>,
+        /// The chip.
+        uid: Uid,
+        /// The counter of the read that proved it.
+        counter: u32,
+        /// When.
+        at: Timestamp,
+    },
+}
+
+/// What an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// An interaction.
+    Interaction(InteractionId),
+    /// A tag, whoever tapped it.
+    Tag(TagId),
 }
 
 impl Event {
@@ -65,6 +103,8 @@ impl Event {
             Self::Interaction { .. } => "interaction",
             Self::Update { .. } => "update",
             Self::Submission { .. } => "submission",
+            Self::Alert { .. } => "alert",
+            Self::Encoded { .. } => "inlay.encoded",
         }
     }
 
@@ -72,16 +112,23 @@ impl Event {
     pub const fn tap(&self) -> Option<InteractionId> {
         match self {
             Self::Interaction { interaction_id, .. } => Some(*interaction_id),
-            Self::Update { .. } | Self::Submission { .. } => None,
+            Self::Update { .. }
+            | Self::Submission { .. }
+            | Self::Alert { .. }
+            | Self::Encoded { .. } => None,
         }
     }
 
-    /// The interaction that it belongs to.
-    pub const fn interaction(&self) -> InteractionId {
+    /// What it is about; an alert is about the whole service.
+    pub const fn subject(&self) -> Option<Subject> {
         match self {
             Self::Interaction { interaction_id, .. }
             | Self::Update { interaction_id, .. }
-            | Self::Submission { interaction_id, .. } => *interaction_id,
+            | Self::Submission { interaction_id, .. } => {
+                Some(Subject::Interaction(*interaction_id))
+            }
+            Self::Encoded { tag_id, .. } => Some(Subject::Tag(*tag_id)),
+            Self::Alert { .. } => None,
         }
     }
 
@@ -91,6 +138,8 @@ impl Event {
             Self::Interaction { simulated, .. }
             | Self::Update { simulated, .. }
             | Self::Submission { simulated, .. } => *simulated,
+            // No virtual inlay is encoded.
+            Self::Alert { .. } | Self::Encoded { .. } => false,
         }
     }
 }

@@ -10,6 +10,7 @@
 
 pub(super) mod administration;
 pub(super) mod audit;
+mod backups;
 mod callers;
 pub(super) mod counters;
 pub(super) mod dialect;
@@ -19,7 +20,9 @@ pub(super) mod experiences;
 mod images;
 mod imports;
 pub(super) mod inlays;
+mod key_rotation;
 mod master_keys;
+mod reports;
 mod sheets;
 mod submissions;
 pub(super) mod tags;
@@ -33,7 +36,7 @@ use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
 use super::value::{Row, Value, values};
-use super::{Part, StorageError};
+use super::{Event, Part, StorageError};
 use crate::audit::Note;
 use crate::caller;
 use crate::clock::Timestamp;
@@ -179,6 +182,9 @@ pub(super) trait Database: Send + Sync {
     async fn ranking(&self) -> Result<Option<Arc<Ranking>>, StorageError> {
         Ok(None)
     }
+
+    /// Tells listeners, here and on other nodes, what was committed.
+    fn tell(&self, event: Event);
 
     /// Runs an operation of one statement, or of several that need not agree, for whoever
     /// calls.

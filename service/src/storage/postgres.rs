@@ -11,9 +11,12 @@
 //! a lost connection would take with it.
 
 mod address;
+mod alone;
 mod configuration;
 mod connection;
 mod events;
+mod examine;
+mod identity;
 mod ids;
 mod interactions;
 mod keys;
@@ -33,6 +36,7 @@ mod watch;
 
 use std::fs::File;
 use std::ops::Deref;
+use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -41,19 +45,22 @@ use tokio::sync::{Mutex as AsyncMutex, broadcast, mpsc};
 use tokio::task::AbortHandle;
 
 pub use address::{Address, InvalidAddress};
-pub use migrate::{OpenError, check_audit, examine};
+pub use examine::{check_audit, examine};
+pub use migrate::OpenError;
 pub use time::Time;
 pub use transfer::PostgresEnd;
 
 use super::{
-    BackupNote, Queue, Storage, StorageError, StorageMetrics, Swept, Updated, VariableUpdate,
+    BackupContent, BackupNote, Queue, Storage, StorageError, StorageMetrics, Swept, Updated,
+    VariableUpdate,
 };
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
 use crate::id::InteractionId;
 use crate::interaction::{NewInteraction, Recorded};
 use crate::panics;
-use crate::storage::Told;
+use crate::storage::{Event, Told};
+use alone::Alone;
 use lanes::{Lanes, Make};
 use node::Node;
 use row::column;
@@ -68,6 +75,8 @@ pub struct PostgresStorage {
     updates: Lanes<VariableUpdate, Updated>,
     /// What runs beside the operations.
     tasks: Vec<AbortHandle>,
+    /// Held by who has the database to itself.
+    _alone: Option<Alone>,
 }
 
 impl Deref for PostgresStorage {
@@ -88,6 +97,27 @@ impl PostgresStorage {
         entropy: &dyn Entropy,
     ) -> Result<Self, OpenError> {
         migrate::open(&address, &*clock, time, entropy).await?;
+        Self::start(address, clock, time, None).await
+    }
+
+    /// The same for who has the database to itself: no node is there, and none starts until this is
+    /// closed. Of what other nodes do it hears nothing, for there are none.
+    pub async fn open_alone(
+        address: Address,
+        clock: Arc<dyn Clock>,
+        entropy: &dyn Entropy,
+    ) -> Result<Self, OpenError> {
+        migrate::open(&address, &*clock, Time::Its, entropy).await?;
+        let alone = Alone::with(&address).await?;
+        Self::start(address, clock, Time::Its, Some(alone)).await
+    }
+
+    async fn start(
+        address: Address,
+        clock: Arc<dyn Clock>,
+        time: Time,
+        alone: Option<Alone>,
+    ) -> Result<Self, OpenError> {
         let node = Node::new(&address, clock, time)
             .await
             .map_err(|error| OpenError::Unusable(address.to_string(), error))?;
@@ -107,11 +137,13 @@ impl PostgresStorage {
         let watching = panics::restarted(panicked(), move || {
             watch::watch(address.clone(), Arc::clone(&watcher), heard.clone())
         });
-        let tasks = vec![
+        let mut tasks = vec![
             tokio::spawn(telling).abort_handle(),
             tokio::spawn(hearing).abort_handle(),
-            tokio::spawn(watching).abort_handle(),
         ];
+        if alone.is_none() {
+            tasks.push(tokio::spawn(watching).abort_handle());
+        }
         let recording = Arc::clone(&node);
         let record: Make<(InteractionId, NewInteraction), Recorded> =
             Arc::new(move |writer, taps| {
@@ -128,6 +160,7 @@ impl PostgresStorage {
             updates: Lanes::start(node.number, &node.metrics, &update),
             node,
             tasks,
+            _alone: alone,
         })
     }
 
@@ -159,6 +192,10 @@ impl Storage for PostgresStorage {
     #[tracing::instrument(level = "debug", skip_all)]
     async fn advance_simulated(&self, millis: u32) -> Result<i64, StorageError> {
         self.node.advance_simulated(i64::from(millis)).await
+    }
+
+    fn tell(&self, event: Event) {
+        self.node.events.tell(event);
     }
 
     fn events(&self) -> broadcast::Receiver<Told> {
@@ -216,6 +253,14 @@ impl Storage for PostgresStorage {
              pg_dump copies the database, pg_basebackup and the archived log the whole server. \
              Keep the file inlay.key beside the copy.",
         ))
+    }
+
+    fn makes_backups(&self) -> bool {
+        false
+    }
+
+    async fn check_backup(&self, _: &Path) -> Result<BackupContent, String> {
+        Err("A backup of this kind is of a SQLite database.".to_owned())
     }
 
     async fn close(&self) {

@@ -45,11 +45,11 @@ use super::interactions::NO_TAG;
 use super::payload_reads::PayloadReads;
 use super::plane::administration::{ANY_WRAPPED_KEY, ANY_WRAPPED_ROOT};
 use super::refused_updates::RefusedUpdates;
-use super::{BackupNote, Part, Queue, Storage, StorageError, StorageMetrics, Swept};
+use super::{BackupContent, BackupNote, Part, Queue, Storage, StorageError, StorageMetrics, Swept};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::Entropy;
 use crate::panics;
-use crate::storage::Told;
+use crate::storage::{Event, Told};
 use expired_keys::ExpiredKeys;
 use fold::Slice;
 use lock::Lock;
@@ -254,6 +254,17 @@ impl Storage for SqliteStorage {
         Ok(offset)
     }
 
+    #[cfg(unix)]
+    fn free_space(&self) -> Option<u64> {
+        let disk = rustix::fs::statvfs(&self.path).ok()?;
+        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+    }
+
+    fn tell(&self, event: Event) {
+        // Nobody needs to listen.
+        let _ = self.events.send(event.into());
+    }
+
     fn events(&self) -> broadcast::Receiver<Told> {
         self.events.subscribe()
     }
@@ -335,6 +346,19 @@ impl Storage for SqliteStorage {
         let path = self.path().to_owned();
         self.read_long(move |connection| backup::copy(connection, &path, &note))
             .await
+    }
+
+    fn makes_backups(&self) -> bool {
+        true
+    }
+
+    async fn check_backup(&self, file: &Path) -> Result<BackupContent, String> {
+        let (file, now) = (file.to_owned(), self.clock.now());
+        let checked = tokio::task::spawn_blocking(move || restore::rehearse(&file, now));
+        match checked.await {
+            Ok(checked) => checked.map_err(|error| error.to_string()),
+            Err(error) => Err(format!("The check was ended: {error}.")),
+        }
     }
 
     async fn close(&self) {

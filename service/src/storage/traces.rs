@@ -45,7 +45,7 @@ const TRACES: &[(&str, Traces)] = &[
         "interactions",
         Columns(
             "client = NULL, country = '', returning_month = FALSE, returning_day = FALSE, \
-             key_hash = NULL, url_digest = NULL",
+             key_hash = NULL, url_digest = NULL, system = NULL, language = NULL, visitor_group = NULL",
         ),
     ),
     ("expired_keys", None),

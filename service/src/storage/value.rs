@@ -154,6 +154,13 @@ pub(super) trait FromValue: Sized {
     fn from_value(value: Value<'_>) -> Option<Self>;
 }
 
+/// Any value, as it is.
+impl FromValue for Value<'static> {
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        Some(value.into_owned())
+    }
+}
+
 impl FromValue for i64 {
     fn from_value(value: Value<'_>) -> Option<Self> {
         match value {

@@ -136,6 +136,8 @@ impl StudioTemplate {
                 language: "en",
                 country: "",
                 operating_system: OperatingSystem::Other,
+                technology: None,
+                group: None,
                 at: Timestamp::default(),
             },
             rk: None,

@@ -27,6 +27,8 @@ pub(crate) struct Words {
     pub not_ready: String,
     /// A value is too long.
     pub too_long: String,
+    /// A field that has to be filled in is empty. Its label follows.
+    pub missing: String,
     /// A form that can be sent once per tag, and was.
     pub sent: String,
     /// The network fails.

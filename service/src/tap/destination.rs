@@ -2,7 +2,8 @@
 //! issued that no answer contains.
 
 use super::MacroValues;
-use crate::experience::{Block, Content, PublishedExperience, Rule, Theme};
+use crate::experience::{Block, Content, PublishedExperience, Rule, Theme, When};
+use crate::interaction::ClientId;
 use crate::macros::{Macro, Settled, Target};
 use crate::service::{CachedTag, Service};
 use crate::storage::StorageError;
@@ -53,6 +54,17 @@ impl<'a> Destination<'a> {
     /// Whether its answer contains a rolling key.
     pub(super) const fn takes_a_key(&self) -> bool {
         matches!(self, Self::Redirect(..) | Self::Page(..))
+    }
+
+    /// The group that a client is in, if the experience treats groups of visitors differently.
+    pub(super) fn group(&self, tag: &CachedTag, client: ClientId) -> Option<u8> {
+        let splits = match self {
+            Self::Redirect(_, rules) => rules.iter().flat_map(|rule| &rule.when).any(When::splits),
+            Self::Page(experience, ..) => experience.content.splits(),
+            Self::NotSetUp | Self::NoUrl(_) | Self::Archived => false,
+        };
+        let experience = tag.experience().filter(|_| splits)?;
+        Some(client.group(experience.version.experience_id))
     }
 
     /// The macros for want of whose values it leads nowhere.

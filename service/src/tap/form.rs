@@ -7,9 +7,10 @@ use super::{Place, TapAnswer, TapError, linked};
 use crate::experience::Content;
 use crate::interaction::KeyedInteraction;
 use crate::rolling_key::{IssuedKey, RollingKey};
-use crate::service::{CachedTag, Service};
+use crate::service::{CachedTag, SentFrom, Service};
 use crate::storage::{StorageError, UpdateRefusal};
 use crate::studio::Outcome;
+use crate::submission::missing;
 use crate::tag::{InvalidProperty, PropertyKey, check_value};
 use crate::visitor::Visitor;
 
@@ -75,13 +76,13 @@ pub(crate) async fn submit(service: &Service, sent: SentForm<'_>) -> Result<Form
     let Some(key) = RollingKey::from_base64(sent.rolling_key) else {
         return Ok(FormAnswer::TapAgain(tag));
     };
-    if live_key_of(service, &tag, &key).await?.is_none() {
+    let Some((_, interaction)) = live_key_of(service, &tag, &key).await? else {
         return Ok(FormAnswer::TapAgain(tag));
-    }
+    };
     let mut given = Given::new(&sent.visitor, None, None);
     let mut saved = true;
     if !sent.data.is_empty() {
-        let outcome = save(service, &key, &sent).await?;
+        let outcome = save(service, &key, &interaction, &sent).await?;
         saved = outcome == Outcome::Saved;
         given.outcome = Some(outcome);
         if !saved {
@@ -110,6 +111,7 @@ async fn live_key_of(
 async fn save(
     service: &Service,
     key: &RollingKey,
+    tap: &KeyedInteraction,
     sent: &SentForm<'_>,
 ) -> Result<Outcome, TapError> {
     for (_, value) in &sent.data {
@@ -118,6 +120,13 @@ async fn save(
             Err(InvalidProperty::TooLong) => return Ok(Outcome::TooLong),
             Err(_) => return Ok(Outcome::NotReady),
         }
+    }
+    // Its own script and browser ask for it, too; nothing makes a sender use them.
+    let page = service.page_of(SentFrom::from(tap)).await?;
+    let content = page.as_ref().map(|page| &*page.content);
+    let missing = content.and_then(|content| missing(content, sent.form, &sent.data));
+    if let Some(field) = missing {
+        return Ok(Outcome::Missing(field.label.clone()));
     }
     let (digest, data) = (Some(sent.digest), sent.data.clone());
     let refusal = service.update(key, digest, sent.form, data).await?;

@@ -123,7 +123,7 @@ async fn inlay(
     template: &TapTemplate,
     uid: Uid,
 ) -> Result<Option<Arc<OpenedInlay>>, TapError> {
-    let found = service.templates.inlay(uid).await?.transpose()?;
+    let found = service.tags.inlay(uid).await?.transpose()?;
     Ok(found.filter(|inlay| inlay.url_template_id == template.id))
 }
 

@@ -38,6 +38,13 @@ pub(crate) struct PreviewedTap {
     #[serde(default)]
     #[schema(max_length = 2)]
     pub country: Option<String>,
+    /// How the visitor came; by default as follows from the verdict and the tag.
+    #[serde(default)]
+    pub technology: Option<Tech>,
+    /// Which of a hundred groups, from 0, the visitor is in; by default the first.
+    #[serde(default)]
+    #[schema(maximum = 99)]
+    pub visitor_group: Option<u8>,
     /// The operating system of the visitor's device.
     #[serde(default)]
     pub operating_system: Option<OperatingSystem>,
@@ -97,9 +104,10 @@ pub(crate) async fn preview(
         id: InteractionId(0),
         at,
         verdict,
-        tech,
+        tech: tap.technology.unwrap_or(tech),
         tamper: tap.tamper,
         country: country.unwrap_or_else(|| service.settings().default_country.clone()),
+        group: Some(tap.visitor_group.unwrap_or_default()),
     });
     let visitor = Visitor {
         languages: tap.language.into_iter().collect(),

@@ -28,6 +28,8 @@ pub(super) struct Facts {
     pub(super) tamper: Option<Tamper>,
     /// The visitor's country.
     pub(super) country: String,
+    /// The visitor's group, if the experience treats groups differently.
+    pub(super) group: Option<u8>,
 }
 
 impl From<KeyedInteraction> for Facts {
@@ -39,6 +41,7 @@ impl From<KeyedInteraction> for Facts {
             tech,
             tamper,
             country,
+            group,
             ..
         } = interaction;
         Self {
@@ -48,6 +51,7 @@ impl From<KeyedInteraction> for Facts {
             tech,
             tamper,
             country,
+            group,
         }
     }
 }
@@ -146,6 +150,8 @@ impl<'a> MacroValues<'a> {
             language,
             country: facts.map_or("", |facts| facts.country.as_str()),
             operating_system: visitor.operating_system,
+            technology: facts.map(|facts| facts.tech),
+            group: facts.and_then(|facts| facts.group),
             at: facts.map_or(now, |facts| facts.at),
         }
     }

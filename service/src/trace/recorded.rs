@@ -225,6 +225,7 @@ mod tests {
                 tech: Tech::Nfc,
                 experience: Some(version),
                 country: String::new(),
+                traits: crate::interaction::Traits::default(),
                 returning: Returning::default(),
                 tamper: None,
                 file_data: None,

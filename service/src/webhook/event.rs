@@ -46,6 +46,9 @@ pub enum EventKind {
     /// The encoding root is in no backup.
     #[serde(rename = "alert.root_not_backed_up")]
     AlertRootNotBackedUp,
+    /// A scheduled backup is not good.
+    #[serde(rename = "alert.backup_failed")]
+    AlertBackupFailed,
     /// The database did not take writes.
     #[serde(rename = "alert.writer_failed")]
     AlertWriterFailed,
@@ -65,7 +68,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// All types, with their names.
-    pub const ALL: [(Self, &'static str); 14] = [
+    pub const ALL: [(Self, &'static str); 15] = [
         (Self::TapVerified, "tap.verified"),
         (Self::TapNotVerified, "tap.not_verified"),
         (Self::TapNotChecked, "tap.not_checked"),
@@ -75,6 +78,7 @@ impl EventKind {
         (Self::SubmissionCreated, "submission.created"),
         (Self::AlertWebhookDisabled, "alert.webhook_disabled"),
         (Self::AlertRootNotBackedUp, "alert.root_not_backed_up"),
+        (Self::AlertBackupFailed, "alert.backup_failed"),
         (Self::AlertWriterFailed, "alert.writer_failed"),
         (Self::AlertDiskLow, "alert.disk_low"),
         (Self::AlertInlayGuessed, "alert.inlay_guessed"),
@@ -100,6 +104,7 @@ impl EventKind {
             self,
             Self::AlertWebhookDisabled
                 | Self::AlertRootNotBackedUp
+                | Self::AlertBackupFailed
                 | Self::AlertWriterFailed
                 | Self::AlertDiskLow
                 | Self::AlertInlayGuessed
@@ -327,6 +332,11 @@ impl Alert {
             about: About::default(),
             data,
         }
+    }
+
+    /// Its sentence.
+    pub fn message(&self) -> &str {
+        self.data["message"].as_str().unwrap_or_default()
     }
 }
 

@@ -27,6 +27,8 @@ type SharedShell<'a> = State<'a, Arc<Shell>>;
 pub(crate) struct Attract {
     heading: String,
     text: String,
+    name: String,
+    colour: Option<String>,
     pictures: Vec<String>,
     picture_seconds: u16,
     code: Option<String>,
@@ -82,6 +84,8 @@ pub(crate) async fn kiosk_attract(
             .collect(),
         heading: chosen.heading,
         text: chosen.text,
+        name: chosen.name,
+        colour: chosen.colour,
         picture_seconds: chosen.picture_seconds,
         code: chosen.code,
         sound: chosen.sound,

@@ -29,6 +29,11 @@ pub struct Chosen {
     pub heading: String,
     /// Below it.
     pub text: String,
+    /// The owner's name or shop, small on the attract page; empty for none.
+    pub name: String,
+    /// The ground of the attract page and of the strip, `#rrggbb`; `None` for Tapdesk's own. The
+    /// page chooses text that can be read on it.
+    pub colour: Option<String>,
     /// After how many seconds without input a visit ends.
     pub idle_seconds: u16,
     /// For how many seconds each picture is shown.
@@ -51,6 +56,8 @@ impl Default for Chosen {
             display: None,
             heading: "Place your tag here".to_owned(),
             text: "Put it on the reader to see its story.".to_owned(),
+            name: String::new(),
+            colour: None,
             idle_seconds: 60,
             picture_seconds: 8,
             hosts: Vec::new(),
@@ -71,6 +78,18 @@ impl Chosen {
         }
         if self.heading.chars().count() > 120 || self.text.chars().count() > 400 {
             return Err("A heading has at most 120 characters, the text 400.".to_owned());
+        }
+        if self.name.chars().count() > 40 {
+            return Err("A name has at most 40 characters.".to_owned());
+        }
+        self.colour = self.colour.map(|colour| colour.to_ascii_lowercase());
+        // It ends up in a style of the page: nothing but digits may.
+        if self
+            .colour
+            .as_ref()
+            .is_some_and(|colour| !is_colour(colour))
+        {
+            return Err("A colour has the form #rrggbb, for example #1f6f54.".to_owned());
         }
         if !(5..=3600).contains(&self.idle_seconds) {
             return Err("A visit ends after 5 to 3600 seconds without input.".to_owned());
@@ -95,6 +114,13 @@ impl Chosen {
     }
 }
 
+/// Whether a text is `#` and six hexadecimal digits.
+fn is_colour(text: &str) -> bool {
+    text.strip_prefix('#').is_some_and(|digits| {
+        digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,11 +134,13 @@ mod tests {
                 "shop.example.com".to_owned(),
             ],
             code: Some(String::new()),
+            colour: Some("#1F6F54".to_owned()),
             ..Chosen::default()
         };
         let checked = chosen.checked().unwrap();
         assert_eq!(checked.hosts, ["shop.example.com"]);
         assert_eq!(checked.code, None);
+        assert_eq!(checked.colour.as_deref(), Some("#1f6f54"));
         for wrong in [
             Chosen {
                 heading: " ".to_owned(),
@@ -124,6 +152,14 @@ mod tests {
             },
             Chosen {
                 hosts: vec!["*".to_owned()],
+                ..Chosen::default()
+            },
+            Chosen {
+                colour: Some("#fff;background:url(https://a.example)".to_owned()),
+                ..Chosen::default()
+            },
+            Chosen {
+                name: "n".repeat(41),
                 ..Chosen::default()
             },
             Chosen {
@@ -140,6 +176,7 @@ mod tests {
         let settings: KioskSettings = serde_json::from_str(r#"{"heading": "Hello"}"#).unwrap();
         assert_eq!(settings.chosen.heading, "Hello");
         assert_eq!(settings.chosen.idle_seconds, 60);
+        assert_eq!(settings.chosen.colour, None);
         assert_eq!(settings.pin, None);
     }
 }

@@ -17,7 +17,8 @@ mod turn;
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use tapdesk_service::inlay::Technology;
 
 use super::board::{Board, Lying};
 use super::card::{Fault, Stack};
@@ -82,7 +83,7 @@ pub async fn encode<S: Stack + Send + 'static>(
         insertion,
         mut target,
     } = wanted;
-    let uid = uid_of(board, &reader, insertion).ok_or(
+    let (uid, chip) = known(board, &reader, insertion).ok_or(
         "The inlay is no longer on the reader, or its UID is unknown. Place it on the reader again.",
     )?;
     let _held = board
@@ -92,6 +93,10 @@ pub async fn encode<S: Stack + Send + 'static>(
         .await
         .map_err(|fault| fault.to_string())?;
     target.insert("uid".to_owned(), uid.into());
+    // Any chip is wiped, and a chip of pages is asked otherwise than one of files.
+    if let Some(technology) = chip.filter(|_| target.get("wipe") == Some(&Value::Bool(true))) {
+        target.insert("technology".to_owned(), json!(technology));
+    }
     let calls = Calls::new(backend);
     let mut told = Told::new(reader, insertion);
     let mut turn = calls.begin(&target).await?;
@@ -107,16 +112,18 @@ pub async fn encode<S: Stack + Send + 'static>(
     Err("The service asks for more and more. The inlay was not finished.".to_owned())
 }
 
-/// The UID that was read of the card of an insertion.
-fn uid_of(board: &Board, reader: &str, insertion: u64) -> Option<String> {
+/// The UID that was read of the card of an insertion, and its chip if that was read, too.
+fn known(board: &Board, reader: &str, insertion: u64) -> Option<(String, Option<Technology>)> {
     let table = board.table();
     let place = table
         .readers
         .into_iter()
         .find(|place| place.name == reader)?;
     match place.on {
-        Lying::Inlay(laid) if laid.insertion == insertion => laid.reading.uid,
-        Lying::Failed(failed) if failed.insertion == insertion => failed.uid,
+        Lying::Inlay(laid) if laid.insertion == insertion => {
+            Some((laid.reading.uid?, laid.reading.chip.technology()))
+        }
+        Lying::Failed(failed) if failed.insertion == insertion => Some((failed.uid?, None)),
         _ => None,
     }
 }

@@ -67,6 +67,7 @@ pub(super) async fn others(driver: &mut Driver) {
     } else {
         driver.left("post_backup", answer, "backup", "backup").await;
     }
+    scheduled_backups(driver).await;
     let answer = driver
         .send(
             Method::POST,
@@ -114,4 +115,44 @@ pub(super) async fn others(driver: &mut Driver) {
     driver
         .left("delete_demo", answer, "demo.delete", "demo")
         .await;
+}
+
+async fn scheduled_backups(driver: &mut Driver) {
+    const OPERATIONS: [(&str, Method, &str, &str); 3] = [
+        (
+            "put_backup_schedule",
+            Method::PUT,
+            "backup/schedule",
+            "backup.schedule.set",
+        ),
+        (
+            "post_backup_schedule_run",
+            Method::POST,
+            "backup/schedule/run",
+            "backup.schedule.run",
+        ),
+        (
+            "delete_backup_schedule",
+            Method::DELETE,
+            "backup/schedule",
+            "backup.schedule.delete",
+        ),
+    ];
+    let folder = driver.service.folder().join("backups");
+    let schedule = json!({"folder": folder, "every_hours": 24, "keep": 2});
+    for (operation, method, path, action) in OPERATIONS {
+        let body = if method == Method::PUT {
+            schedule.clone()
+        } else {
+            Value::Null
+        };
+        let answer = driver.send(method, &format!("/{path}"), body).await;
+        // PostgreSQL has tools of its own for that: there is no schedule to end either.
+        if tapdesk_tests::service::default_database() == "postgres" {
+            driver.done.insert(operation.to_owned());
+            driver.look().await;
+        } else {
+            driver.left(operation, answer, action, path).await;
+        }
+    }
 }

@@ -1,9 +1,10 @@
 //! What its operator should know.
 
 use serde_json::{Value, json};
-use tapdesk_tests::Receiver;
+use tapdesk_tests::{Receiver, TestService};
 
 use super::{start, webhook};
+use crate::api::events::Listener;
 
 #[tokio::test]
 async fn a_url_that_is_opened_again_and_again_is_told_once_and_a_few_times_are_not() {
@@ -37,4 +38,47 @@ async fn a_url_that_is_opened_again_and_again_is_told_once_and_a_few_times_are_n
     super::post(&service, &test, Value::Null).await.expect(200);
     let told = receiver.wait_for(2).await;
     assert_eq!(told[1].json()["type"], "webhook.test");
+}
+
+/// Only of a SQLite database does the service know the disk. How much room there is, a test cannot
+/// decide; below how much it is told, it can.
+#[tokio::test]
+async fn sqlite_a_disk_with_little_room_is_told_once_and_again_after_there_was_room() {
+    const MORE_THAN_ANY_DISK: u32 = 16 << 20;
+    let service = TestService::start_with(|options| {
+        options.database = "sqlite".to_owned();
+        options.settings.private_webhooks = true;
+    })
+    .await;
+    let _house = service.keep_house();
+    let receiver = Receiver::start().await;
+    let (id, _) = webhook(&service, &receiver, json!({"events": ["alert.disk_low"]})).await;
+    let mut listener = Listener::at(&service, "").await;
+    let look = async |mebibytes: u32| {
+        let setting = json!({"disk_low_mebibytes": mebibytes});
+        service.admin_patch("/settings", setting).await;
+        tapdesk_service::housekeeping::sweep(service.service())
+            .await
+            .expect("it is looked at");
+    };
+    look(MORE_THAN_ANY_DISK).await;
+    look(MORE_THAN_ANY_DISK).await;
+    let told = receiver.wait_for(1).await[0].json();
+    assert_eq!(told["type"], "alert.disk_low");
+    assert_eq!(told["data"]["limit_mebibytes"], MORE_THAN_ANY_DISK);
+    let free = told["data"]["free_mebibytes"].as_u64().expect("a number");
+    assert!((1..u64::from(MORE_THAN_ANY_DISK)).contains(&free), "{told}");
+    let (name, event) = listener.next().await.expect("an event");
+    assert_eq!((name.as_str(), &event["alert"]), ("alert", &told["type"]));
+    assert_eq!(event["message"], told["data"]["message"]);
+    // The second look told nothing more: what comes next is the test.
+    let test = format!("/webhooks/{id}/test");
+    super::post(&service, &test, Value::Null).await.expect(200);
+    assert_eq!(receiver.wait_for(2).await[1].json()["type"], "webhook.test");
+    look(0).await;
+    look(MORE_THAN_ANY_DISK).await;
+    assert_eq!(
+        receiver.wait_for(3).await[2].json()["type"],
+        "alert.disk_low"
+    );
 }

@@ -160,9 +160,9 @@ async fn a_difference_is_found_and_what_differs_is_not_served() {
             "counters",
         ),
         (
-            "CREATE TABLE kept AS SELECT * FROM updates WHERE interaction_id = 20; DELETE FROM updates WHERE interaction_id = 20",
-            "INSERT INTO updates SELECT * FROM kept; DROP TABLE kept",
-            "updates",
+            "CREATE TABLE kept AS SELECT * FROM former_slugs; DELETE FROM former_slugs",
+            "INSERT INTO former_slugs SELECT * FROM kept; DROP TABLE kept",
+            "former_slugs",
         ),
         (
             "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'tokens'",

@@ -150,6 +150,52 @@ async fn an_inlay_without_a_tag_is_not_set_up_yet_and_its_tap_is_recorded() {
 }
 
 #[tokio::test]
+async fn what_changes_of_an_inlay_holds_for_the_next_tap() {
+    let (service, tag, mut chip, _) = one_address().await;
+    let inlays = service.admin_get("/inlays").await;
+    let path = format!("/inlays/{}", inlays["items"][0]["id"]);
+    let led_to = async |chip: &mut Chip| {
+        let answer = open(&service, &chip.url(None)).await;
+        let newest = newest(&service).await;
+        (
+            answer.status,
+            newest["tag_id"].clone(),
+            newest["reason"].clone(),
+        )
+    };
+    let verified = |tag: &TestTag| (302, json!(tag.id), json!("verified"));
+    assert_eq!(led_to(&mut chip).await, verified(&tag));
+
+    // On another tag, while both are in memory.
+    let other = service.redirecting_tag(Value::Null).await;
+    service
+        .admin_patch(&path, json!({"tag_id": other.id}))
+        .await;
+    assert_eq!(led_to(&mut chip).await, verified(&other));
+
+    // Off its tag, and on it again.
+    service.admin_patch(&path, json!({"tag_id": null})).await;
+    let without = (200, Value::Null, json!("verified"));
+    assert_eq!(led_to(&mut chip).await, without);
+    service.admin_patch(&path, json!({"tag_id": tag.id})).await;
+    assert_eq!(led_to(&mut chip).await, verified(&tag));
+
+    // With other keys: codes of the former ones name nobody.
+    let keys = json!({"meta_key": "11".repeat(16), "file_key": "55".repeat(16)});
+    service.admin_patch(&path, keys).await;
+    assert_eq!(open(&service, &chip.url(None)).await.status, 404);
+    chip.keys = aes("11", "55");
+    assert_eq!(led_to(&mut chip).await, verified(&tag));
+
+    // Deleted, as its tag is.
+    let tag_path = format!("/tags/{}", tag.id);
+    service.admin(Method::DELETE, &tag_path, Value::Null).await;
+    assert_ne!(led_to(&mut chip).await.0, 302);
+    service.admin(Method::DELETE, &path, Value::Null).await;
+    assert_eq!(open(&service, &chip.url(None)).await.status, 404);
+}
+
+#[tokio::test]
 async fn the_traces_of_taps_without_a_tag_are_erased() {
     let (service, _, _, id) = one_address().await;
     let mut chip = Chip::new(settings(ONE_ADDRESS), aes("11", "55"));

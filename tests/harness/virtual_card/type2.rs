@@ -80,6 +80,15 @@ impl Type2Chip {
     }
 }
 
+/// How the reader below a chip passes on commands that PC/SC has none for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassesOn {
+    /// In a transparent session (PC/SC part 3, supplemental document 2.02.00).
+    InSession,
+    /// By the controller's `InCommunicateThru` (ACR122U API 2.04).
+    ByController,
+}
+
 /// A Type 2 chip.
 #[derive(Clone)]
 pub struct VirtualType2 {
@@ -91,6 +100,10 @@ pub struct VirtualType2 {
     counter: u32,
     /// Pages that were written.
     writes: u32,
+    /// What it answers to `READ_SIG` (section 10.8), and how its reader lets it hear that.
+    signature: Option<([u8; 32], PassesOn)>,
+    /// Whether the reader is in a transparent session.
+    pub in_session: bool,
     field: Option<Field>,
 }
 
@@ -126,6 +139,8 @@ impl VirtualType2 {
             memory,
             counter: 0,
             writes: 0,
+            signature: None,
+            in_session: false,
             field: None,
         }
     }
@@ -208,6 +223,51 @@ impl VirtualType2 {
         self
     }
 
+    /// Has this signature, on a reader that passes `READ_SIG` on.
+    #[must_use]
+    pub fn with_signature(mut self, signature: [u8; 32], passes_on: PassesOn) -> Self {
+        self.signature = Some((signature, passes_on));
+        self
+    }
+
+    /// The reader's commands by which `READ_SIG` gets through to the chip.
+    fn passed_on(&mut self, command: &[u8]) -> Option<Vec<u8>> {
+        let (signature, passes_on) = self.signature?;
+        // Objects C0: no error; 92: whole bytes; 96: the chip's state.
+        let done = [0xC0, 0x03, 0x00, 0x90, 0x00];
+        match (passes_on, command) {
+            (
+                PassesOn::InSession,
+                [
+                    0xFF,
+                    0xC2,
+                    0x00,
+                    0x00,
+                    0x02,
+                    what @ (0x81 | 0x82),
+                    0x00,
+                    0x00,
+                ],
+            ) => {
+                self.in_session = *what == 0x81;
+                Some(answer(&done, 0x9000))
+            }
+            (PassesOn::InSession, [0xFF, 0xC2, 0x00, 0x01, 0x04, 0x95, 0x02, 0x3C, 0x00, 0x00])
+                if self.in_session =>
+            {
+                let state = [0x92, 0x01, 0x00, 0x96, 0x02, 0x00, 0x00, 0x97, 0x20];
+                Some(answer(&[&done[..], &state, &signature].concat(), 0x9000))
+            }
+            (PassesOn::ByController, [0xFF, 0x00, 0x00, 0x00, 0x04, 0xD4, 0x42, 0x3C, 0x00]) => {
+                Some(answer(
+                    &[&[0xD5, 0x43, 0x00][..], &signature].concat(),
+                    0x9000,
+                ))
+            }
+            _ => None,
+        }
+    }
+
     /// A page as it was written.
     pub fn page(&self, page: usize) -> &[u8] {
         &self.memory[page * 4..][..4]
@@ -256,7 +316,7 @@ impl VirtualType2 {
                 status(self.write_page(usize::from(page), [a, b, c, d]))
             }
             [0xFF, 0xD6, ..] => status(0x6700),
-            _ => status(0x6D00),
+            _ => self.passed_on(command).unwrap_or_else(|| status(0x6D00)),
         }
     }
 

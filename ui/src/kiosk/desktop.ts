@@ -9,6 +9,10 @@ import { examples } from "./examples";
 export interface Attract {
   heading: string;
   text: string;
+  /** The owner's name or shop; empty for none. */
+  name: string;
+  /** The owner's ground, "#rrggbb"; `null` for Tapdesk's own. */
+  colour: string | null;
   /** As data URLs. */
   pictures: string[];
   picture_seconds: number;

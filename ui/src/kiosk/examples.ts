@@ -5,6 +5,8 @@ import type { Attract, View } from "./desktop";
 const attract: Attract = {
   heading: "Place your tag here",
   text: "Put it on the reader to see its story.",
+  name: "",
+  colour: null,
   pictures: [],
   picture_seconds: 8,
   code: "http://192.0.2.7:8787/t/k3v9qa",
@@ -19,6 +21,10 @@ const view: View = { visit: null, notice: null, has_reader: true, tags: 0, asked
 export const examples: Record<string, { attract: Attract; view: View; asking?: boolean }> = {
   attract: { attract, view },
   plain: { attract: { ...attract, code: null }, view },
+  // The owner's colours, dark and bright.
+  own: { attract: { ...attract, name: "Winery Lindenhof", colour: "#5c1030" }, view },
+  bright: { attract: { ...attract, name: "Lemon & Co.", colour: "#ffd34d" }, view: { ...view, notice: "unread" } },
+  "own-visit": { attract: { ...attract, colour: "#5c1030" }, view: { ...view, visit: { seconds_left: 9 } } },
   // The brightest picture: the text has to be readable on it, too.
   picture: { attract: { ...attract, pictures: [`data:image/svg+xml,${picture}`] }, view },
   "no-reader": { attract, view: { ...view, has_reader: false } },

@@ -255,6 +255,7 @@ export function onLiveEvent(heard: (event: LiveEvent) => void): () => void {
     source.addEventListener("interaction", hear);
     source.addEventListener("update", hear);
     source.addEventListener("submission", hear);
+    source.addEventListener("alert", hear);
     return () => source.close();
   }
   let open = true;
@@ -339,6 +340,10 @@ export interface KioskChoices {
   display: string | null;
   heading: string;
   text: string;
+  /** The owner's name or shop; empty for none. */
+  name: string;
+  /** The ground of the page, "#rrggbb"; `null` for Tapdesk's own. */
+  colour: string | null;
   idle_seconds: number;
   picture_seconds: number;
   hosts: string[];

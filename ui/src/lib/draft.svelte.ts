@@ -2,7 +2,7 @@
 // stored values. Typed text is never lost: a conflicting value is shown beside it, and
 // a refused save leaves the fields as they are.
 
-import { Problem } from "./api/client";
+import { wrongOf } from "./wrong";
 
 /** A member that is absent is the same as one that is `null`: a removed property. */
 const same = (one: unknown, other: unknown) => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
@@ -18,6 +18,7 @@ export class Draft<T extends object> {
   wrong = $state.raw<Record<string, string>>({});
   saving = $state(false);
   #base: T;
+  #unshown = $state<string | null>(null);
   #discarding: { name: keyof T; run: () => void }[] = [];
 
   constructor(stored: T) {
@@ -44,7 +45,7 @@ export class Draft<T extends object> {
 
   /** Why the last save failed, if no field says it. */
   get general(): string | null {
-    return Object.keys(this.wrong).length > 0 ? null : this.problem;
+    return Object.keys(this.wrong).length > 0 ? this.#unshown : this.problem;
   }
 
   /** Takes over newly loaded stored values. */
@@ -88,8 +89,7 @@ export class Draft<T extends object> {
       this.follow(stored);
       return true;
     } catch (error) {
-      const about = error instanceof Problem ? error.errors.filter(({ field }) => field in this.form) : [];
-      this.wrong = Object.fromEntries(about.map(({ field, message }) => [field, message]));
+      ({ fields: this.wrong, general: this.#unshown } = wrongOf(error, Object.keys(this.form)));
       this.problem = error instanceof Error ? error.message : String(error);
       return false;
     } finally {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { formFields, formWords, isEncodable, newForm } from "./encodingForm";
+import { formFields, formWords, isAgreed, isEncodable, newForm } from "./encodingForm";
 
-const template = (text: string, technology: "ntag213" | "ntag424dna" = "ntag213") => ({ id: 3, technology, template: text, mode: "aes" as const });
+const template = (text: string, technology: "ntag213" | "ntag424dna" = "ntag213") => ({ id: 3, technology, template: text, mode: "aes" as "aes" | "lrp", tamper_at: null });
 
 describe("the form of an encoding", () => {
   it("sends the mirror of the canonical form, and never a lock for a chip with keys", () => {
@@ -23,6 +23,18 @@ describe("the form of an encoding", () => {
     expect(isEncodable(template("https://a.example/{slug}/{*}"))).toBe(false);
     expect(isEncodable(template("https://a.example/?p={picc}&c={mac}", "ntag424dna"))).toBe(false);
     expect(isEncodable({ ...template("https://a.example/{slug}"), technology: "sic43nt" })).toBe(false);
+  });
+
+  it("switches to LRP mode only if that was agreed to, and says that it is for ever", () => {
+    const lrp = { ...template("https://a.example/{slug}?p={picc}&m={mac}", "ntag424dna"), mode: "lrp" as const };
+    const form = { ...newForm(), choice: "3" };
+    expect(isEncodable(lrp)).toBe(true);
+    expect([isAgreed(form, lrp), isAgreed({ ...form, lrp: true }, lrp), isAgreed(form, null)]).toEqual([false, true, true]);
+    expect(formFields({ ...form, lrp: true }, lrp)).toEqual({ url_template_id: 3, own_keys: false, lrp: true });
+    expect(formFields({ ...form, lrp: true }, { ...lrp, mode: "aes" })).toEqual({ url_template_id: 3, own_keys: false });
+    expect(formWords(form, lrp, "u").flat().join(" ")).toContain("LRP, for ever");
+    expect(formWords(form, { ...lrp, technology: "ntag424dna_tt", tamper_at: 0 }, "u").flat().join(" ")).toContain("Measured from then on, for ever");
+    expect(formWords(form, { ...lrp, mode: "aes" }, "u").flat().join(" ")).not.toContain("ever");
   });
 
   it("says that a lock is for ever only if it was asked for", () => {

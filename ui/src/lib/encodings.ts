@@ -45,7 +45,7 @@ export const encodingReasons: Record<EncodingReason, Words> = {
   lrp: {
     tone: "bad",
     title: "LRP mode",
-    text: "This chip was switched to LRP mode, which cannot be undone. Use another inlay.",
+    text: "This chip was switched to LRP mode, which cannot be undone: it takes URL templates of LRP mode alone, and cannot be wiped. Use another inlay.",
   },
   random_id: {
     tone: "bad",

@@ -11,7 +11,7 @@ export function follow(load: () => unknown, tagId: number | null = null): () => 
   live.start();
   const soon = atMostEvery(200, load);
   const poll = () => document.hidden || soon();
-  const stop = live.hear((event) => event.tag_id === tagId && soon());
+  const stop = live.hear((event) => event.event !== "alert" && event.tag_id === tagId && soon());
   const timer = setInterval(poll, POLL_MS);
   addEventListener("focus", poll);
   return () => {

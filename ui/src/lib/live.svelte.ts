@@ -2,6 +2,7 @@
 
 import type { LiveEvent } from "./api/types";
 import { onLiveEvent } from "./desktop";
+import { notices } from "./notices.svelte";
 
 /** More than a screen shows at once. */
 const KEPT = 100;
@@ -33,6 +34,7 @@ class Live {
 
   #take(event: LiveEvent): void {
     this.events = [event, ...this.events].slice(0, KEPT);
+    if (event.event === "alert") notices.failed(event.message);
     if (event.event === "interaction") this.taps[event.simulated ? "simulated" : "real"]++;
     for (const heard of this.#hearing) heard(event);
   }

@@ -10,6 +10,9 @@ export interface Shortcut {
   run: () => void;
 }
 
+/** How long the first key of a chord waits for its second, in milliseconds: a key that was left alone belongs to nothing typed later. */
+const CHORD = 1_500;
+
 class Shortcuts {
   palette = $state(false);
   sheet = $state(false);
@@ -40,7 +43,9 @@ class Shortcuts {
     };
   }
 
+  /** The key that begins a chord, and when it was pressed, in milliseconds. */
   #before = "";
+  #since = 0;
 
   /** Runs the shortcut of a key, except in text fields. */
   press(event: KeyboardEvent): void {
@@ -53,9 +58,11 @@ class Shortcuts {
     const target = event.target as HTMLElement;
     const typing = target.isContentEditable || target.matches?.("input:not([type=checkbox], [type=radio]), textarea, select");
     if (command || event.altKey || typing || this.palette || this.sheet) return;
+    if (event.timeStamp - this.#since > CHORD) this.#before = "";
     const chord = this.#before ? `${this.#before} ${event.key}` : event.key;
     const found = [...this.here, ...this.everywhere].find((shortcut) => shortcut.keys === chord);
     this.#before = !found && event.key === "g" ? "g" : "";
+    this.#since = event.timeStamp;
     if (found) {
       event.preventDefault();
       found.run();

@@ -5,6 +5,8 @@ const chosen = {
   display: "A display that is gone",
   heading: "Place your tag here",
   text: "Put it on the reader to see its story.",
+  name: "Winery Lindenhof",
+  colour: "#5c1030",
   idle_seconds: 60,
   picture_seconds: 8,
   hosts: [],

@@ -22,6 +22,9 @@ group("Kiosk", {
     "without a code": example("plain", "Place your tag here"),
     "no reader": example("no-reader", "The reader is not available."),
     "a notice": example("notice", "The tag could not be read."),
+    "in the owner's colours": example("own", "Winery Lindenhof"),
+    "in bright colours": example("bright", "Lemon & Co."),
+    "a visit's strip in the owner's colours": example("own-visit", "This page closes in 9 seconds"),
     "on a bright picture": example("picture", "Place your tag here"),
     "a visit's strip": example("visit", "This page closes in 9 seconds"),
     "no PIN": example("no-pin", "This kiosk has no PIN yet."),
@@ -34,6 +37,32 @@ group("Kiosk", {
     },
   },
   stories: {
+    "can be read from three metres, in any colours": async (page, { ui }) => {
+      await page.setViewportSize({ width: 1920, height: 1080 });
+      for (const name of ["attract", "own", "bright", "picture"]) {
+        await example(name, "Place your tag here")(page, { ui });
+        const small = await page.evaluate(() =>
+          [...document.querySelectorAll("main h1, main p, main figcaption")]
+            .filter((one) => one.textContent.trim() !== "")
+            .map((one) => [one.textContent.trim(), parseFloat(getComputedStyle(one).fontSize)])
+            // A capital of 7.5 mm, a four hundredth of the distance: 38 pixels of a Full HD display of 24 inches.
+            .filter(([, size]) => size < 38),
+        );
+        assert.deepEqual(small, [], name);
+      }
+    },
+    "shows the owner's colour and name as they are chosen, and what can be read on it": async (page) => {
+      await kioskHost(page);
+      await page.show("settings/kiosk");
+      const look = page.locator("figure", { hasText: "Winery Lindenhof" });
+      await look.getByText("Text white").waitFor();
+      await page.getByLabel("Colour", { exact: true }).fill("#ffd34d");
+      await look.getByText("Text black, contrast 14").waitFor();
+      await page.getByLabel("Your name").fill("Lemon & Co.");
+      await page.locator("figure", { hasText: "Lemon & Co." }).waitFor();
+      await page.getByRole("button", { name: "Use Tapdesk's own" }).click();
+      await page.getByText("Tapdesk's own", { exact: true }).waitFor();
+    },
     "the PIN pad opens with a held corner, takes keys, and says what was wrong": async (page, { ui }) => {
       await kioskHost(page);
       await page.goto(`${ui.url}kiosk.html`);

@@ -9,6 +9,11 @@ group("The overview", {
       await page.getByRole("button", { name: "30 days" }).click();
       await page.getByText("Taps per day").waitFor();
     },
+    "the hours of the week": async (page) => {
+      await page.show("overview");
+      await page.getByRole("combobox", { name: "By", exact: true }).selectOption("hours");
+      await page.getByText("Taps by hour of the week").waitFor();
+    },
   },
   stories: {
     "begins with what needs attention, in no more than 1,040 pixels, and ends with the demo data": async (page) => {
@@ -32,6 +37,25 @@ group("The overview", {
       await page.mouse.move(4, 4);
       await page.locator(".bars .card").waitFor({ state: "detached" });
       assert.equal(await page.locator(".tick").first().textContent(), "0");
+    },
+    "the breakdown has the report's counts, of all experiences and of one": async (page, { api }) => {
+      await page.show("overview");
+      const region = page.getByRole("region", { name: "Breakdown" });
+      for (const view of ["experiences", "technologies", "countries", "systems", "languages"]) {
+        await region.getByRole("combobox", { name: "By", exact: true }).selectOption(view);
+        const since = new Date(Date.now() - 86_400_000).toISOString();
+        const report = await api.get(`/reports?since=${since}`);
+        const expected = report[view].map(({ taps }) => taps.toLocaleString("en"));
+        await page.waitForFunction(
+          (expected) => JSON.stringify([...document.querySelectorAll("section[aria-labelledby=breakdown] tbody tr td:nth-child(2)")].map((one) => one.textContent)) === JSON.stringify(expected),
+          expected,
+        );
+      }
+      const { experiences } = await api.get("/reports");
+      const one = experiences.find(({ experience_id: id }) => id !== null);
+      await region.getByRole("combobox", { name: "of", exact: true }).selectOption(one.name);
+      await region.getByRole("combobox", { name: "By", exact: true }).selectOption("experiences");
+      await page.waitForFunction(() => document.querySelectorAll("section[aria-labelledby=breakdown] tbody tr").length === 1);
     },
     "the first steps are checked off by what happened, and dismissed for good": async (page) => {
       await page.show("overview");

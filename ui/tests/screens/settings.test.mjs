@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { narrow } from "./browser.mjs";
 import { group } from "./suite.mjs";
 
 const part = (key, heading) => async (page) => {
@@ -24,7 +25,9 @@ group("Settings", {
     },
     "a row of the audit log": async (page) => {
       await part("audit", "Audit log")(page);
-      await page.getByRole("button", { name: "Details" }).first().click();
+      const row = page.getByRole("listitem").filter({ has: page.getByRole("button", { name: "Details", exact: true }) }).first();
+      await row.hover();
+      await row.getByRole("button", { name: "Details" }).click();
       await page.getByRole("dialog").waitFor();
     },
     webhooks: part("webhooks", "Webhooks"),
@@ -102,9 +105,11 @@ group("Settings", {
       await page.getByLabel("Of what").fill("tokens");
       const [newest] = (await api.get("/audit?object=tokens")).items;
       const row = page.locator(`[data-id="${newest.id}"]`).first();
-      await row.getByText(newest.object).waitFor();
+      await row.getByText(newest.after?.name ?? newest.before.name).waitFor();
       await row.getByRole("button", { name: "Details" }).click();
       const dialog = page.getByRole("dialog");
+      await dialog.getByText(newest.object, { exact: true }).waitFor();
+      await dialog.getByText("Technical").click();
       await dialog.getByText(newest.hash).waitFor();
       await dialog.getByRole("button", { name: "Done" }).click();
       await page.getByRole("button", { name: "Check", exact: true }).click();
@@ -113,6 +118,18 @@ group("Settings", {
       await page.getByRole("button", { name: "Export…" }).click();
       const text = await readFile(await (await file).path(), "utf8");
       assert.ok(text.includes(newest.hash));
+    },
+    "sum up changes that repeat, open them, and keep the filter in the address": async (page, { api }) => {
+      for (let number = 0; number < 3; number++) await api.post("/tags", { name: `Same ${number}`, slug: `same-00${number}` });
+      await part("audit", "Audit log")(page);
+      await narrow(page, "What", "Tags");
+      assert.match(page.url(), /action=tags/);
+      const summary = page.getByRole("listitem").filter({ hasText: /Created \d+ tags/ }).first();
+      await summary.hover();
+      await summary.getByRole("button", { name: "Show all" }).click();
+      await page.getByRole("listitem").filter({ hasText: "Created tag Same 2" }).waitFor();
+      await summary.getByRole("button", { name: "Hide" }).click();
+      await page.getByRole("listitem").filter({ hasText: "Created tag Same 2" }).waitFor({ state: "detached" });
     },
     "offer only what the connection may do": async (page, { tags }) => {
       const may = { id: 3, name: "Field", scopes: ["read"], experience_ids: [1], expires_at: null };

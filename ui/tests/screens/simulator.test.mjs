@@ -46,6 +46,20 @@ group("The simulator", {
       const { items } = await api.get("/tags?simulated=true&q=demo-bottle");
       assert.equal(items[0].variables.registered, "by hand");
     },
+    "shows the URL of its tap as it was sent in the inspector, and of no other tap": async (page, { api }) => {
+      await tap(page);
+      const [newest] = (await api.get("/interactions?limit=1&simulated=true")).items;
+      const [other] = (await api.get("/interactions?limit=1")).items;
+      const go = async (id) => {
+        await page.evaluate((to) => (location.hash = `#/interactions/${to}?simulated=true`), id);
+        await page.getByRole("heading", { name: `Interaction ${id.toLocaleString("en")}` }).waitFor();
+        return page.getByRole("region", { name: "URL" });
+      };
+      const whole = (await (await go(newest.id)).locator("code").first().textContent()) ?? "";
+      assert.ok(whole.includes(`/t/${newest.slug}?uid=`), whole);
+      assert.match(whole, /&token=[0-9A-Fa-f]{10,}$/);
+      await (await go(other.id)).getByText("are not stored").waitFor();
+    },
     "tries nine attacks, and none succeeds": async (page) => {
       await bench(page);
       for (const [name, steps, came] of [

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { narrow } from "./browser.mjs";
 import { sent } from "./sent.mjs";
 import { group } from "./suite.mjs";
 
@@ -46,9 +47,14 @@ group("Submissions", {
       await page.getByText("1 submission", { exact: true }).waitFor();
       assert.match(await list.innerText(), /Grace Hopper/);
       await page.getByLabel("Search in what was sent").fill("");
-      await page.getByLabel("Consent").selectOption("false");
+      await narrow(page, "Consent", "Without consent");
       await list.getByText(/Jürgen/).waitFor();
       assert.doesNotMatch(await list.innerText(), /Grace/);
+      assert.match(page.url(), /consent=false/);
+      const cut = await page.locator(".chip-words").evaluate((words) => words.scrollWidth - words.clientWidth);
+      assert.equal(cut, 0, "the chip has room for its words");
+      await page.getByRole("button", { name: "Remove filter Consent" }).click();
+      await list.getByText(/Grace/).waitFor();
     },
     "are exported with the filters": async (page, world) => {
       await open(page, world, "?q=grace");

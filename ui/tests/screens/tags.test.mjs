@@ -56,7 +56,7 @@ group("Tags", {
     "an inlay to be edited": async (page, world) => {
       await part("Inlay & QR")(page, world);
       await page.getByRole("button", { name: "Edit…" }).click();
-      await page.getByLabel("MAC input", { exact: true }).waitFor();
+      await page.getByRole("dialog").getByLabel("MAC input", { exact: true }).waitFor();
     },
     "an inlay to be added": async (page, world) => {
       await part("Inlay & QR")(page, world);
@@ -417,17 +417,17 @@ group("A tag", {
         await page.getByRole("dialog").waitFor({ state: "detached" });
         return api.get(`/inlays/${before.id}`);
       };
-      const moved = await edit(() => page.getByLabel("MAC input", { exact: true }).selectOption("uid"));
+      const moved = await edit(() => page.getByRole("dialog").getByLabel("MAC input", { exact: true }).selectOption("uid"));
       assert.deepEqual([moved.mirror, moved.mac_from, moved.file_key_check], ["plain", "uid", before.file_key_check]);
       const changed = await edit(async () => {
-        await page.getByLabel("Mirror", { exact: true }).selectOption("encrypted");
+        await page.getByRole("dialog").getByLabel("Mirror", { exact: true }).selectOption("encrypted");
         await page.getByLabel("Keys", { exact: true }).selectOption("own");
         await page.getByLabel("Meta key").fill(key);
         await page.getByLabel("File key").fill(key.split("").reverse().join(""));
       });
       assert.equal(changed.mirror, "encrypted");
       assert.notEqual(changed.file_key_check, before.file_key_check);
-      const stopped = await edit(() => page.getByLabel("Mirror", { exact: true }).selectOption(""));
+      const stopped = await edit(() => page.getByRole("dialog").getByLabel("Mirror", { exact: true }).selectOption(""));
       assert.equal(stopped.mirror, null);
     },
     "an inlay that somebody else changed is overwritten only after both values were shown": async (page, { api }) => {
@@ -438,13 +438,13 @@ group("A tag", {
       await page.show(`tags/${tag.id}`);
       await page.getByRole("tab", { name: "Inlay & QR" }).click();
       await page.getByRole("button", { name: "Edit…" }).click();
-      await page.getByLabel("Mirror", { exact: true }).selectOption("");
+      await page.getByRole("dialog").getByLabel("Mirror", { exact: true }).selectOption("");
       await api.patch(`/inlays/${id}`, { mac_from: "uid" });
       await page.getByRole("button", { name: "Save", exact: true }).click();
       await page.getByRole("alert").getByText("Somebody else changed this").waitFor();
       await page.getByText("Changed to “UID and counter in clear; MAC input: URL from uid on;").waitFor();
       assert.deepEqual(await stored(), ["plain", "uid"]);
-      assert.equal(await page.getByLabel("Mirror", { exact: true }).inputValue(), "");
+      assert.equal(await page.getByRole("dialog").getByLabel("Mirror", { exact: true }).inputValue(), "");
       await page.getByRole("button", { name: "Save", exact: true }).click();
       await page.getByText("Inlay saved.").waitFor();
       assert.equal((await stored())[0], null);

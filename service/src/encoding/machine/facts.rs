@@ -8,6 +8,7 @@ use crate::inlay::ev2::{
     GET_VERSION, KEYS, MORE, SELECT_APPLICATION, Status, answer, get_key_version,
 };
 use crate::inlay::technology::Technology;
+use crate::inlay::technology::ntag21x::Memory;
 
 /// Length of what `GetVersion` answers in three parts.
 const VERSION: usize = 28;
@@ -17,7 +18,13 @@ const UID_AT: usize = 14;
 impl Machine<'_> {
     /// The commands that tell which chip this is.
     pub(super) fn look(&self) -> Next {
-        if self.means.plan.is_some_and(|plan| plan.pages.is_some()) {
+        // A plan is for one kind of chip. Any kind is wiped: a chip of pages has no application to
+        // select, and readers differ in what they say to that.
+        let has_pages = match self.means.plan {
+            Some(plan) => plan.pages.is_some(),
+            None => self.chip.technology.and_then(Memory::of).is_some(),
+        };
+        if has_pages {
             return Self::look_at_pages();
         }
         let mut commands = vec![

@@ -6,7 +6,8 @@ use crate::encoding::progress::{Opening, Phase};
 use crate::encoding::turn::Command;
 use crate::encoding::{Answers, Candidate, Reason};
 use crate::entropy;
-use crate::inlay::ev2::{Handshake, HandshakeError, LRP_PROBE, Session, Status, answer, first};
+use crate::inlay::ev2::{Handshake, HandshakeError, KEY_0, Session, Status, answer, first};
+use crate::inlay::technology::Mode;
 
 /// How many first halves a turn has while the chip delays: each takes about 25 ms.
 const HALVES: usize = 40;
@@ -30,8 +31,13 @@ impl Machine<'_> {
             return Next::Rejected(Reason::Delayed);
         }
         self.journal.torn += 1;
-        let command = first_half(slot);
+        let command = first_half(self.mode(), slot);
         Next::Send(Phase::Challenge(opening), vec![command])
+    }
+
+    /// The mode that the chip was found in, so far.
+    pub(super) fn mode(&self) -> Mode {
+        if self.chip.lrp { Mode::Lrp } else { Mode::Aes }
     }
 
     pub(super) fn challenged(
@@ -55,8 +61,7 @@ impl Machine<'_> {
             Status::DELAY => return self.wait(opening, answers),
             Status::DENIED => {
                 self.journal.torn = self.journal.torn.saturating_sub(1);
-                let probe = Command::new("AuthenticateLRPFirst", &LRP_PROBE, "91AF");
-                return Next::Send(Phase::LrpProbe, vec![probe]);
+                return self.denied(opening);
             }
             _ => return Self::gone(answers),
         }
@@ -69,7 +74,7 @@ impl Machine<'_> {
             return Next::Rejected(unknown_key(slot));
         };
         let a = entropy::bytes(self.means.entropy);
-        match Handshake::respond(slot, key, challenge.unwrap_or_default(), a) {
+        match Handshake::respond(self.mode(), slot, key, challenge.unwrap_or_default(), a) {
             Ok((apdu, handshake)) => {
                 let name = format!("Authenticate key {slot}, second half");
                 let command = Command::new(name, &apdu, "9100");
@@ -79,13 +84,27 @@ impl Machine<'_> {
         }
     }
 
+    /// Its key is locked for good, or it speaks LRP: only such a chip goes on with its own first
+    /// half, and it is one for this encoding if its URL is to be of LRP mode.
+    fn denied(&mut self, opening: Opening) -> Next {
+        if self.chip.lrp {
+            return Next::Rejected(Reason::Locked);
+        }
+        if self.wants_lrp() {
+            self.chip.lrp = true;
+            return self.open(opening);
+        }
+        let probe = first_half(Mode::Lrp, KEY_0);
+        Next::Send(Phase::LrpProbe, vec![probe])
+    }
+
     /// A chip that delays is asked again in the same activation, until the delay is spent.
     fn wait(&mut self, opening: Opening, answers: &Answers) -> Next {
         if answers.fault.is_some() || self.chip.delays >= DELAYS_MAX {
             return Next::Interrupted(Some(Reason::Delayed));
         }
         self.chip.delays += 1;
-        let mut halves = vec![first_half(opening.slot); HALVES];
+        let mut halves = vec![first_half(self.mode(), opening.slot); HALVES];
         for half in &mut halves {
             half.expect = vec!["91AD".to_owned()];
         }
@@ -144,9 +163,12 @@ impl Machine<'_> {
     }
 }
 
-pub(super) fn first_half(slot: u8) -> Command {
-    let name = format!("Authenticate key {slot}");
-    Command::new(name, &first(slot), "91AF")
+pub(super) fn first_half(mode: Mode, slot: u8) -> Command {
+    let name = match mode {
+        Mode::Aes => format!("Authenticate key {slot}"),
+        Mode::Lrp => format!("Authenticate key {slot}, LRP"),
+    };
+    Command::new(name, &first(mode, slot), "91AF")
 }
 
 pub(super) const fn unknown_key(slot: u8) -> Reason {

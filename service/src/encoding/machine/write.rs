@@ -11,6 +11,7 @@ use crate::inlay::ev2::{
     self, CC_FILE, KEY_0, KEYS, NDEF_FILE, Protection, ReplyError, Session, Status, answer,
 };
 use crate::inlay::key::AesKey;
+use crate::inlay::technology::Mode;
 use crate::inlay::technology::ntag424::file_settings;
 
 /// Bytes of a `WriteData`: with its header it is one frame (FSC 128), which is written whole or
@@ -71,6 +72,9 @@ impl Batch {
 impl Machine<'_> {
     /// Everything but key 0. Each old key is known.
     pub(super) fn write(&mut self, session: Session, proved: &Proved) -> Next {
+        if self.wants_lrp() && session.mode() == Mode::Aes {
+            return self.switch(session, proved);
+        }
         let Some(goal) = self.goal(proved) else {
             return Next::Rejected(Reason::NotEncodable);
         };
@@ -119,6 +123,36 @@ impl Machine<'_> {
             writes,
         } = batch;
         Next::Send(Phase::Write { session, writes }, commands)
+    }
+
+    /// From AES to LRP mode, for ever. It comes before any other write, for it takes nothing from
+    /// the chip that could be lost: with the keys that it has the chip goes on in LRP mode.
+    fn switch(&mut self, session: Session, proved: &Proved) -> Next {
+        // Nothing is done for ever to a chip that cannot be finished.
+        if self.journal.next_generation(&proved.versions).is_none() {
+            return Next::Rejected(Reason::NotEncodable);
+        }
+        self.journal.torn += 1;
+        let made = session.switch_to_lrp();
+        let switch = Command::new("SetConfiguration, LRP mode", &made.apdu, "9100");
+        Next::Send(Phase::Switch, vec![switch, first_half(Mode::Lrp, KEY_0)])
+    }
+
+    pub(super) fn switched(&mut self, answers: &Answers) -> Next {
+        let Some((_, status)) = answers.get(0).and_then(answer) else {
+            return Self::gone(answers);
+        };
+        if status != Status::OK {
+            self.journal.torn = self.journal.torn.saturating_sub(1);
+            return Self::gone(answers);
+        }
+        self.chip.lrp = true;
+        let opening = Opening {
+            slot: KEY_0,
+            candidates: self.chip.opened.into_iter().collect(),
+            read: false,
+        };
+        self.challenged(opening, answers.get(1), answers)
     }
 
     fn change_keys(
@@ -236,7 +270,8 @@ impl Machine<'_> {
         }
         self.journal.torn += 1;
         let change = Command::new("ChangeKey 0", &made.apdu, "9100");
-        Next::Send(Phase::Seal, vec![change, first_half(KEY_0)])
+        let half = first_half(self.mode(), KEY_0);
+        Next::Send(Phase::Seal, vec![change, half])
     }
 
     pub(super) fn sealed(&mut self, answers: &Answers) -> Next {

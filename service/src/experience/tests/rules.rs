@@ -95,6 +95,8 @@ fn check(conditions: &[(Value, bool)]) {
         language: "de-AT",
         country: "AT",
         operating_system: crate::visitor::OperatingSystem::Ios,
+        technology: Some(crate::interaction::Tech::Qr),
+        group: Some(49),
         at: crate::clock::Timestamp::from_millis(1_767_268_800_000),
     };
     for (when, met) in conditions {
@@ -124,6 +126,12 @@ fn conditions_of_the_tap_are_met_or_not() {
             true,
         ),
         (json!({"type": "tamper", "any_of": ["sealed"]}), false),
+        (json!({"type": "technology", "any_of": ["n", "q"]}), true),
+        (json!({"type": "technology", "any_of": ["u"]}), false),
+        (json!({"type": "split", "from": 0, "until": 50}), true),
+        (json!({"type": "split", "from": 50, "until": 100}), false),
+        (json!({"type": "split", "from": 0, "until": 49}), false),
+        (json!({"type": "split", "from": 49, "until": 50}), true),
     ]);
 }
 

@@ -1,5 +1,7 @@
 //! `/admin/v1/backup`: the whole database, as of one moment, as a file.
 
+mod schedule;
+
 use std::sync::Arc;
 
 use axum::body::Body as ResponseBody;
@@ -11,6 +13,8 @@ use serde::Deserialize;
 use tokio_util::io::ReaderStream;
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
+
+pub(super) use schedule::*;
 
 use crate::audit::Note;
 use crate::field_error::FieldError;

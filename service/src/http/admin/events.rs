@@ -21,7 +21,7 @@ use crate::http::error::{ApiError, Common, Invalid};
 use crate::http::serve::Closing;
 use crate::id::InteractionId;
 use crate::service::Service;
-use crate::storage::{Event, Place, Storage, StorageMetrics, Told};
+use crate::storage::{Event, Place, Storage, StorageMetrics, Subject, Told};
 use crate::world::World;
 
 /// Which events are sent.
@@ -45,8 +45,9 @@ pub(crate) struct Missed {
 /// Listen to events
 ///
 /// A stream of server-sent events that does not end: `interaction` for each recorded tap,
-/// `update` for each update of variables, and `submission` for each form that was sent, after its
-/// commit. If a listener falls behind, a `missed`
+/// `update` for each update of variables, `submission` for each form that was sent, and `inlay.encoded` for
+/// each inlay that was encoded, after its commit, and `alert` for what this node has to tell its operator. If a
+/// listener falls behind, a `missed`
 /// event says how many events it missed; they are in the list of interactions. An
 /// interaction's event has its `id`: who comes back with it as `Last-Event-ID`, as browsers do, gets
 /// the interactions since then first, in the order of commits; one may come twice. Without it,
@@ -144,14 +145,24 @@ struct Feed {
 }
 
 impl Feed {
-    /// Whether the event is of an interaction within the listener's reach. What cannot be
+    /// Whether the event is of an interaction, or a tag, within the listener's reach. What cannot be
     /// looked up is not.
     async fn may_see(&self, event: &Event) -> bool {
         let Some(storage) = &self.limited_to else {
             return true;
         };
-        let found = storage.interaction(event.interaction()).await;
-        found.is_ok_and(|found| found.is_some())
+        match event.subject() {
+            Some(Subject::Interaction(id)) => {
+                let found = storage.interaction(id).await;
+                found.is_ok_and(|found| found.is_some())
+            }
+            Some(Subject::Tag(id)) => {
+                let found = storage.tag(id).await;
+                found.is_ok_and(|found| found.is_some())
+            }
+            // An alert is the whole service's.
+            None => false,
+        }
     }
 
     /// The next event for this listener; `None` once there will be no more.

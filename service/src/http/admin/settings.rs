@@ -43,6 +43,8 @@ pub(crate) struct SettingsView {
     audit_months: Setting<u32>,
     /// How many months submissions are kept.
     submission_months: Setting<u32>,
+    /// Room on the disk of a SQLite database, in mebibytes, below which an alert is raised; 0 for none.
+    disk_low_mebibytes: Setting<u32>,
     /// The redirect target of simulated tags.
     simulated_targets: Setting<SimulatedTargets>,
     /// How many calls of one client may be refused in a minute before it gets 429.
@@ -76,6 +78,7 @@ impl SettingsView {
             retention_months: setting(settings.retention_months, source("retention_months")),
             audit_months: setting(settings.audit_months, source("audit_months")),
             submission_months: setting(settings.submission_months, source("submission_months")),
+            disk_low_mebibytes: setting(settings.disk_low_mebibytes, source("disk_low_mebibytes")),
             simulated_targets: setting(settings.simulated_targets, source("simulated_targets")),
             rate_limit: setting(rate_limit, source("rate_limit")),
             hosts: setting(settings.hosts, source("hosts")),

@@ -7,19 +7,15 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::period::buckets;
 use super::query::Query;
 use crate::clock::Timestamp;
-use crate::field_error::FieldError;
 use crate::http::error::{ApiError, Common, Invalid};
 use crate::interaction::{Reason, TagName, VerificationState};
+use crate::report::Bucket;
 use crate::service::Service;
 use crate::storage::Overview;
 use crate::world::World;
-
-/// Most buckets of an answer.
-const BUCKETS_MAX: i64 = 1_000;
-/// The range if none is asked for, in milliseconds: seven days.
-const RANGE: i64 = 7 * 24 * 60 * 60 * 1000;
 
 /// Which stretch of time, and how it is divided.
 #[derive(Default, Deserialize, IntoParams)]
@@ -36,35 +32,6 @@ pub(crate) struct StatsQuery {
     /// `false` for the real world, `true` for the simulated one, `all` for both.
     #[param(inline)]
     simulated: World,
-}
-
-/// The length of a bucket.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Bucket {
-    /// An hour.
-    #[default]
-    Hour,
-    /// A day of UTC.
-    Day,
-}
-
-impl Bucket {
-    const fn millis(self) -> i64 {
-        match self {
-            Self::Hour => 60 * 60 * 1000,
-            Self::Day => 24 * 60 * 60 * 1000,
-        }
-    }
-
-    /// Which bucket a moment is in, counted from the Unix epoch.
-    const fn of(self, at: Timestamp) -> i64 {
-        at.millis().div_euclid(self.millis())
-    }
-
-    const fn begin(self, bucket: i64) -> Timestamp {
-        Timestamp::from_millis(bucket.saturating_mul(self.millis()))
-    }
 }
 
 /// Taps by verdict.
@@ -165,30 +132,14 @@ pub(crate) async fn stats(
     Query(query): Query<StatsQuery>,
 ) -> Result<Json<Stats>, ApiError> {
     let bucket = query.bucket;
-    let until = match query.until {
-        Some(until) => until,
-        None => service.now_in(query.simulated != World::Real).await?,
-    };
-    let since = query.since.unwrap_or_else(|| until.plus_millis(-RANGE));
-    if since >= until {
-        return Err(ApiError::Invalid(FieldError::of(
-            "since",
-            "since must be before until.",
-        )));
-    }
-    let (first, last) = (bucket.of(since), bucket.of(until.plus_millis(-1)));
-    if last - first >= BUCKETS_MAX {
-        let why = format!(
-            "This stretch of time has more than {BUCKETS_MAX} buckets. Ask for days, or for less."
-        );
-        return Err(ApiError::Invalid(FieldError::of("bucket", why)));
-    }
-    let (since, until) = (bucket.begin(first), bucket.begin(last + 1));
+    let asked = (query.since, query.until);
+    let (first, end) = buckets(&service, asked, bucket, query.simulated).await?;
+    let (since, until) = (bucket.begin(first), bucket.begin(end));
     let overview = service
         .storage
         .overview(since, until, query.simulated)
         .await?;
-    let buckets = (first..=last).map(|number| BucketTaps {
+    let buckets = (first..end).map(|number| BucketTaps {
         at: bucket.begin(number),
         taps: Taps::default(),
     });

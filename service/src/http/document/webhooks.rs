@@ -57,6 +57,7 @@ fn summary(kind: EventKind) -> &'static str {
         EventKind::SubmissionCreated => "A visitor sent a form",
         EventKind::AlertWebhookDisabled => "A webhook was switched off",
         EventKind::AlertRootNotBackedUp => "The encoding root is in no backup",
+        EventKind::AlertBackupFailed => "A scheduled backup is not good",
         EventKind::AlertWriterFailed => "The database did not take writes",
         EventKind::AlertDiskLow => "The disk has little room left",
         EventKind::AlertInlayGuessed => "Too many wrong codes came for an inlay",

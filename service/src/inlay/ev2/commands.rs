@@ -3,6 +3,7 @@
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+use super::cipher::Way;
 use super::session::{Command, Protection, Reply};
 use super::{KEY_0, Session, jam_crc, wrapped};
 use crate::inlay::key::AesKey;
@@ -19,11 +20,6 @@ pub const GET_VERSION: [u8; 5] = [0x90, 0x60, 0x00, 0x00, 0x00];
 pub const MORE: [u8; 5] = [0x90, 0xAF, 0x00, 0x00, 0x00];
 /// `Read_Sig`: the originality signature.
 pub const READ_SIGNATURE: [u8; 7] = [0x90, 0x3C, 0x00, 0x00, 0x01, 0x00, 0x00];
-/// The first half of `AuthenticateLRPFirst`, with its capability: only a chip in LRP mode
-/// goes on with it.
-pub const LRP_PROBE: [u8; 14] = [
-    0x90, 0x71, 0x00, 0x00, 0x08, 0x00, 0x06, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
-];
 
 const GET_KEY_VERSION: u8 = 0x64;
 const GET_FILE_SETTINGS: u8 = 0xF5;
@@ -32,6 +28,10 @@ const WRITE_DATA: u8 = 0x8D;
 const CHANGE_KEY: u8 = 0xC4;
 const CHANGE_FILE_SETTINGS: u8 = 0x5F;
 const SET_CONFIGURATION: u8 = 0x5C;
+/// The option of `SetConfiguration` that says how the chip speaks, and LRP: `PDCap2.1` is the
+/// fifth byte (section 10.5.1, table 50; AN12321, table 3).
+const CAPABILITIES: u8 = 0x05;
+const LRP: [u8; 10] = [0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0];
 
 /// `GetKeyVersion` without authentication: a hint, for nothing proves the answer.
 pub fn get_key_version(number: u8) -> Vec<u8> {
@@ -62,7 +62,10 @@ impl Session {
 
     /// `GetCardUID`: the chip's own UID, whatever it shows.
     pub fn get_card_uid(&mut self) -> Command {
-        self.full(GET_CARD_UID, &[], &[])
+        let command = self.full(GET_CARD_UID, &[], &[]);
+        // Seven bytes and their padding.
+        self.expects(16);
+        command
     }
 
     /// `WriteData` in the protection that the file asks for.
@@ -80,7 +83,9 @@ impl Session {
         match protection {
             Protection::Plain => self.plain(WRITE_DATA, &[&header, data]),
             Protection::Full => self.full(WRITE_DATA, &header, data),
-            Protection::Mac => self.with_mac(WRITE_DATA, &[&header, data].concat()),
+            Protection::Mac | Protection::IfAny => {
+                self.with_mac(WRITE_DATA, &[&header, data].concat())
+            }
         }
     }
 
@@ -91,7 +96,21 @@ impl Session {
 
     /// `SetConfiguration`. Several options cannot be undone.
     pub fn set_configuration(&mut self, option: u8, data: &[u8]) -> Command {
-        self.full(SET_CONFIGURATION, &[option], data)
+        let Command { apdu, reply } = self.full(SET_CONFIGURATION, &[option], data);
+        let protection = Protection::IfAny;
+        Command {
+            apdu,
+            reply: Reply {
+                protection,
+                ..reply
+            },
+        }
+    }
+
+    /// Switches the chip from AES to LRP mode, for ever. It ends the session, and mirrors are off
+    /// after it.
+    pub fn switch_to_lrp(mut self) -> Command {
+        self.set_configuration(CAPABILITIES, &LRP)
     }
 
     /// `ChangeKey` of another key than the session's own, 1 to 4. The chip checks the new key by
@@ -110,12 +129,12 @@ impl Session {
     /// whatever it decrypts: so the command is decrypted as the chip will before it is handed
     /// out, and `None` if that is not the new key.
     pub fn change_key_0(mut self, new: &AesKey, version: u8) -> Option<Command> {
-        let counter = self.counter();
+        let at = self.at(Way::Command);
         let mut content = Zeroizing::new([0; 17]);
         content[..16].copy_from_slice(new.expose());
         content[16] = version;
         let command = self.full(CHANGE_KEY, &[KEY_0], &*content);
-        let read = self.as_the_chip_reads(&command.apdu, counter, 1)?;
+        let read = self.as_the_chip_reads(&command.apdu, at, 1)?;
         let is_whole = bool::from(read.as_slice().ct_eq(&*content));
         is_whole.then_some(Command {
             apdu: command.apdu,

@@ -1,21 +1,22 @@
 //! What both sides know after an authentication, and the messages they protect with it.
 
-use aes::cipher::{BlockCipherEncrypt, KeyInit};
-use aes::{Aes128Enc, Block};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::{Status, answer, cbc_decrypt, cbc_encrypt, padded, unpadded, wrapped};
+use super::cipher::{At, Cipher, Way};
+use super::{Status, answer, padded, unpadded, wrapped};
 use crate::inlay::key::AesKey;
-use crate::inlay::session::{cmac, odd_bytes};
+use crate::inlay::session::odd_bytes;
+use crate::inlay::technology::Mode;
 
-/// An authenticated session. Each command it makes moves its counter, as the chip moves its own.
+/// An authenticated session. Each command it makes moves its counters, as the chip moves its own.
 pub struct Session {
     number: u8,
     ti: [u8; 4],
     counter: u16,
-    enc: AesKey,
-    mac: AesKey,
+    /// Blocks that were encrypted either way: `EncCtr`, which counts in LRP mode.
+    blocks: u32,
+    cipher: Cipher,
 }
 
 /// How a command and its answer are protected (data sheet section 9.1.8).
@@ -27,6 +28,9 @@ pub enum Protection {
     Mac,
     /// Encrypted, and by a MAC.
     Full,
+    /// By a MAC if there is one: to `SetConfiguration` chips answer with one (AN12196, table 28) and
+    /// without (AN12321, table 3), by the option. What follows in the session proves it.
+    IfAny,
 }
 
 /// A command to be sent.
@@ -51,6 +55,8 @@ pub struct Reply {
     pub protection: Protection,
     /// The counter of the chip when it answers.
     pub counter: u16,
+    /// Blocks that were encrypted in the session before its content.
+    pub blocks: u32,
 }
 
 /// Why an answer is none to the command.
@@ -68,45 +74,30 @@ pub enum ReplyError {
 }
 
 impl Session {
-    /// From the randomness of both sides (data sheet section 9.1.7).
-    pub(super) fn derive(
+    /// One that begins, or goes on after a proof of another key.
+    pub(super) fn of_cipher(
         number: u8,
-        key: &AesKey,
-        ti: [u8; 4],
-        counter: u16,
-        a: &[u8; 16],
-        b: &[u8; 16],
+        (ti, counter): ([u8; 4], u16),
+        blocks: u32,
+        cipher: Cipher,
     ) -> Self {
-        let session_key = |label: [u8; 2]| {
-            let mut vector = Zeroizing::new([0; 32]);
-            vector[..2].copy_from_slice(&label);
-            vector[2..6].copy_from_slice(&[0x00, 0x01, 0x00, 0x80]);
-            vector[6..8].copy_from_slice(&a[..2]);
-            for i in 0..6 {
-                vector[8 + i] = a[2 + i] ^ b[i];
-            }
-            vector[14..24].copy_from_slice(&b[6..]);
-            vector[24..].copy_from_slice(&a[8..]);
-            AesKey::from_bytes(cmac(key, &*vector))
-        };
         Self {
             number,
             ti,
             counter,
-            enc: session_key([0xA5, 0x5A]),
-            mac: session_key([0x5A, 0xA5]),
+            blocks,
+            cipher,
         }
     }
 
-    /// One whose parts are known, as published transcripts have them.
+    /// One of AES mode whose parts are known, as published transcripts have them.
     pub fn of_parts(number: u8, ti: [u8; 4], counter: u16, enc: AesKey, mac: AesKey) -> Self {
-        Self {
-            number,
-            ti,
-            counter,
-            enc,
-            mac,
-        }
+        Self::of_cipher(number, (ti, counter), 0, Cipher::Aes { enc, mac })
+    }
+
+    /// The mode of the chip.
+    pub fn mode(&self) -> Mode {
+        self.cipher.mode()
     }
 
     /// The number of the key that opened it.
@@ -134,12 +125,16 @@ impl Session {
     }
 
     /// A command whose content is encrypted, `header` in clear before it. Without content nothing
-    /// is encrypted on the way to the chip.
+    /// is encrypted on the way to the chip. If its answer has content, say so by
+    /// [`expects`](Self::expects) before the next command is made.
     pub fn full(&mut self, command: u8, header: &[u8], content: &[u8]) -> Command {
         let encrypted = if content.is_empty() {
             Vec::new()
         } else {
-            cbc_encrypt(&self.enc, self.command_iv(), &padded(content))
+            let padded = padded(content);
+            let encrypted = self.cipher.encrypt(self.at(Way::Command), &padded);
+            self.expects(padded.len());
+            encrypted
         };
         let mac = self.command_mac(command, &[header, &encrypted]);
         let apdu = wrapped(command, &[header, &encrypted, &mac]);
@@ -152,8 +147,26 @@ impl Session {
         let reply = Reply {
             protection,
             counter: self.counter,
+            blocks: self.blocks,
         };
         Command { apdu, reply }
+    }
+
+    /// So many bytes are encrypted in the session: whole blocks, with their padding. Commands are
+    /// made before the answers to those before them are there.
+    pub fn expects(&mut self, bytes: usize) {
+        let blocks = u32::try_from(bytes / 16).unwrap_or(u32::MAX);
+        self.blocks = self.blocks.wrapping_add(blocks);
+    }
+
+    /// Where the next message stands.
+    pub(super) fn at(&self, way: Way) -> At {
+        At {
+            way,
+            ti: self.ti,
+            counter: self.counter,
+            blocks: self.blocks,
+        }
     }
 
     /// The content of an answer, which must be one of success.
@@ -162,7 +175,8 @@ impl Session {
         if status != Status::OK {
             return Err(ReplyError::Status(status));
         }
-        if reply.protection == Protection::Plain {
+        let is_bare = reply.protection == Protection::IfAny && data.is_empty();
+        if reply.protection == Protection::Plain || is_bare {
             return Ok(Zeroizing::new(data.to_vec()));
         }
         let (content, mac) = data.split_last_chunk::<8>().ok_or(ReplyError::Malformed)?;
@@ -173,17 +187,23 @@ impl Session {
         if reply.protection == Protection::Mac || content.is_empty() {
             return Ok(Zeroizing::new(content.to_vec()));
         }
-        let iv = self.iv([0x5A, 0xA5], reply.counter);
-        let plain = cbc_decrypt(&self.enc, iv, content).ok_or(ReplyError::Malformed)?;
+        let at = At {
+            way: Way::Answer,
+            ti: self.ti,
+            counter: reply.counter,
+            blocks: reply.blocks,
+        };
+        let plain = self.cipher.decrypt(at, content);
+        let plain = plain.ok_or(ReplyError::Malformed)?;
         unpadded(plain).ok_or(ReplyError::Malformed)
     }
 
-    /// What the chip reads in a command of full protection that this session made when its
-    /// counter was `counter`: its content, if MAC and padding are right.
+    /// What the chip reads in a command of full protection that this session made when it
+    /// stood `at` this place: its content, if MAC and padding are right.
     pub(super) fn as_the_chip_reads(
         &self,
         apdu: &[u8],
-        counter: u16,
+        at: At,
         header: usize,
     ) -> Option<Zeroizing<Vec<u8>>> {
         let (&[_, command, _, _, length], rest) = apdu.split_first_chunk()?;
@@ -191,12 +211,8 @@ impl Session {
             return None;
         };
         let (content, mac) = data.split_last_chunk::<8>()?;
-        let expected = self.mac(command, counter, &[content]);
-        let plain = cbc_decrypt(
-            &self.enc,
-            self.iv([0xA5, 0x5A], counter),
-            content.get(header..)?,
-        )?;
+        let expected = self.mac(command, at.counter, &[content]);
+        let plain = self.cipher.decrypt(at, content.get(header..)?)?;
         let is_whole = bool::from(expected.ct_eq(mac));
         unpadded(plain).filter(|_| is_whole)
     }
@@ -211,20 +227,7 @@ impl Session {
         input.extend(counter.to_le_bytes());
         input.extend(self.ti);
         input.extend(parts.iter().copied().flatten());
-        odd_bytes(cmac(&self.mac, &input))
-    }
-
-    fn command_iv(&self) -> [u8; 16] {
-        self.iv([0xA5, 0x5A], self.counter)
-    }
-
-    fn iv(&self, label: [u8; 2], counter: u16) -> [u8; 16] {
-        let mut iv = Block::default();
-        iv[..2].copy_from_slice(&label);
-        iv[2..6].copy_from_slice(&self.ti);
-        iv[6..8].copy_from_slice(&counter.to_le_bytes());
-        Aes128Enc::new(self.enc.expose().into()).encrypt_block(&mut iv);
-        iv.into()
+        odd_bytes(self.cipher.mac(&input))
     }
 
     /// What must be stored to go on with it: to be wrapped.
@@ -232,23 +235,29 @@ impl Session {
         let mut bytes = Zeroizing::new(vec![self.number]);
         bytes.extend(self.ti);
         bytes.extend(self.counter.to_le_bytes());
-        bytes.extend(self.enc.expose());
-        bytes.extend(self.mac.expose());
+        if self.mode() == Mode::Lrp {
+            bytes.extend(self.blocks.to_le_bytes());
+        }
+        bytes.extend(self.cipher.keys().iter());
         bytes
     }
 
-    /// From where it was stored.
+    /// From where it was stored. The length tells the mode: two keys, or a number and one key.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&[number, t0, t1, t2, t3, low, high], keys) = bytes.split_first_chunk()?;
-        let (enc, mac) = keys.split_first_chunk::<16>()?;
-        let mac = <[u8; 16]>::try_from(mac).ok()?;
-        Some(Self {
-            number,
-            ti: [t0, t1, t2, t3],
-            counter: u16::from_le_bytes([low, high]),
-            enc: AesKey::from_bytes(*enc),
-            mac: AesKey::from_bytes(mac),
-        })
+        let place = ([t0, t1, t2, t3], u16::from_le_bytes([low, high]));
+        if let Ok(keys) = <[u8; 32]>::try_from(keys) {
+            let [enc, mac] = *keys.as_chunks().0 else {
+                return None;
+            };
+            let [enc, mac] = [enc, mac].map(AesKey::from_bytes);
+            return Some(Self::of_cipher(number, place, 0, Cipher::Aes { enc, mac }));
+        }
+        let (blocks, master) = keys.split_first_chunk::<4>()?;
+        let master = AesKey::from_bytes(<[u8; 16]>::try_from(master).ok()?);
+        let blocks = u32::from_le_bytes(*blocks);
+        let cipher = Cipher::of_master(master);
+        Some(Self::of_cipher(number, place, blocks, cipher))
     }
 }
 

@@ -4,21 +4,22 @@ use super::tag_of;
 use crate::clock::Timestamp;
 use crate::inlay::assessment::Tamper;
 use crate::interaction::{
-    Interaction, KeyedInteraction, Reason, Returning, TagName, Tech, Verdict, VersionRef,
+    Interaction, KeyedInteraction, Reason, Returning, TagName, Tech, Traits, Verdict, VersionRef,
 };
 use crate::rolling_key::{Consumed, IssuedKey};
 use crate::storage::value::{Columns, unreadable};
 use crate::storage::{Place, StorageError};
+use crate::visitor::OperatingSystem;
 use crate::webhook::TapHappening;
 
 /// Columns of [`interaction`], of a table or alias `i`.
 pub(crate) const COLUMNS: &str = "i.id, i.at, i.tag_id, i.inlay_id, i.uid, i.reason, \
     i.counter, i.last_counter, i.tech, i.experience_id, i.experience_version, i.country, \
     i.returning_month, i.returning_day, i.key_issued, i.simulated, i.previous, \
-    i.tamper, i.file_data";
+    i.tamper, i.file_data, i.system, i.language, i.visitor_group";
 
 /// The column that follows [`COLUMNS`].
-const AFTER: usize = 19;
+const AFTER: usize = 22;
 
 /// Columns of [`issued_key`], of [`KEY_FROM`].
 pub(crate) const KEY_COLUMNS: &str = "i.key_hash, i.at, u.at, u.request, i.url_digest";
@@ -62,6 +63,11 @@ pub(crate) fn interaction(row: &impl Columns) -> Result<Interaction, StorageErro
         previous: row.column(16)?,
         tamper: tamper(row, 17)?,
         file_data: row.column(18)?,
+        traits: Traits {
+            system: row.optionally_named(19, "system", OperatingSystem::from_name)?,
+            language: row.column(20)?,
+            group: group(row, 21)?,
+        },
     })
 }
 
@@ -93,6 +99,7 @@ pub(crate) fn keyed(
         tech: interaction.tech,
         experience: interaction.experience,
         country: interaction.country,
+        group: interaction.traits.group,
         returning: interaction.returning,
         tamper: interaction.tamper,
         simulated: interaction.simulated,
@@ -130,6 +137,16 @@ pub(crate) fn happening(row: &impl Columns) -> Result<TapHappening, StorageError
         tamper_before: tamper(row, AFTER + 4)?,
         interaction,
     })
+}
+
+/// A group of visitors.
+pub(in crate::storage) fn group(
+    row: &impl Columns,
+    column: usize,
+) -> Result<Option<u8>, StorageError> {
+    let group: Option<u32> = row.column(column)?;
+    let group = group.map(u8::try_from).transpose();
+    group.map_err(|_| unreadable("group of visitors"))
 }
 
 /// A verdict's reason.

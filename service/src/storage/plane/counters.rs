@@ -16,7 +16,7 @@ use crate::storage::value::{Row, values};
 /// What becomes of an authentic code under the counter `state` of its keys, and of the
 /// counter if the code is accepted. There is no state if the keys are replaced.
 ///
-/// `record_taps` in `migrations/postgres/V9__blocked_inlays.sql` decides the same in SQL.
+/// `record_taps` in `migrations/postgres/V11__reports.sql` decides the same in SQL.
 pub(in crate::storage) fn judge(
     state: Option<CounterState>,
     counter: u32,
@@ -36,7 +36,7 @@ pub(in crate::storage) fn judge(
 
 /// The same of an authentic code whose inlay is blocked: it is spent, and verifies nothing.
 ///
-/// `record_taps` in `migrations/postgres/V9__blocked_inlays.sql` decides the same in SQL.
+/// `record_taps` in `migrations/postgres/V11__reports.sql` decides the same in SQL.
 pub(in crate::storage) fn block(
     state: Option<CounterState>,
     counter: u32,
@@ -51,7 +51,7 @@ pub(in crate::storage) fn block(
 
 /// What becomes of a code that proves nothing, and of the counter if it moves.
 ///
-/// `record_taps` in `migrations/postgres/V9__blocked_inlays.sql` decides the same in SQL.
+/// `record_taps` in `migrations/postgres/V11__reports.sql` decides the same in SQL.
 pub(in crate::storage) fn show(
     state: Option<MirrorState>,
     counter: u32,

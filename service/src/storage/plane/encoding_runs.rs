@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 
 use super::{Database, Query, Transaction, tags};
+use crate::audit::Note;
 use crate::clock::Timestamp;
-use crate::encoding::run::{RUN_MAX, Run, RunFields, RunPlan, RunRow};
+use crate::encoding::run::{RUN_MAX, Run, RunFields, RunNext, RunPlan, RunRow};
 use crate::encoding::{Outcome, of_word};
 use crate::id::{EncodingRunId, TagId};
 use crate::inlay::Uid;
@@ -70,6 +71,25 @@ impl<D: Database> EncodingRuns for D {
     ) -> Result<Option<(Run, TagId)>, StorageError> {
         self.change("reserve_run_tag", (id, uid, make), |tx, (id, uid, make)| {
             Box::pin(reserve(tx, *id, *uid, make))
+        })
+        .await
+    }
+
+    async fn next_run_tag(
+        &self,
+        id: EncodingRunId,
+    ) -> Result<Option<Option<RunNext>>, StorageError> {
+        self.read_snapshot("next_run_tag", id, |db, id| Box::pin(next_of(db, *id)))
+            .await
+    }
+
+    async fn skip_run_tag(
+        &self,
+        id: EncodingRunId,
+        make: RunTag,
+    ) -> Result<Option<Option<RunNext>>, StorageError> {
+        self.change("skip_run_tag", (id, make), |tx, (id, make)| {
+            Box::pin(skip(tx, *id, make))
         })
         .await
     }
@@ -208,8 +228,108 @@ async fn edit(
 const FREE: &str = "SELECT t.position, t.tag_id FROM encoding_run_tags t \
     WHERE t.run_id = ?1 AND (t.uid IS NULL OR EXISTS ( \
         SELECT 1 FROM encodings e WHERE e.uid = t.uid AND e.state IN ('rejected', 'abandoned', 'reset') \
-            AND NOT EXISTS (SELECT 1 FROM encodings n WHERE n.uid = e.uid AND n.id > e.id))) \
-    ORDER BY t.position LIMIT 1";
+            AND NOT EXISTS (SELECT 1 FROM encodings n WHERE n.uid = e.uid AND n.id > e.id)))";
+
+/// Where the next chip goes that has no tag in the run.
+enum Next {
+    /// To a position that is there.
+    Free {
+        position: u32,
+        tag: TagId,
+        skipped: bool,
+    },
+    /// To a tag that is created for it.
+    New { position: u32 },
+}
+
+/// The rule of who is next: a free position, then a new one, then one that was passed over.
+async fn next(db: &mut dyn Query, run: &Run) -> Result<Option<Next>, StorageError> {
+    let free =
+        |skipped: &str| format!("{FREE} AND t.skipped_at IS {skipped} ORDER BY t.position LIMIT 1");
+    let read = |mut row: Row, skipped| {
+        Ok::<_, StorageError>(Next::Free {
+            position: row.take()?,
+            tag: row.take()?,
+            skipped,
+        })
+    };
+    if let Some(row) = db.row(&free("NULL"), &values![run.id]).await? {
+        return read(row, false).map(Some);
+    }
+    let position = u32::try_from(run.tag_count).unwrap_or(u32::MAX);
+    let planned = run.fields.planned.unwrap_or(RUN_MAX);
+    if run.plan.pattern.is_some() && position < planned {
+        let position = position + 1;
+        return Ok(Some(Next::New { position }));
+    }
+    let row = db.row(&free("NOT NULL"), &values![run.id]).await?;
+    row.map(|row| read(row, true)).transpose()
+}
+
+async fn next_of(
+    db: &mut dyn Query,
+    id: EncodingRunId,
+) -> Result<Option<Option<RunNext>>, StorageError> {
+    let Some(run) = run(db, id).await? else {
+        return Ok(None);
+    };
+    if run.fields.closed {
+        return Ok(Some(None));
+    }
+    let shown = match next(db, &run).await? {
+        None => None,
+        Some(Next::New { position }) => Some(RunNext {
+            position,
+            tag_id: None,
+            slug: None,
+            name: run.plan.tag_name(position).unwrap_or_default(),
+            skipped: false,
+        }),
+        Some(Next::Free {
+            position,
+            tag,
+            skipped,
+        }) => {
+            let sql = "SELECT slug, name FROM tags WHERE id = ?1";
+            let mut found = db.one(sql, &values![tag]).await?;
+            Some(RunNext {
+                position,
+                tag_id: Some(tag),
+                slug: found.take()?,
+                name: found.take()?,
+                skipped,
+            })
+        }
+    };
+    Ok(Some(shown))
+}
+
+async fn skip(
+    tx: &mut dyn Transaction,
+    id: EncodingRunId,
+    make: &RunTag,
+) -> Result<Option<Option<RunNext>>, StorageError> {
+    let Some(run) = run(tx, id).await? else {
+        return Ok(None);
+    };
+    if run.fields.closed {
+        return Err(InUse::RunClosed.into());
+    }
+    let position = match next(tx, &run).await? {
+        None => return Err(InUse::RunFull.into()),
+        Some(Next::Free { position, .. }) => position,
+        Some(Next::New { position }) => {
+            let fields = make(&run.plan, position)?;
+            let tag = tags::insert(tx, &fields, false).await?;
+            add_tag(tx, id, position, tag, None).await?;
+            position
+        }
+    };
+    let sql = "UPDATE encoding_run_tags SET skipped_at = ?3, uid = NULL WHERE run_id = ?1 AND position = ?2";
+    tx.execute(sql, &values![id, position, tx.now()]).await?;
+    tx.note(Note::done(&serde_json::json!({ "position": position })));
+    next_of(tx, id).await
+}
 
 async fn reserve(
     tx: &mut dyn Transaction,
@@ -228,22 +348,20 @@ async fn reserve(
         let tag = kept.take()?;
         return Ok(Some((run, tag)));
     }
-    if let Some(mut free) = tx.row(FREE, &values![id]).await? {
-        let position: u32 = free.take()?;
-        let tag = free.take()?;
-        let sql = "UPDATE encoding_run_tags SET uid = ?3 WHERE run_id = ?1 AND position = ?2";
-        tx.execute(sql, &values![id, position, uid]).await?;
-        return Ok(Some((run, tag)));
+    match next(tx, &run).await? {
+        None => Err(InUse::RunFull.into()),
+        Some(Next::Free { position, tag, .. }) => {
+            let sql = "UPDATE encoding_run_tags SET uid = ?3 WHERE run_id = ?1 AND position = ?2";
+            tx.execute(sql, &values![id, position, uid]).await?;
+            Ok(Some((run, tag)))
+        }
+        Some(Next::New { position }) => {
+            let fields = make(&run.plan, position)?;
+            let tag = tags::insert(tx, &fields, false).await?;
+            add_tag(tx, id, position, tag, Some(uid)).await?;
+            Ok(Some((run, tag)))
+        }
     }
-    let position = u32::try_from(run.tag_count).unwrap_or(u32::MAX);
-    let planned = run.fields.planned.unwrap_or(RUN_MAX);
-    if run.plan.pattern.is_none() || position >= planned {
-        return Err(InUse::RunFull.into());
-    }
-    let fields = make(&run.plan, position + 1)?;
-    let tag = tags::insert(tx, &fields, false).await?;
-    add_tag(tx, id, position + 1, tag, Some(uid)).await?;
-    Ok(Some((run, tag)))
 }
 
 async fn rows(db: &mut dyn Query, id: EncodingRunId) -> Result<Option<Vec<RunRow>>, StorageError> {

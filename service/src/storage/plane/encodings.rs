@@ -9,12 +9,13 @@ use async_trait::async_trait;
 use super::{Database, Query, inlays};
 use crate::clock::Timestamp;
 use crate::encoding::Exchange;
-use crate::id::EncodingId;
+use crate::id::{EncodingId, InlayId};
 use crate::inlay::Uid;
 use crate::inventory::SealedKey;
 use crate::storage::value::{Value, values};
 use crate::storage::{
-    ChipState, EncodingFilter, EncodingTurn, Encodings, SealedRoot, StorageError, StoredEncoding,
+    ChipState, EncodingFilter, EncodingTurn, Encodings, Ending, ExposedInlay, SealedRoot,
+    StorageError, StoredEncoding,
 };
 
 #[async_trait]
@@ -50,10 +51,16 @@ impl<D: Database> Encodings for D {
     }
 
     async fn store_turn(&self, turn: EncodingTurn) -> Result<Option<StoredEncoding>, StorageError> {
-        self.change("store_turn", turn, |tx, turn| {
-            Box::pin(turns::store(tx, turn))
-        })
-        .await
+        let binds = matches!(turn.ending, Ending::Bound(_));
+        let stored = self
+            .change("store_turn", turn, |tx, turn| {
+                Box::pin(turns::store(tx, turn))
+            })
+            .await?;
+        if let Some(event) = stored.as_ref().filter(|_| binds).and_then(turns::encoded) {
+            self.tell(event);
+        }
+        Ok(stored)
     }
 
     async fn encoding_exchanges(
@@ -71,14 +78,41 @@ impl<D: Database> Encodings for D {
             .await
     }
 
-    async fn insert_encoding_root(
+    async fn insert_encoding_root(&self, root: SealedKey) -> Result<(), StorageError> {
+        self.change("insert_encoding_root", root, |tx, root| {
+            Box::pin(roots::insert(tx, root))
+        })
+        .await
+    }
+
+    async fn replace_encoding_root(
         &self,
         root: SealedKey,
-        retire: bool,
+        compromised: bool,
     ) -> Result<(), StorageError> {
-        let arguments = (root, retire);
-        self.change("insert_encoding_root", arguments, |tx, (root, retire)| {
-            Box::pin(roots::insert(tx, root, *retire))
+        let arguments = (root, compromised);
+        self.change(
+            "replace_encoding_root",
+            arguments,
+            |tx, (root, compromised)| Box::pin(roots::replace(tx, root, *compromised)),
+        )
+        .await
+    }
+
+    async fn exposed_inlays(
+        &self,
+        after: Option<InlayId>,
+        limit: usize,
+    ) -> Result<Vec<ExposedInlay>, StorageError> {
+        self.read("exposed_inlays", (after, limit), |db, (after, limit)| {
+            Box::pin(roots::exposed(db, *after, *limit))
+        })
+        .await
+    }
+
+    async fn count_exposed_inlays(&self) -> Result<u64, StorageError> {
+        self.read("count_exposed_inlays", (), |db, ()| {
+            Box::pin(roots::count_exposed(db))
         })
         .await
     }

@@ -341,10 +341,7 @@ async fn delete(
         &values![id],
     )
     .await?;
-    tx.changes(Some(Part::Inlay(id)));
-    if let Some(tag) = present.fields.tag_id {
-        tx.changes(Some(Part::Tag(tag)));
-    }
+    tx.changes(present.fields.tag_id.map(Part::Tag));
     tx.note(Note::deleted(&shown::inlay(present.uid, &present.fields)));
     Ok(Some(()))
 }
@@ -368,10 +365,7 @@ async fn store(
 ) -> Result<InlayId, StorageError> {
     let mut stored = tx.one(sql, &values_of(inlay, &tx.now().into())).await?;
     let id = stored.take()?;
-    tx.changes(Some(Part::Inlay(id)));
-    if let Some(tag) = inlay.fields.tag_id {
-        tx.changes(Some(Part::Tag(tag)));
-    }
+    tx.changes(inlay.fields.tag_id.map(Part::Tag));
     Ok(id)
 }
 

@@ -17,7 +17,9 @@ use tokio_postgres::Row;
 
 use super::node::Node;
 use super::row::{self, column};
-use crate::id::{ExperienceId, InteractionId, TagId};
+use crate::encoding::Outcome;
+use crate::id::{EncodingId, EncodingRunId, ExperienceId, InteractionId, TagId};
+use crate::inlay::Uid;
 use crate::storage::interactions::row::{COLUMNS, interaction};
 use crate::storage::{Event, StorageError, StorageMetrics, Told};
 
@@ -48,6 +50,7 @@ enum Happened {
     Update(i64),
     /// By the interaction.
     Submission(i64),
+    Encoded(i64),
 }
 
 impl Events {
@@ -68,9 +71,12 @@ impl Events {
     /// Tells what was committed.
     pub(super) fn tell(&self, event: Event) {
         let happened = match &event {
+            // Each node watches by itself.
+            Event::Alert { .. } => return self.tell_here(event),
             Event::Interaction { interaction_id, .. } => Happened::Interaction(interaction_id.0),
             Event::Update { interaction_id, .. } => Happened::Update(interaction_id.0),
             Event::Submission { interaction_id, .. } => Happened::Submission(interaction_id.0),
+            Event::Encoded { encoding_id, .. } => Happened::Encoded(encoding_id.0),
         };
         self.tell_here(event);
         let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
@@ -149,6 +155,7 @@ fn message(node: i64, happened: &[Happened]) -> String {
             Happened::Interaction(id) => write!(message, " i{id}"),
             Happened::Update(id) => write!(message, " u{id}"),
             Happened::Submission(id) => write!(message, " s{id}"),
+            Happened::Encoded(id) => write!(message, " e{id}"),
         };
     }
     message
@@ -161,27 +168,32 @@ fn parse(message: &str) -> Option<(i64, Vec<Happened>)> {
         ("i", id) => Some(Happened::Interaction(id.parse().ok()?)),
         ("u", id) => Some(Happened::Update(id.parse().ok()?)),
         ("s", id) => Some(Happened::Submission(id.parse().ok()?)),
+        ("e", id) => Some(Happened::Encoded(id.parse().ok()?)),
         _ => None,
     });
     Some((node, happened.collect::<Option<_>>()?))
 }
 
-/// The events: those of taps, of updates, of submissions.
+/// The events: those of taps, of updates, of submissions, of encodings.
 async fn read(node: &Node, happened: &[Happened]) -> Result<Vec<Event>, StorageError> {
     let ids = |which: fn(&Happened) -> Option<i64>| -> Vec<i64> {
         happened.iter().filter_map(which).collect()
     };
     let interactions = ids(|one| match one {
         Happened::Interaction(id) => Some(*id),
-        Happened::Update(_) | Happened::Submission(_) => None,
+        _ => None,
     });
     let updates = ids(|one| match one {
         Happened::Update(id) => Some(*id),
-        Happened::Interaction(_) | Happened::Submission(_) => None,
+        _ => None,
     });
     let submissions = ids(|one| match one {
         Happened::Submission(id) => Some(*id),
-        Happened::Interaction(_) | Happened::Update(_) => None,
+        _ => None,
+    });
+    let encodings = ids(|one| match one {
+        Happened::Encoded(id) => Some(*id),
+        _ => None,
     });
     let session = node.session().await?;
     let mut events = Vec::with_capacity(happened.len());
@@ -232,7 +244,36 @@ async fn read(node: &Node, happened: &[Happened]) -> Result<Vec<Event>, StorageE
             });
         }
     }
+    if !encodings.is_empty() {
+        let rows = session
+            .rows(
+                "SELECT id, run_id, tag_id, outcome, uid, updated_at FROM encodings
+                 WHERE id = ANY ($1) AND tag_id IS NOT NULL AND outcome IS NOT NULL ORDER BY id",
+                &[&encodings],
+            )
+            .await?;
+        for row in &rows {
+            events.push(encoded(row)?);
+        }
+    }
     Ok(events)
+}
+
+fn encoded(row: &Row) -> Result<Event, StorageError> {
+    let outcome = serde_json::from_str::<Outcome>(column(row, 3)?);
+    let outcome = outcome.map_err(|_| row::unreadable("outcome"))?;
+    let uid: &[u8] = column(row, 4)?;
+    let uid = uid.try_into().map_err(|_| row::unreadable("UID"))?;
+    let run: Option<i64> = column(row, 1)?;
+    Ok(Event::Encoded {
+        encoding_id: EncodingId(column(row, 0)?),
+        run_id: run.map(EncodingRunId),
+        tag_id: TagId(column(row, 2)?),
+        inlay_id: outcome.inlay_id,
+        uid: Uid::from_bytes(uid),
+        counter: outcome.counter,
+        at: row::time(row, 5)?,
+    })
 }
 
 fn update(row: &Row) -> Result<Event, StorageError> {
@@ -255,9 +296,10 @@ mod tests {
             Happened::Interaction(412),
             Happened::Update(398),
             Happened::Submission(398),
+            Happened::Encoded(12),
         ];
-        assert_eq!(message(7, &happened), "7 i412 u398 s398");
-        assert_eq!(parse("7 i412 u398 s398"), Some((7, happened)));
+        assert_eq!(message(7, &happened), "7 i412 u398 s398 e12");
+        assert_eq!(parse("7 i412 u398 s398 e12"), Some((7, happened)));
         for nonsense in ["", "x", "7 ", "7 412", "7 i412 é9"] {
             assert_eq!(parse(nonsense), None, "{nonsense}");
         }

@@ -2,22 +2,17 @@
 //! ours or newer is left untouched; an empty one is initialised. Nodes may
 //! start together: all of it is done under an advisory lock.
 
-use tokio_postgres::{Client, IsolationLevel};
+use tokio_postgres::Client;
 
 use super::address::Address;
 use super::connection::{connect, drain, set_up};
-use super::plane::row;
-use super::row::{column, optional_time};
+use super::identity::{self, Since};
 use super::time::Time;
 use super::transaction::{LOCKS, SCHEMA_LOCK, SERVED_LOCK};
-use crate::audit::{Check, Ends, Fault};
 use crate::clock::{Clock, Timestamp};
 use crate::entropy::{self, Entropy};
-use crate::storage::plane::audit;
-use crate::storage::plane::dialect::Dialect;
+use crate::storage::StorageError;
 use crate::storage::transfer::mark;
-use crate::storage::transfer::schema::{LEFT_OUT_POSTGRES, missing};
-use crate::storage::{Examination, StorageError};
 
 /// The first version, by subject.
 const FIRST: &str = concat!(
@@ -28,7 +23,7 @@ const FIRST: &str = concat!(
 );
 
 /// All versions, in their order.
-const MIGRATIONS: [(&str, &str); 8] = [
+const MIGRATIONS: [(&str, &str); 10] = [
     ("V1__initial", FIRST),
     (
         "V3__opened_tags",
@@ -58,6 +53,14 @@ const MIGRATIONS: [(&str, &str); 8] = [
         "V9__blocked_inlays",
         include_str!("../../../migrations/postgres/V9__blocked_inlays.sql"),
     ),
+    (
+        "V10__encoding_operations",
+        include_str!("../../../migrations/postgres/V10__encoding_operations.sql"),
+    ),
+    (
+        "V11__reports",
+        include_str!("../../../migrations/postgres/V11__reports.sql"),
+    ),
 ];
 
 /// Why a database cannot be opened. Each is a sentence for people, with a way out.
@@ -84,10 +87,13 @@ pub enum OpenError {
     },
     /// It is being moved, or a move to here was not finished.
     #[error(
-        "{0} is on the move: migrate-store is at work, or was ended before it was done. Let it end, or start it \
-         again with the same --from and --to, and it goes on where it was."
+        "{0} is on the move: migrate-store or rotate-key is at work, or a move was ended before it was done. Let it \
+         end, or start it again with the same options, and it goes on where it was."
     )]
     Moving(String),
+    /// Nodes are at work on it.
+    #[error("{0} is in use by a service. Stop every node of it first.")]
+    InUse(String),
     /// Everything in it was moved to another database.
     #[error(
         "{address} was moved to {to} at {at}: serve that one, for each would accept a tap that the other has \
@@ -195,7 +201,7 @@ pub(super) async fn refuse_unfinished(client: &Client, address: &Address) -> Res
 }
 
 /// What was moved to another database is served no more.
-async fn refuse_moved(client: &Client, address: &Address) -> Result<(), OpenError> {
+pub(super) async fn refuse_moved(client: &Client, address: &Address) -> Result<(), OpenError> {
     let json = mark_of(client)
         .await
         .map_err(|error| OpenError::Unusable(address.to_string(), error.into()))?;
@@ -206,92 +212,6 @@ async fn refuse_moved(client: &Client, address: &Address) -> Result<(), OpenErro
             to,
             at,
         }),
-    }
-}
-
-/// What is to be seen of the database at `address`; `None` if it is empty.
-/// Nothing is written to it.
-pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError> {
-    let (client, messages) = connect(address)
-        .await
-        .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
-    drain(messages);
-    let unusable = |error| OpenError::Unusable(address.to_string(), error);
-    set_up(&client).await.map_err(unusable)?;
-    let format = check(&client, address).await?;
-    let Some(format) = format else {
-        return Ok(None);
-    };
-    refuse_unfinished(&client, address).await?;
-    refuse_moved(&client, address).await?;
-    let seen = client
-        .query_one(
-            "SELECT (SELECT key FROM master_keys UNION ALL
-                     SELECT key FROM url_template_keys WHERE key IS NOT NULL UNION ALL
-                     SELECT file_key FROM inlays WHERE file_key IS NOT NULL LIMIT 1),
-                    (SELECT at FROM interactions WHERE NOT simulated ORDER BY id DESC LIMIT 1),
-                    ARRAY (SELECT relname::TEXT FROM pg_class
-                           WHERE relnamespace = current_schema()::REGNAMESPACE AND relkind IN ('r', 'p'))",
-            &[],
-        )
-        .await
-        .map_err(|error| unusable(error.into()))?;
-    Ok(Some(Examination {
-        format: format.unsigned_abs(),
-        wrapped_key: column(&seen, 0).map_err(unusable)?,
-        newest_at: optional_time(&seen, 1).map_err(unusable)?,
-        missing_tables: if format == newest_known() {
-            let found: Vec<String> = column(&seen, 2).map_err(unusable)?;
-            missing(LEFT_OUT_POSTGRES, &found)
-        } else {
-            Vec::new()
-        },
-    }))
-}
-
-/// What is wrong with the audit log of the database at `address`, if anything is. Nothing is
-/// written to it.
-pub async fn check_audit(address: &Address) -> Result<Option<Fault>, OpenError> {
-    let (mut client, messages) = connect(address)
-        .await
-        .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
-    drain(messages);
-    set_up(&client)
-        .await
-        .map_err(|error| OpenError::Unusable(address.to_string(), error))?;
-    check_rows(&mut client)
-        .await
-        .map_err(|error| OpenError::Unusable(address.to_string(), error))
-}
-
-async fn check_rows(client: &mut Client) -> Result<Option<Fault>, StorageError> {
-    let log = client
-        .build_transaction()
-        .isolation_level(IsolationLevel::RepeatableRead)
-        .read_only(true)
-        .start()
-        .await?;
-    let there = "SELECT to_regclass('audit_ends') IS NOT NULL";
-    if !log.query_one(there, &[]).await?.try_get::<_, bool>(0)? {
-        // The database is of before the log.
-        return Ok(None);
-    }
-    let ends = match log.query_opt(audit::ENDS, &[]).await? {
-        Some(found) => audit::read_ends(row(&found)?)?,
-        None => Ends::NONE,
-    };
-    let rows = Dialect::Postgres.say(audit::ROWS);
-    let mut check = Check::begin(ends);
-    loop {
-        let piece = log.query(&*rows, &[&check.checked(), &1_000_i64]).await?;
-        if piece.is_empty() {
-            return Ok(check.end().err());
-        }
-        for found in &piece {
-            if let Err(fault) = check.row(&audit::read(row(found)?)?) {
-                return Ok(Some(fault));
-            }
-        }
     }
 }
 
@@ -357,12 +277,42 @@ pub(super) fn newest_known() -> i32 {
     versions.max().unwrap_or_default()
 }
 
-/// In a server that a dump was restored into, transactions have lower numbers than the rows have
-/// that they are to follow: the order of commits begins anew, and webhooks are off.
+/// After a restore the encoding root only opens chips, so that no generation of keys is used twice,
+/// and webhooks are off: the original may still send.
 async fn note_restore(client: &mut Client) -> Result<(), tokio_postgres::Error> {
+    note_order(client).await?;
+    let transaction = client.transaction().await?;
+    let since = identity::note(&transaction).await?;
+    if since != Since::Same {
+        tracing::warn!(
+            "the database was restored, or a standby took over: the first chip makes a new encoding root, \
+             and chips that are half way are to be laid down again"
+        );
+        // As SQLite's `retire_roots` does.
+        transaction
+            .batch_execute(
+                "UPDATE encoding_roots SET retired_at = coalesce(backed_up_at, created_at) WHERE retired_at IS NULL;
+                 UPDATE encodings SET state = 'abandoned', progress = NULL, seq = seq + 1
+                 WHERE state NOT IN ('verified', 'rejected', 'abandoned', 'reset')",
+            )
+            .await?;
+    }
+    if since == Since::Restored {
+        tracing::warn!("the database is a copy: webhooks are off until they are switched on again");
+        transaction
+            .batch_execute("DELETE FROM webhook_states; DELETE FROM webhook_types")
+            .await?;
+    }
+    transaction.commit().await
+}
+
+/// In a server that a dump was restored into, transactions have lower numbers than the rows have
+/// that they are to follow: the order of commits begins anew, webhooks are off, and reports are counted
+/// anew.
+async fn note_order(client: &mut Client) -> Result<(), tokio_postgres::Error> {
     let behind =
         "SELECT greatest((SELECT max(seq) FROM interactions), (SELECT max(seq) FROM outbox),
-            (SELECT max(tap_seq) FROM webhook_states), 0) > pg_current_xact_id()::TEXT::BIGINT";
+            (SELECT max(tap_seq) FROM webhook_states), (SELECT max(seq) FROM report_mark), 0) > pg_current_xact_id()::TEXT::BIGINT";
     if !client.query_one(behind, &[]).await?.get::<_, bool>(0) {
         return Ok(());
     }
@@ -372,7 +322,11 @@ async fn note_restore(client: &mut Client) -> Result<(), tokio_postgres::Error> 
         .batch_execute(
             "UPDATE interactions SET seq = 0 WHERE seq > pg_current_xact_id()::TEXT::BIGINT;
              UPDATE outbox SET seq = 0 WHERE seq > pg_current_xact_id()::TEXT::BIGINT;
-             DELETE FROM webhook_states; DELETE FROM webhook_types",
+             DELETE FROM webhook_states; DELETE FROM webhook_types;
+             DELETE FROM report_counts; DELETE FROM report_updates;
+             UPDATE report_mark SET seq = -1, tap_id = 0, folds = folds + 1;
+             INSERT INTO report_updates (interaction_id, submission) SELECT interaction_id, FALSE FROM updates;
+             INSERT INTO report_updates (interaction_id, submission) SELECT interaction_id, TRUE FROM submissions",
         )
         .await?;
     transaction.commit().await

@@ -13,10 +13,10 @@ use super::PostgresStorage;
 use super::session::Session;
 use super::transaction::Write;
 use crate::clock::{Stopwatch, Timestamp};
-use crate::storage::StorageError;
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::{Change, Database, Query, Question, Read, Transaction};
 use crate::storage::value::{Columns, Row, Value, unreadable};
+use crate::storage::{Event, StorageError};
 
 /// A connection that reads.
 struct Reader<'a>(&'a Session);
@@ -84,6 +84,10 @@ impl Transaction for Write {
 impl Database for PostgresStorage {
     async fn present(&self) -> Result<Timestamp, StorageError> {
         self.node.present().await
+    }
+
+    fn tell(&self, event: Event) {
+        self.node.events.tell(event);
     }
 
     #[tracing::instrument(name = "storage", level = "debug", skip_all, fields(operation = name))]

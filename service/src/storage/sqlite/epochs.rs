@@ -7,12 +7,12 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::id::{ExperienceId, InlayId, TagId};
+use crate::id::{ExperienceId, TagId};
 use crate::storage::Part;
 
 /// Slots of a page; a page that no change has touched takes no memory.
 const PAGE: usize = 1 << 12;
-/// Pages of slots for tags, for inlays and for experiences. Ids are given one after the other,
+/// Pages of slots for tags and for experiences. Ids are given one after the other,
 /// so that none share a slot until there are more than a million: 8 MB at the most for each.
 const PAGES: usize = 1 << 8;
 
@@ -43,7 +43,6 @@ pub(super) struct Epochs {
     newest: AtomicU64,
     all: AtomicU64,
     tags: Slots,
-    inlays: Slots,
     experiences: Slots,
     url_templates: AtomicU64,
 }
@@ -80,7 +79,6 @@ impl Default for Epochs {
             newest: AtomicU64::new(1),
             all: AtomicU64::new(0),
             tags: Slots::new(),
-            inlays: Slots::new(),
             experiences: Slots::new(),
             url_templates: AtomicU64::new(0),
         }
@@ -97,7 +95,6 @@ impl Epochs {
     pub(super) fn of(&self, part: Part) -> u64 {
         let changed = match part {
             Part::Tag(TagId(id)) => self.tags.get(id),
-            Part::Inlay(InlayId(id)) => self.inlays.get(id),
             Part::Experience(ExperienceId(id)) => self.experiences.get(id),
             Part::UrlTemplates => self.url_templates.load(Ordering::Acquire),
         };
@@ -116,7 +113,6 @@ impl Epochs {
         for part in &changed.parts {
             match *part {
                 Part::Tag(TagId(id)) => self.tags.set(id, epoch),
-                Part::Inlay(InlayId(id)) => self.inlays.set(id, epoch),
                 Part::Experience(ExperienceId(id)) => self.experiences.set(id, epoch),
                 Part::UrlTemplates => self.url_templates.store(epoch, Ordering::Release),
             }
@@ -152,12 +148,7 @@ mod tests {
         let changed = change(&epochs, |changed| changed.only(Some(one)));
         assert!(epochs.of(one) > read, "what was read before it is void");
         assert_eq!(epochs.of(one), changed);
-        for kept in [
-            other,
-            Part::Inlay(InlayId(7)),
-            Part::Experience(ExperienceId(7)),
-            Part::UrlTemplates,
-        ] {
+        for kept in [other, Part::Experience(ExperienceId(7)), Part::UrlTemplates] {
             assert!(epochs.of(kept) <= read, "{kept:?}");
         }
     }
@@ -169,7 +160,6 @@ mod tests {
         change(&epochs, Changed::all);
         for part in [
             Part::Tag(TagId(1)),
-            Part::Inlay(InlayId(i64::MAX)),
             Part::Experience(ExperienceId(1)),
             Part::UrlTemplates,
         ] {

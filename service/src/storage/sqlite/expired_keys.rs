@@ -49,10 +49,12 @@ impl ExpiredKeys {
             connection.query_row("SELECT coalesce(max(id), 0) FROM interactions", [], |row| {
                 row.get(0)
             })?;
+        // Up to the mark every key is expired as it is. So a history of simulated taps alone is
+        // not read from its end to its beginning, but back to the last housekeeping.
         let newest_real = connection
             .query_row(
-                "SELECT at FROM interactions WHERE NOT simulated ORDER BY id DESC LIMIT 1",
-                [],
+                "SELECT at FROM interactions WHERE NOT simulated AND id > ?1 ORDER BY id DESC LIMIT 1",
+                [up_to],
                 |row| row.get(0).map(Timestamp::from_millis),
             )
             .optional()?;

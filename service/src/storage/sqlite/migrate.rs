@@ -158,8 +158,9 @@ mod tests {
     /// The migrations of this program, and one for each of `more` behind them.
     fn runner(more: &[&str]) -> refinery::Runner {
         let mut all = ours().get_migrations().clone();
-        for sql in more {
-            let name = format!("V{}__later", all[all.len() - 1].version() + 1);
+        // They come in the order of their files' names, of which V10 is before V9.
+        for (version, sql) in (newest_known() + 1..).zip(more) {
+            let name = format!("V{version}__later");
             all.push(refinery::Migration::unapplied(&name, sql).unwrap());
         }
         refinery::Runner::new(&all)

@@ -22,7 +22,7 @@ use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::tags::Ranking;
 use crate::storage::plane::{Change, Database, Query, Read, TagCounts, Transaction};
 use crate::storage::value::{Columns, Row, Value, unreadable};
-use crate::storage::{Part, StorageError};
+use crate::storage::{Event, Part, StorageError};
 
 /// Counts of taps that are written in a few milliseconds.
 const FEW: usize = 2_000;
@@ -115,6 +115,11 @@ impl Transaction for Command<'_, '_> {
 impl Database for SqliteStorage {
     async fn present(&self) -> Result<Timestamp, StorageError> {
         Ok(self.clock.now())
+    }
+
+    fn tell(&self, event: Event) {
+        // Nobody may listen.
+        let _ = self.events.send(event.into());
     }
 
     async fn settle_few(&self) {

@@ -15,8 +15,9 @@ use super::migrate::{self, OpenError, beside};
 use super::schema;
 use crate::clock::Timestamp;
 use crate::private_file;
-use crate::storage::BackupNote;
+use crate::storage::backups::SCHEDULE;
 use crate::storage::transfer::mark;
+use crate::storage::{BackupContent, BackupNote};
 
 /// A database, and what SQLite keeps beside it.
 const PARTS: [&str; 3] = ["-wal", "-shm", ""];
@@ -69,6 +70,11 @@ impl Restore {
             [NOTE, mark::NAME],
         )?;
         switch_webhooks_off(&connection)?;
+        // The original may still make and remove them.
+        connection.execute(
+            "UPDATE settings SET value = json_set(value, '$.files', json('[]')) WHERE name = ?1",
+            [SCHEDULE],
+        )?;
         // Any copy of a database: an upgrade of an older one expires them.
         if examination.format >= BY_ID {
             expired_keys::expire_all(&connection)?;
@@ -106,6 +112,28 @@ impl Restore {
             .map_err(|error| OpenError::Io(self.target.clone(), error))?;
         Ok(aside)
     }
+}
+
+/// Restores the backup at `source` into a folder beside it, and removes that again: what it has.
+pub(super) fn rehearse(source: &Path, now: Timestamp) -> Result<BackupContent, OpenError> {
+    let io = |error| OpenError::Io(source.to_owned(), error);
+    let folder = source.parent().unwrap_or(Path::new("."));
+    let folder = tempfile::Builder::new()
+        .prefix(".tapdesk-check-")
+        .tempdir_in(folder)
+        .map_err(io)?;
+    let target = folder.path().join("tapdesk.db");
+    let restore = Restore::prepare(source, &target)?;
+    let content = BackupContent {
+        note: restore.note.clone(),
+        tags: restore.tags,
+        interactions: restore.interactions,
+        wrapped_key: restore.wrapped_key.clone(),
+    };
+    restore.finish(now)?;
+    migrate::examine(&target)?;
+    folder.close().map_err(io)?;
+    Ok(content)
 }
 
 /// The original may still deliver: what both sent would be there twice.

@@ -10,19 +10,32 @@ mod webhooks;
 
 use super::table::Table;
 
-/// PostgreSQL's tables that are not moved: its time and its epoch, which start again, and how far
-/// webhooks are in its order of commits, without which they are off.
+/// PostgreSQL's tables that are not moved: its time and its epoch, which start again, how far
+/// webhooks are in its order of commits, without which they are off, and counts for reports, which
+/// are made anew from what is moved.
 pub const LEFT_OUT_POSTGRES: &[&str] = &[
     "clock",
     "configuration",
     "moved_history",
     "webhook_types",
     "webhook_states",
+    "report_counts",
+    "report_mark",
+    "report_updates",
 ];
 
 /// SQLite's tables that are not moved: its index of tags, which is made again, and how far
-/// taps are folded, which is all of them; and how far webhooks are.
-pub const LEFT_OUT_SQLITE: &[&str] = &["tags_search", "folded", "webhook_types", "webhook_states"];
+/// taps are folded, which is all of them; how far webhooks are; and counts for reports, which are
+/// made anew.
+pub const LEFT_OUT_SQLITE: &[&str] = &[
+    "tags_search",
+    "folded",
+    "webhook_types",
+    "webhook_states",
+    "report_counts",
+    "report_mark",
+    "report_updates",
+];
 
 /// The tables of a database that are not in `found`, in the order in which they are moved.
 /// `own` are those of its kind alone.

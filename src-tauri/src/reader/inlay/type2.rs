@@ -3,6 +3,7 @@
 //! cannot be rewritten, and the reader has no common command to ask the chip.
 
 mod lock;
+mod signature;
 
 use super::super::apdu::Recorder;
 use super::super::card::Fault;
@@ -39,7 +40,6 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
             message: Message::Protected,
             codes: Codes::Off,
             uid: None,
-            // No reader has a common command that passes READ_SIG on.
             original: Original::Unknown,
         }));
     };
@@ -87,14 +87,22 @@ pub(super) fn read(card: &mut Recorder<'_>) -> Result<Option<Contents>, Fault> {
     };
     let message = message(card, memory)?;
     let is_protected = message == Message::Protected;
+    let lock = lock::lock(card, chip, head, is_protected)?;
+    // A new chip is not asked: one that cannot answer could not be written before it is placed again.
+    let original = match (chip, &message) {
+        (Chip::Ntag213 | Chip::Ntag215 | Chip::Ntag216, Message::Records { .. }) => {
+            signature::original(card, [u0, u1, u2, u3, u4, u5, u6])
+        }
+        _ => Original::Unknown,
+    };
     Ok(Some(Contents {
         chip,
         memory: Some(memory),
-        lock: lock::lock(card, chip, head, is_protected)?,
+        lock,
         message,
         codes: Codes::Off,
         uid,
-        original: Original::Unknown,
+        original,
     }))
 }
 

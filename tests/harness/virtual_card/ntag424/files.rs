@@ -1,6 +1,7 @@
 //! The chip's three files, by its own commands (data sheet sections 10.7 and 10.8) and by those
 //! of ISO 7816-4 (section 10.9).
 
+use tapdesk_service::inlay::ev2::{SELECT_APPLICATION, SELECT_NDEF, read_binary};
 use tapdesk_service::inlay::virtual_inlay::VirtualInlay;
 use tapdesk_service::inlay::{MacFrom, Mirror};
 
@@ -8,7 +9,7 @@ use super::mirror::{Read, Sdm, Traits};
 use super::protection::content;
 use super::settings::{FREE, FileSettings, Mode, NEVER, Use};
 use super::{Answer, VirtualNtag424};
-use crate::virtual_card::{answer, ndef, status};
+use crate::virtual_card::{VirtualCard as _, answer, ndef, status};
 
 /// The name of the application that every NTAG 424 DNA has, the NDEF application.
 const APPLICATION: [u8; 7] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01];
@@ -162,6 +163,20 @@ impl VirtualNtag424 {
     /// When there is no such file.
     pub fn file(&self, number: usize) -> &[u8] {
         &self.files.files[number - 1].content
+    }
+
+    /// The URL that a phone reads when the chip comes into its field.
+    ///
+    /// # Panics
+    /// When it has no message of one URL.
+    pub fn read_url(&mut self) -> String {
+        self.power_on();
+        for select in [&SELECT_APPLICATION[..], &SELECT_NDEF] {
+            assert_eq!(self.apdu(select), [0x90, 0x00]);
+        }
+        let mut file = self.apdu(&read_binary(0, 0));
+        file.truncate(self.message_end());
+        ndef::url(&file[2..]).expect("a message of one URL")
     }
 
     /// How often it was read.

@@ -17,14 +17,14 @@ pub(super) struct Identity {
     version: [[u8; 7]; 2],
     /// Batch and date of production.
     production: [u8; 7],
-    signature: [u8; 56],
+    /// Of its maker, if there is one: a chip in software was signed by nobody, and does not pretend.
+    signature: Option<[u8; 56]>,
     /// The UID that the reader sees, if it is not the chip's own.
     shown: Option<Vec<u8>>,
 }
 
 impl Identity {
-    /// The bytes of a chip in AN12196 rev 1.8, section 5.5, with this UID. Its
-    /// signature is nobody's.
+    /// The bytes of a chip in AN12196 rev 1.8, section 5.5, with this UID.
     pub(super) fn new(uid: Uid) -> Self {
         Self {
             uid,
@@ -33,7 +33,7 @@ impl Identity {
                 [0x04, 0x04, 0x02, 0x01, 0x02, 0x11, 0x05],
             ],
             production: [0xCF, 0x39, 0xD4, 0x49, 0x80, 0x34, 0x20],
-            signature: std::array::from_fn(|i| uid.bytes()[i % 7] ^ 0x5A),
+            signature: None,
             shown: None,
         }
     }
@@ -62,7 +62,7 @@ impl VirtualNtag424 {
     /// Has this signature.
     #[must_use]
     pub fn with_signature(mut self, signature: [u8; 56]) -> Self {
-        self.identity.signature = signature;
+        self.identity.signature = Some(signature);
         self
     }
 
@@ -140,12 +140,14 @@ impl VirtualNtag424 {
     }
 
     /// `Read_Sig` (section 10.12). Its status is `9190`, as chips in the field have it; with
-    /// random UIDs it needs a session.
+    /// random UIDs it needs a session. Without a signature the command is not supported.
     pub(super) fn read_signature(&mut self, data: &[u8]) -> Answer {
-        let signature = self.identity.signature;
+        if self.configuration.random_uid && self.field.session.is_none() {
+            return Err(0x91AE);
+        }
+        let signature = self.identity.signature.ok_or(0x911C_u16)?;
         let Some(session) = &mut self.field.session else {
             return match data {
-                [0x00] if self.configuration.random_uid => Err(0x91AE),
                 [0x00] => Ok(answer(&signature, 0x9190)),
                 [_] => Err(0x919E),
                 _ => Err(0x917E),

@@ -88,6 +88,56 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/backup/schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the schedule of backups
+         * @description With what came of the last one. After each backup the service opens it, restores it beside where it lies, and
+         *     compares it with the database.
+         */
+        get: operations["get_backup_schedule"];
+        /**
+         * Set the schedule of backups
+         * @description The first one is made within a minute. A backup that fails is made again after an hour; the first failure is
+         *     told as `alert.backup_failed`. On PostgreSQL, backups are those of its own tools: 409.
+         */
+        put: operations["put_backup_schedule"];
+        post?: never;
+        /**
+         * End the schedule of backups
+         * @description What it has made stays where it is.
+         */
+        delete: operations["delete_backup_schedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/backup/schedule/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make the scheduled backup now
+         * @description It is checked as every other one; `last` says what came of it.
+         */
+        post: operations["post_backup_schedule_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/clock": {
         parameters: {
             query?: never;
@@ -151,6 +201,33 @@ export interface paths {
          * @description When it was made and first backed up. The root itself is never shown.
          */
         get: operations["get_encoding_root"];
+        put?: never;
+        /**
+         * Replace the encoding root
+         * @description What is encoded from now on has keys of a new root, which is in no backup yet. The present one only opens
+         *     chips. Encodings that are not over are given up; their chips are laid down again. If the root was
+         *     `compromised`, `/encoding-root/inlays` lists the inlays whose chips are to be laid down again for the tag
+         *     that they are on; until then their taps verify as before.
+         */
+        post: operations["post_encoding_root"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/encoding-root/inlays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List inlays of a compromised encoding root
+         * @description Those whose chip still has keys of it, the oldest first.
+         */
+        get: operations["get_encoding_root_inlays"];
         put?: never;
         post?: never;
         delete?: never;
@@ -220,6 +297,26 @@ export interface paths {
         get: operations["get_encoding_runs_id_export"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/encoding-runs/{id}/skip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pass over the next tag of an encoding run
+         * @description The next new chip gets the tag after it. Tags that were passed over come once all others have an inlay.
+         */
+        post: operations["post_encoding_runs_id_skip"];
         delete?: never;
         options?: never;
         head?: never;
@@ -311,8 +408,9 @@ export interface paths {
         /**
          * Listen to events
          * @description A stream of server-sent events that does not end: `interaction` for each recorded tap,
-         *     `update` for each update of variables, and `submission` for each form that was sent, after its
-         *     commit. If a listener falls behind, a `missed`
+         *     `update` for each update of variables, `submission` for each form that was sent, and `inlay.encoded` for
+         *     each inlay that was encoded, after its commit, and `alert` for what this node has to tell its operator. If a
+         *     listener falls behind, a `missed`
          *     event says how many events it missed; they are in the list of interactions. An
          *     interaction's event has its `id`: who comes back with it as `Last-Event-ID`, as browsers do, gets
          *     the interactions since then first, in the order of commits; one may come twice. Without it,
@@ -833,6 +931,51 @@ export interface paths {
         patch: operations["patch_master_keys_id"];
         trace?: never;
     };
+    "/admin/v1/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a report
+         * @description What taps came to, and those of the period before: in all, by bucket, experience, technology,
+         *     country, system, language, and hour of the week. Updates and submissions count at the time of
+         *     their tap. Counts are kept by the hour, and stay when taps are erased or grow old. The period is
+         *     widened to whole buckets, at most 1,000.
+         */
+        get: operations["get_reports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/reports/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export a report
+         * @description The report as a file: a row for each value of each dimension, with its taps, updates and
+         *     submissions, and those of the period before. `hour_of_week` counts from Monday's first hour of
+         *     UTC, `visitor_group` the hundred groups of an experience that splits its visitors.
+         */
+        get: operations["get_reports_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/settings": {
         parameters: {
             query?: never;
@@ -1297,7 +1440,7 @@ export interface paths {
         /**
          * Erase a tag's personal traces
          * @description Erases who came to the tag: its visitors, and of each of its interactions the client, the
-         *     country, whether the visitor had come before, and the values that an update wrote. Interactions,
+         *     country, system, language and group, whether the visitor had come before, and the values that an update wrote. Interactions,
          *     verdicts and counts stay, because counters and statistics follow from them, and so do the tag's
          *     current variables, which are the owner's to delete. Of the audit log the values go that
          *     administrators gave the tag; who changed it, when and from where stays. It works for a deleted
@@ -2015,6 +2158,26 @@ export interface paths {
     };
 }
 export interface webhooks {
+    "alert.backup_failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A scheduled backup is not good
+         * @description Signed as Standard Webhooks 1.0 has it. Any status of 200 to 299 is success; 410 switches the webhook off; everything else is tried again.
+         */
+        post: operations["webhook_alert_backup_failed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "alert.copied_url": {
         parameters: {
             query?: never;
@@ -2325,6 +2488,20 @@ export interface components {
             advance_ms: number;
         };
         AesKey: string;
+        /** @description Something that the operator should know. */
+        AlertEvent: {
+            /** @description Its type, as webhooks have it. */
+            alert: components["schemas"]["EventKind"];
+            /** @description When. */
+            at: components["schemas"]["Timestamp"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            event: "alert";
+            /** @description What happened, and what to do about it. */
+            message: string;
+        };
         /** @description All experiences with tags that lack something. */
         AllMissingVariables: {
             /** @description In the order of the experiences. */
@@ -2445,6 +2622,45 @@ export interface components {
             /** @description What they did it to, as a path within the admin API: `tags/41`. */
             object: string;
         };
+        /** @description What came of a backup: it was restored beside where it lies, and compared with the database. */
+        BackupResult: {
+            /** @description When it was made. */
+            at: components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description Its size.
+             */
+            bytes: number;
+            /** @description Why it is not good. */
+            error?: string | null;
+            /** @description Its name in the folder. */
+            file?: string | null;
+            /** @description Whether it is good. */
+            ok: boolean;
+        };
+        /** @description The backups that the service makes by itself. */
+        BackupSchedule: {
+            /** @description Whether there is a schedule. */
+            enabled: boolean;
+            /**
+             * Format: int32
+             * @description Hours between two backups.
+             */
+            every_hours?: number | null;
+            /** @description The backups in the folder that the schedule has made, the oldest first. */
+            files: string[];
+            /** @description The folder, on the machine of the service. */
+            folder?: string | null;
+            /**
+             * Format: int32
+             * @description How many are kept.
+             */
+            keep?: number | null;
+            last?: components["schemas"]["BackupResult"] | null;
+            next_at?: components["schemas"]["Timestamp"] | null;
+            /** @description Whether they contain the key that unlocks inlay keys, sealed with the passphrase. */
+            sealed: boolean;
+        };
         /** @description A block of a studio page. Every text except keys can contain macros, and so can a button's URL. */
         Block: components["schemas"]["HeadingBlock"] | components["schemas"]["TextBlock"] | components["schemas"]["ButtonBlock"] | components["schemas"]["VideoBlock"] | components["schemas"]["NoticeBlock"] | components["schemas"]["ProgressBlock"] | components["schemas"]["ImageBlock"] | components["schemas"]["DividerBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["FormBlock"] | components["schemas"]["VariableButtonBlock"] | components["schemas"]["ConditionBlock"];
         /** @description Boltcard's deterministic scheme: K1 is the shared meta key, K2 the file key. */
@@ -2465,6 +2681,11 @@ export interface components {
          * @enum {string}
          */
         Bucket: "hour" | "day";
+        /** @description The taps of one bucket. */
+        BucketCount: components["schemas"]["Count"] & {
+            /** @description When the bucket begins. */
+            at: components["schemas"]["Timestamp"];
+        };
         /** @description The taps of one bucket. */
         BucketTaps: components["schemas"]["Taps"] & {
             /** @description When the bucket begins. */
@@ -2528,6 +2749,11 @@ export interface components {
         ClockView: {
             now: components["schemas"]["Timestamp"];
         };
+        /** @description Taps, and what they led to, beside those of the period before. */
+        Compared: components["schemas"]["Count"] & {
+            /** @description The same of the period before, which is as long. */
+            before: components["schemas"]["Count"];
+        };
         /** @description Blocks that depend on a condition. */
         ConditionBlock: {
             /** @description The blocks that are shown if it is met. */
@@ -2586,6 +2812,24 @@ export interface components {
          * @enum {string}
          */
         Corners: "soft" | "round" | "square";
+        /** @description How many taps, and what they led to. */
+        Count: {
+            /**
+             * Format: int64
+             * @description Those of them after which their visitor sent a form.
+             */
+            submissions: number;
+            /**
+             * Format: int64
+             * @description Taps.
+             */
+            taps: number;
+            /**
+             * Format: int64
+             * @description Those of them after which their visitor changed variables.
+             */
+            updates: number;
+        };
         /**
          * @description What the counter did that the URL of a tap shows.
          * @enum {string}
@@ -2849,13 +3093,28 @@ export interface components {
         /** @description The root that keys of encoded chips are derived from. */
         EncodingRoot: {
             backed_up_at?: components["schemas"]["Timestamp"] | null;
+            /**
+             * Format: int32
+             * @description Those of them that others may know.
+             */
+            compromised: number;
             created_at?: components["schemas"]["Timestamp"] | null;
+            /**
+             * Format: int64
+             * @description Inlays whose chip has keys of such a root. It gets other ones when it is laid down again.
+             */
+            exposed_inlays: number;
             /**
              * Format: int32
              * @description Earlier roots, which only open the chips that were encoded with them.
              */
             retired: number;
         };
+        /**
+         * Format: int64
+         * @description A root that keys of inlays are derived from.
+         */
+        EncodingRootId: number;
         /** @description A run. */
         EncodingRun: components["schemas"]["EncodingRunFields"] & {
             closed_at?: components["schemas"]["Timestamp"] | null;
@@ -2905,11 +3164,28 @@ export interface components {
          * @description A run of encodings.
          */
         EncodingRunId: number;
+        /** @description The tag of a run that the next chip gets. */
+        EncodingRunNext: {
+            /** @description The tag's name. */
+            name: string;
+            /**
+             * Format: int32
+             * @description The position, from 1.
+             */
+            position: number;
+            /** @description Whether it was passed over before. */
+            skipped: boolean;
+            /** @description The tag's slug. */
+            slug?: string | null;
+            tag_id?: components["schemas"]["TagId"] | null;
+        };
         /** @description What a run writes, and where its tags come from once those that were chosen have inlays. */
         EncodingRunPlan: {
             experience_id?: components["schemas"]["ExperienceId"] | null;
             /** @description If true, NTAG 213, 215 and 216 are locked against writing once they are verified, for ever. */
             lock?: boolean;
+            /** @description If true, NTAG 424 DNA are switched to LRP mode, for ever. A URL template of LRP mode needs it. */
+            lrp?: boolean;
             mac_from?: components["schemas"]["MacFrom"] | null;
             mirror?: components["schemas"]["Mirror"] | null;
             /** @description If true, keys are random ones instead of derived from the encoding root. */
@@ -3043,7 +3319,7 @@ export interface components {
             message: string;
         };
         /** @description Something that happened, committed before it is told. */
-        Event: components["schemas"]["InteractionEvent"] | components["schemas"]["UpdateEvent"] | components["schemas"]["SubmissionEvent"];
+        Event: components["schemas"]["InteractionEvent"] | components["schemas"]["UpdateEvent"] | components["schemas"]["SubmissionEvent"] | components["schemas"]["AlertEvent"] | components["schemas"]["Inlay.encodedEvent"];
         /** @description Which events an endpoint gets. */
         EventFilter: {
             /** @description Only those of tags with these attributes. */
@@ -3066,7 +3342,7 @@ export interface components {
          * @description The types of events.
          * @enum {string}
          */
-        EventKind: "tap.verified" | "tap.not_verified" | "tap.not_checked" | "tag.updated" | "tag.tampered" | "inlay.encoded" | "submission.created" | "alert.webhook_disabled" | "alert.root_not_backed_up" | "alert.writer_failed" | "alert.disk_low" | "alert.inlay_guessed" | "alert.copied_url" | "webhook.test";
+        EventKind: "tap.verified" | "tap.not_verified" | "tap.not_checked" | "tag.updated" | "tag.tampered" | "inlay.encoded" | "submission.created" | "alert.webhook_disabled" | "alert.root_not_backed_up" | "alert.backup_failed" | "alert.writer_failed" | "alert.disk_low" | "alert.inlay_guessed" | "alert.copied_url" | "webhook.test";
         /** @description The expected result for every inlay of a sheet. */
         Expected: {
             experience_id?: components["schemas"]["ExperienceId"] | null;
@@ -3085,6 +3361,12 @@ export interface components {
          *     version with the number `published_version`.
          */
         Experience: components["schemas"]["RedirectExperience"] | components["schemas"]["StudioExperience"];
+        /** @description The taps that led to an experience. */
+        ExperienceCount: components["schemas"]["Compared"] & {
+            experience_id?: components["schemas"]["ExperienceId"] | null;
+            /** @description Its name; `null` where there is none. */
+            name?: string | null;
+        };
         /** @description An experience as one file. Its image identifiers are valid only within the file. */
         ExperienceFile: {
             /** @description Its content. */
@@ -3174,6 +3456,23 @@ export interface components {
              * @enum {string}
              */
             state: "expired";
+        };
+        /** @description An inlay whose chip has keys of a root that others may know. */
+        ExposedInlay: {
+            /**
+             * Format: int32
+             * @description The version of its keys.
+             */
+            generation: number;
+            /** @description The inlay. */
+            inlay_id: components["schemas"]["InlayId"];
+            /** @description The root. */
+            root_id: components["schemas"]["EncodingRootId"];
+            /** @description The tag's slug. */
+            slug?: string | null;
+            tag_id?: components["schemas"]["TagId"] | null;
+            /** @description Its chip. */
+            uid: components["schemas"]["Uid"];
         };
         /**
          * @description What can be entered in a field.
@@ -3299,6 +3598,19 @@ export interface components {
             type: "heading";
         };
         HostName: string;
+        /** @description The taps in an hour of the week. */
+        HourCount: components["schemas"]["Compared"] & {
+            /**
+             * Format: int32
+             * @description The hour of UTC, from 0.
+             */
+            hour: number;
+            /**
+             * Format: int32
+             * @description The day: 1 is Monday.
+             */
+            weekday: number;
+        };
         /**
          * @description Ids, and ranges of ids. Those that do not exist or are deleted (for `restore`: are not
          *     deleted) are skipped.
@@ -3431,6 +3743,29 @@ export interface components {
             /** @description Whether its counter has reached its end: the chip makes no further codes. */
             used_up: boolean;
         };
+        /** @description An inlay was encoded, and its tap was verified. */
+        "Inlay.encodedEvent": {
+            /** @description When. */
+            at: components["schemas"]["Timestamp"];
+            /**
+             * Format: int32
+             * @description The counter of the read that proved it.
+             */
+            counter: number;
+            /** @description The encoding. */
+            encoding_id: components["schemas"]["EncodingId"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            event: "inlay.encoded";
+            inlay_id?: components["schemas"]["InlayId"] | null;
+            run_id?: components["schemas"]["EncodingRunId"] | null;
+            /** @description The tag. */
+            tag_id: components["schemas"]["TagId"];
+            /** @description The chip. */
+            uid: components["schemas"]["Uid"];
+        };
         /**
          * Format: int64
          * @description An inlay.
@@ -3484,6 +3819,8 @@ export interface components {
             inlay_id?: components["schemas"]["InlayId"] | null;
             /** @description Whether the answer contained a rolling key. */
             key_issued: boolean;
+            /** @description The first part of the visitor's language, as `de`; null if it is not known or was erased. */
+            language?: string | null;
             /**
              * Format: int32
              * @description The highest counter accepted before it; 0 for none.
@@ -3504,6 +3841,7 @@ export interface components {
             simulated: boolean;
             /** @description The last part of the tag's URL. */
             slug?: string | null;
+            system?: components["schemas"]["OperatingSystem"] | null;
             tag_id?: components["schemas"]["TagId"] | null;
             /** @description The tag's name. */
             tag_name?: string | null;
@@ -3513,6 +3851,12 @@ export interface components {
             /** @description How the visitor came: `n` NFC, `q` QR code, `u` bare URL. */
             tech: components["schemas"]["Tech"];
             uid?: components["schemas"]["Uid"] | null;
+            /**
+             * Format: int32
+             * @description Which of a hundred groups, from 0, the visitor is in for this experience; null if the
+             *     experience treats all visitors alike.
+             */
+            visitor_group?: number | null;
         };
         /** @description A tap was recorded. */
         InteractionEvent: {
@@ -3809,6 +4153,11 @@ export interface components {
             additional?: boolean;
             /** @description If true, an NTAG 213, 215 or 216 is locked against writing once its URL is proved, for ever. */
             lock?: boolean;
+            /**
+             * @description If true, an NTAG 424 DNA is switched to LRP mode, for ever: its codes are of that mode from then on,
+             *     it takes no URL of AES mode any more, and it cannot be wiped. A URL template of LRP mode needs it.
+             */
+            lrp?: boolean;
             mac_from?: components["schemas"]["MacFrom"] | null;
             mirror?: components["schemas"]["Mirror"] | null;
             /**
@@ -3832,6 +4181,14 @@ export interface components {
              *     with the `run_id` of the open run that encoded it, and while nobody has tapped it since, `encode` is enough.
              */
             wipe?: boolean;
+        };
+        /** @description Why the root is replaced. */
+        NewEncodingRoot: {
+            /**
+             * @description If true, others may know the present root and all before it: chips that have keys of them get other ones
+             *     when they are laid down again.
+             */
+            compromised?: boolean;
         };
         /** @description A run to be created. */
         NewEncodingRun: {
@@ -3884,6 +4241,26 @@ export interface components {
             key: components["schemas"]["MasterSecret"];
             /** @description Its name. */
             name: string;
+        };
+        /** @description What the service is to do by itself. */
+        NewSchedule: {
+            /**
+             * Format: int32
+             * @description Hours between two backups.
+             */
+            every_hours: number;
+            /** @description An absolute path on the machine of the service. It is made if it is missing. */
+            folder: string;
+            /**
+             * Format: int32
+             * @description How many are kept. Only backups that the schedule has made are ever removed.
+             */
+            keep: number;
+            /**
+             * @description With a passphrase, backups contain the key that unlocks inlay keys, sealed with it. The passphrase itself is
+             *     not stored. If it is not sent, backups are sealed as before; with null, they do not contain the key.
+             */
+            passphrase?: string | null;
         };
         /** @description A sheet to be created. */
         NewSheet: {
@@ -4029,6 +4406,11 @@ export interface components {
             country_header?: string | null;
             /** @description Two-letter code used if a visitor's country is unknown. Default: empty. */
             default_country?: string | null;
+            /**
+             * Format: int32
+             * @description How many mebibytes of room on the disk of a SQLite database raise an alert when there is less: `alert.disk_low`. `0` raises none. Default: `1024`.
+             */
+            disk_low_mebibytes?: number | null;
             /** @description More host names and addresses that the admin API answers, beside loopback names, the listener's address and the tag URL's host. */
             hosts?: components["schemas"]["HostName"][] | null;
             rate_limit?: components["schemas"]["RateLimit"] | null;
@@ -4101,6 +4483,20 @@ export interface components {
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["Experience"][];
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            next?: string | null;
+        };
+        /** @description A page of a list. */
+        Page_ExposedInlay: {
+            /**
+             * Format: int64
+             * @description How many items there are on all pages; only with `count=true`.
+             */
+            count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
+            /** @description The items, in the list's order. */
+            items: components["schemas"]["ExposedInlay"][];
             /** @description Send it as `after` to get the next page; `null` on the last one. */
             next?: string | null;
         };
@@ -4377,8 +4773,14 @@ export interface components {
             /** @description The tag whose properties the macros get. It need not lead to this experience. */
             tag_id: components["schemas"]["TagId"];
             tamper?: components["schemas"]["Tamper"] | null;
+            technology?: components["schemas"]["Tech"] | null;
             /** @description The verdict of verification. */
             verification: components["schemas"]["VerificationState"];
+            /**
+             * Format: int32
+             * @description Which of a hundred groups, from 0, the visitor is in; by default the first.
+             */
+            visitor_group?: number | null;
         };
         /** @description An error of the admin API, as `application/problem+json` (RFC 9457). */
         Problem: {
@@ -4572,6 +4974,43 @@ export interface components {
             fault: components["schemas"]["UpdateFault"];
             /** @description The variable that the tag lacked, if that is why. */
             variable?: string | null;
+        };
+        /** @description What the taps of a period came to. */
+        Report: {
+            /** @description Where the period before begins; it ends at `since`. */
+            before_since: components["schemas"]["Timestamp"];
+            /** @description How long each bucket is. */
+            bucket: components["schemas"]["Bucket"];
+            /** @description Every bucket, the oldest first. */
+            buckets: components["schemas"]["BucketCount"][];
+            /**
+             * @description Whether all taps are counted. After an upgrade or a move, older ones are counted one after
+             *     the other.
+             */
+            complete: boolean;
+            /** @description By the visitor's country: two letters. */
+            countries: components["schemas"]["ValueCount"][];
+            /** @description By experience, most taps first. */
+            experiences: components["schemas"]["ExperienceCount"][];
+            /** @description By hour of the week; hours without a tap are left out. */
+            hours: components["schemas"]["HourCount"][];
+            /** @description By the first part of the visitor's language, as `de`. */
+            languages: components["schemas"]["ValueCount"][];
+            /** @description Where the first bucket begins. */
+            since: components["schemas"]["Timestamp"];
+            /**
+             * @description Of one experience whose published version treats groups of visitors differently: by each of
+             *     its groups, and by those that no condition is for.
+             */
+            split: components["schemas"]["SplitCount"][];
+            /** @description By the system of the visitor's device. */
+            systems: components["schemas"]["ValueCount"][];
+            /** @description By how the tag was scanned: `n` NFC, `q` QR code, `u` bare URL. */
+            technologies: components["schemas"]["ValueCount"][];
+            /** @description All taps. */
+            totals: components["schemas"]["Compared"];
+            /** @description Where the last bucket ends. */
+            until: components["schemas"]["Timestamp"];
         };
         /** @description What is sent again: one event, or all since a time. */
         ResendBody: {
@@ -4768,6 +5207,8 @@ export interface components {
             country_header: components["schemas"]["Setting_Option_String"];
             /** @description Two-letter code used if a visitor's country is unknown; may be empty. */
             default_country: components["schemas"]["Setting_String"];
+            /** @description Room on the disk of a SQLite database, in mebibytes, below which an alert is raised; 0 for none. */
+            disk_low_mebibytes: components["schemas"]["Setting_u32"];
             /** @description Host names that the admin API answers, beside loopback names and the listener's address. */
             hosts: components["schemas"]["Setting_Vec_String"];
             /** @description How many calls of one client may be refused in a minute before it gets 429. */
@@ -4861,6 +5302,10 @@ export interface components {
          * @enum {string}
          */
         SimulatedTargets: "stand_in" | "real";
+        /** @description What is next in a run. */
+        SkippedInRun: {
+            next?: components["schemas"]["EncodingRunNext"] | null;
+        };
         /**
          * @description A tag's slug: 6 to 32 of `a-z 0-9 -`; unique among tags. The default is
          *     empty, and replaced by a generated one.
@@ -4940,6 +5385,40 @@ export interface components {
          * @enum {string}
          */
         Source: "argument" | "environment" | "stored" | "default";
+        /** @description The taps of the visitors whom a condition of an experience is for. */
+        SplitCount: components["schemas"]["Compared"] & {
+            /**
+             * Format: int32
+             * @description The first group.
+             */
+            from: number;
+            /**
+             * Format: int32
+             * @description The group after the last one. The share is the difference, in hundredths.
+             */
+            until: number;
+        };
+        /**
+         * @description The visitor is in these of a hundred groups, from `from` up to and without `until`: 0 to 50
+         *     is half of all visitors. Who comes again is in the same group of the experience.
+         */
+        SplitWhen: {
+            /**
+             * Format: int32
+             * @description The first group.
+             */
+            from: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "split";
+            /**
+             * Format: int32
+             * @description The group after the last one.
+             */
+            until: number;
+        };
         /** @description The taps of a period. */
         Stats: {
             /** @description What needs attention. */
@@ -5427,6 +5906,16 @@ export interface components {
          * @enum {string}
          */
         Technology: "ntag424dna" | "ntag213" | "ntag215" | "ntag216" | "ultralight" | "ntag424dna_tt" | "ntag223dna" | "ntag224dna" | "sic43nt" | "sic43s1" | "ntag210" | "ntag212" | "ntag213tt";
+        /** @description The tag was scanned in one of these ways. */
+        TechnologyWhen: {
+            /** @description `n` NFC, `q` QR code, `u` the bare URL. At least one. */
+            any_of: components["schemas"]["Tech"][];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "technology";
+        };
         /** @description All templates. */
         Templates: {
             /** @description In the order of a gallery. */
@@ -5655,6 +6144,11 @@ export interface components {
              * @enum {string}
              */
             state: "valid";
+        };
+        /** @description The taps that have a value. */
+        ValueCount: components["schemas"]["Compared"] & {
+            /** @description The value; empty if it is not known. */
+            value: string;
         };
         /** @description A button that sets a variable. */
         VariableButtonBlock: {
@@ -5991,7 +6485,7 @@ export interface components {
          */
         WebhookId: number;
         /** @description A condition: of the tag's state, of the tap, or of the visitor. */
-        When: components["schemas"]["VariableEqualsWhen"] | components["schemas"]["VariableDiffersWhen"] | components["schemas"]["VariableEmptyWhen"] | components["schemas"]["VariableFilledWhen"] | components["schemas"]["VerificationWhen"] | components["schemas"]["CounterWhen"] | components["schemas"]["TamperWhen"] | components["schemas"]["ScanCountWhen"] | components["schemas"]["LanguageWhen"] | components["schemas"]["CountryWhen"] | components["schemas"]["OperatingSystemWhen"] | components["schemas"]["TimeWhen"];
+        When: components["schemas"]["VariableEqualsWhen"] | components["schemas"]["VariableDiffersWhen"] | components["schemas"]["VariableEmptyWhen"] | components["schemas"]["VariableFilledWhen"] | components["schemas"]["VerificationWhen"] | components["schemas"]["CounterWhen"] | components["schemas"]["TamperWhen"] | components["schemas"]["ScanCountWhen"] | components["schemas"]["LanguageWhen"] | components["schemas"]["CountryWhen"] | components["schemas"]["OperatingSystemWhen"] | components["schemas"]["TechnologyWhen"] | components["schemas"]["SplitWhen"] | components["schemas"]["TimeWhen"];
         /** @description An encoding with the names and statuses of its commands. */
         WholeEncoding: components["schemas"]["Encoding"] & {
             /** @description The commands that were sent, in their order: never data. */
@@ -5999,6 +6493,7 @@ export interface components {
         };
         /** @description A run with its chips. */
         WholeEncodingRun: components["schemas"]["EncodingRun"] & {
+            next?: components["schemas"]["EncodingRunNext"] | null;
             /** @description Its chips, in the order in which they were laid down. */
             rows: components["schemas"]["EncodingRunRow"][];
         };
@@ -6028,6 +6523,7 @@ export type AddedVariables = components['schemas']['AddedVariables'];
 export type Advance = components['schemas']['Advance'];
 export type AdvanceSimulated = components['schemas']['AdvanceSimulated'];
 export type AesKey = components['schemas']['AesKey'];
+export type AlertEvent = components['schemas']['AlertEvent'];
 export type AllMissingVariables = components['schemas']['AllMissingVariables'];
 export type An10922Derivation = components['schemas']['An10922Derivation'];
 export type AssignTagBulkChange = components['schemas']['AssignTagBulkChange'];
@@ -6036,9 +6532,12 @@ export type Attention = components['schemas']['Attention'];
 export type AuditActor = components['schemas']['AuditActor'];
 export type AuditCheck = components['schemas']['AuditCheck'];
 export type AuditRow = components['schemas']['AuditRow'];
+export type BackupResult = components['schemas']['BackupResult'];
+export type BackupSchedule = components['schemas']['BackupSchedule'];
 export type Block = components['schemas']['Block'];
 export type BoltcardDerivation = components['schemas']['BoltcardDerivation'];
 export type Bucket = components['schemas']['Bucket'];
+export type BucketCount = components['schemas']['BucketCount'];
 export type BucketTaps = components['schemas']['BucketTaps'];
 export type ButtonBlock = components['schemas']['ButtonBlock'];
 export type ButtonLook = components['schemas']['ButtonLook'];
@@ -6049,11 +6548,13 @@ export type Change = components['schemas']['Change'];
 export type Chip = components['schemas']['Chip'];
 export type Choice = components['schemas']['Choice'];
 export type ClockView = components['schemas']['ClockView'];
+export type Compared = components['schemas']['Compared'];
 export type ConditionBlock = components['schemas']['ConditionBlock'];
 export type Consent = components['schemas']['Consent'];
 export type ConsumedKeyState = components['schemas']['ConsumedKeyState'];
 export type ContentFields = components['schemas']['ContentFields'];
 export type Corners = components['schemas']['Corners'];
+export type Count = components['schemas']['Count'];
 export type CounterMove = components['schemas']['CounterMove'];
 export type CounterWhen = components['schemas']['CounterWhen'];
 export type CountryCode = components['schemas']['CountryCode'];
@@ -6083,10 +6584,12 @@ export type EncodingId = components['schemas']['EncodingId'];
 export type EncodingReason = components['schemas']['EncodingReason'];
 export type EncodingResult = components['schemas']['EncodingResult'];
 export type EncodingRoot = components['schemas']['EncodingRoot'];
+export type EncodingRootId = components['schemas']['EncodingRootId'];
 export type EncodingRun = components['schemas']['EncodingRun'];
 export type EncodingRunFields = components['schemas']['EncodingRunFields'];
 export type EncodingRunFieldsPatch = components['schemas']['EncodingRunFieldsPatch'];
 export type EncodingRunId = components['schemas']['EncodingRunId'];
+export type EncodingRunNext = components['schemas']['EncodingRunNext'];
 export type EncodingRunPlan = components['schemas']['EncodingRunPlan'];
 export type EncodingRunRow = components['schemas']['EncodingRunRow'];
 export type EncodingSheet = components['schemas']['EncodingSheet'];
@@ -6103,6 +6606,7 @@ export type EventFilterPatch = components['schemas']['EventFilterPatch'];
 export type EventKind = components['schemas']['EventKind'];
 export type Expected = components['schemas']['Expected'];
 export type Experience = components['schemas']['Experience'];
+export type ExperienceCount = components['schemas']['ExperienceCount'];
 export type ExperienceFile = components['schemas']['ExperienceFile'];
 export type ExperienceId = components['schemas']['ExperienceId'];
 export type ExperienceKind = components['schemas']['ExperienceKind'];
@@ -6110,6 +6614,7 @@ export type ExperienceMembers = components['schemas']['ExperienceMembers'];
 export type ExperienceMembersPatch = components['schemas']['ExperienceMembersPatch'];
 export type ExperienceTemplate = components['schemas']['ExperienceTemplate'];
 export type ExpiredKeyState = components['schemas']['ExpiredKeyState'];
+export type ExposedInlay = components['schemas']['ExposedInlay'];
 export type FieldKind = components['schemas']['FieldKind'];
 export type FileData = components['schemas']['FileData'];
 export type FileImage = components['schemas']['FileImage'];
@@ -6123,6 +6628,7 @@ export type FormField = components['schemas']['FormField'];
 export type FormFields = components['schemas']['FormFields'];
 export type HeadingBlock = components['schemas']['HeadingBlock'];
 export type HostName = components['schemas']['HostName'];
+export type HourCount = components['schemas']['HourCount'];
 export type IdsTagSelection = components['schemas']['IdsTagSelection'];
 export type Image = components['schemas']['Image'];
 export type ImageBlock = components['schemas']['ImageBlock'];
@@ -6134,6 +6640,7 @@ export type ImportPreset = components['schemas']['ImportPreset'];
 export type ImportPresets = components['schemas']['ImportPresets'];
 export type Include = components['schemas']['Include'];
 export type Inlay = components['schemas']['Inlay'];
+export type InlayEncodedEvent = components['schemas']['Inlay.encodedEvent'];
 export type InlayId = components['schemas']['InlayId'];
 export type InlayPatch = components['schemas']['InlayPatch'];
 export type Interaction = components['schemas']['Interaction'];
@@ -6164,10 +6671,12 @@ export type Mode = components['schemas']['Mode'];
 export type Network = components['schemas']['Network'];
 export type NewBackup = components['schemas']['NewBackup'];
 export type NewEncoding = components['schemas']['NewEncoding'];
+export type NewEncodingRoot = components['schemas']['NewEncodingRoot'];
 export type NewEncodingRun = components['schemas']['NewEncodingRun'];
 export type NewExperience = components['schemas']['NewExperience'];
 export type NewInlay = components['schemas']['NewInlay'];
 export type NewMasterKey = components['schemas']['NewMasterKey'];
+export type NewSchedule = components['schemas']['NewSchedule'];
 export type NewSheet = components['schemas']['NewSheet'];
 export type NewToken = components['schemas']['NewToken'];
 export type NewUrlTemplate = components['schemas']['NewUrlTemplate'];
@@ -6183,6 +6692,7 @@ export type PageAuditRow = components['schemas']['Page_AuditRow'];
 export type PageEncoding = components['schemas']['Page_Encoding'];
 export type PageEncodingRun = components['schemas']['Page_EncodingRun'];
 export type PageExperience = components['schemas']['Page_Experience'];
+export type PageExposedInlay = components['schemas']['Page_ExposedInlay'];
 export type PageImage = components['schemas']['Page_Image'];
 export type PageInlay = components['schemas']['Page_Inlay'];
 export type PageInteraction = components['schemas']['Page_Interaction'];
@@ -6224,6 +6734,7 @@ export type RedirectVersion = components['schemas']['RedirectVersion'];
 export type RefusedTagImportOutcome = components['schemas']['RefusedTagImportOutcome'];
 export type RefusedTagImportRow = components['schemas']['RefusedTagImportRow'];
 export type RefusedUpdate = components['schemas']['RefusedUpdate'];
+export type Report = components['schemas']['Report'];
 export type ResendBody = components['schemas']['ResendBody'];
 export type RestoreTagBulkChange = components['schemas']['RestoreTagBulkChange'];
 export type RestoreTagBulkRequest = components['schemas']['RestoreTagBulkRequest'];
@@ -6252,6 +6763,7 @@ export type SheetId = components['schemas']['SheetId'];
 export type SheetRow = components['schemas']['SheetRow'];
 export type SimulatedClock = components['schemas']['SimulatedClock'];
 export type SimulatedTargets = components['schemas']['SimulatedTargets'];
+export type SkippedInRun = components['schemas']['SkippedInRun'];
 export type Slug = components['schemas']['Slug'];
 export type Social = components['schemas']['Social'];
 export type SolveCandidate = components['schemas']['SolveCandidate'];
@@ -6261,6 +6773,8 @@ export type SolveRequest = components['schemas']['SolveRequest'];
 export type SolveSlots = components['schemas']['SolveSlots'];
 export type SomeKey = components['schemas']['SomeKey'];
 export type Source = components['schemas']['Source'];
+export type SplitCount = components['schemas']['SplitCount'];
+export type SplitWhen = components['schemas']['SplitWhen'];
 export type Stats = components['schemas']['Stats'];
 export type Status = components['schemas']['Status'];
 export type StatusTagBulkChange = components['schemas']['StatusTagBulkChange'];
@@ -6302,6 +6816,7 @@ export type TamperWhen = components['schemas']['TamperWhen'];
 export type Taps = components['schemas']['Taps'];
 export type Tech = components['schemas']['Tech'];
 export type Technology = components['schemas']['Technology'];
+export type TechnologyWhen = components['schemas']['TechnologyWhen'];
 export type Templates = components['schemas']['Templates'];
 export type TestResult = components['schemas']['TestResult'];
 export type TextBlock = components['schemas']['TextBlock'];
@@ -6321,6 +6836,7 @@ export type UrlTemplate = components['schemas']['UrlTemplate'];
 export type UrlTemplateId = components['schemas']['UrlTemplateId'];
 export type UrlTemplatePatch = components['schemas']['UrlTemplatePatch'];
 export type ValidKeyState = components['schemas']['ValidKeyState'];
+export type ValueCount = components['schemas']['ValueCount'];
 export type VariableButtonBlock = components['schemas']['VariableButtonBlock'];
 export type VariableDiffersWhen = components['schemas']['VariableDiffersWhen'];
 export type VariableEmptyWhen = components['schemas']['VariableEmptyWhen'];
@@ -6809,6 +7325,473 @@ export interface operations {
             };
             /** @description The request is malformed or incomplete */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_backup_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The backups that the service makes by itself. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupSchedule"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_backup_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSchedule"];
+            };
+        };
+        responses: {
+            /** @description The backups that the service makes by itself. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupSchedule"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_backup_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_backup_schedule_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The backups that the service makes by itself. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupSchedule"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7365,6 +8348,272 @@ export interface operations {
             };
             /** @description The `Host` is not one of the service's host names */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_encoding_root: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewEncodingRoot"];
+            };
+        };
+        responses: {
+            /** @description The root that keys of encoded chips are derived from. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EncodingRoot"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_encoding_root_inlays: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before. */
+                after?: string;
+                /** @description Whether to count what is on all pages. */
+                count?: boolean;
+                /** @description The largest number of items on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of a list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ExposedInlay"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7985,6 +9234,122 @@ export interface operations {
             };
             /** @description The resource does not exist */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_encoding_runs_id_skip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["EncodingRunId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is next in a run. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkippedInRun"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13028,6 +14393,229 @@ export interface operations {
             };
             /** @description The body has the wrong content type */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_reports: {
+        parameters: {
+            query?: {
+                /** @description How long each bucket is. Days are those of UTC. */
+                bucket?: "hour" | "day";
+                /** @description Only taps that led to this experience. */
+                experience_id?: components["schemas"]["ExperienceId"];
+                /** @description `false` for the real world, `true` for the simulated one, `all` for both. */
+                simulated?: "false" | "true" | "all";
+                /** @description The start of the period; by default seven days before `until`. */
+                since?: components["schemas"]["Timestamp"];
+                /** @description The end of the period; by default now. */
+                until?: components["schemas"]["Timestamp"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the taps of a period came to. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_reports_export: {
+        parameters: {
+            query?: {
+                /** @description How long each bucket is. Days are those of UTC. */
+                bucket?: "hour" | "day";
+                /** @description Only taps that led to this experience. */
+                experience_id?: components["schemas"]["ExperienceId"];
+                /** @description `false` for the real world, `true` for the simulated one, `all` for both. */
+                simulated?: "false" | "true" | "all";
+                /** @description The start of the period; by default seven days before `until`. */
+                since?: components["schemas"]["Timestamp"];
+                /** @description The end of the period; by default now. */
+                until?: components["schemas"]["Timestamp"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22535,6 +24123,53 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Envelope"];
                 };
+            };
+        };
+    };
+    webhook_alert_backup_failed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event: the same in each attempt */
+                "webhook-id": string;
+                /** @description `v1,` and the Base64 of the HMAC-SHA256 of identifier, timestamp and body; several while a secret is rotated */
+                "webhook-signature": string;
+                /** @description When this attempt was made, in seconds since the Unix epoch */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it happened
+                     */
+                    timestamp: string;
+                    /** @enum {string} */
+                    type: "alert.backup_failed";
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone for good */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

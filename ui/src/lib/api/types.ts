@@ -16,6 +16,9 @@ export type Tag = Answer<schema.Tag>;
 export type Location = Answer<schema.Location>;
 export type Inlay = Answer<schema.Inlay>;
 export type Encoding = Answer<schema.Encoding>;
+export type EncodingRoot = Answer<schema.EncodingRoot>;
+export type ExposedInlay = Answer<schema.ExposedInlay>;
+export type BackupSchedule = Answer<schema.BackupSchedule>;
 export type EncodingRun = Answer<schema.EncodingRun>;
 export type EncodingRunRow = Answer<schema.EncodingRunRow>;
 export type WholeEncodingRun = Answer<schema.WholeEncodingRun>;
@@ -33,6 +36,7 @@ export type Interaction = Answer<schema.Interaction>;
 export type TracedInteraction = Answer<schema.TracedInteraction>;
 export type LiveEvent = Answer<schema.Event>;
 export type Stats = Answer<schema.Stats>;
+export type Report = Answer<schema.Report>;
 export type VirtualInlay = Answer<schema.VirtualInlay>;
 export type VirtualTapped = Answer<schema.VirtualTapped>;
 export type Settings = Answer<schema.SettingsView>;
@@ -62,6 +66,7 @@ export type {
   FormField,
   Image,
   OperatingSystem,
+  Tech,
   Rule,
   Scheme,
   Theme,

@@ -1,7 +1,7 @@
 // An encoding run, inlay after inlay, on as many readers as there are. The service keeps every row
 // and knows which tag a chip is for, so a new start goes on where the last one ended.
 
-import { get, getVersion, patchVersion, remove } from "../../lib/api/client";
+import { get, getVersion, patchVersion, remove, run } from "../../lib/api/client";
 import type { EncodingRunRow, WholeEncodingRun } from "../../lib/api/types";
 import { Encoder } from "../../lib/encoder.svelte";
 import { encodingReasons, type Outcome } from "../../lib/encodings";
@@ -130,6 +130,16 @@ export class Run {
     await this.load();
     const place = Object.values(this.places)[0];
     if (place) show(place, null, "bad", "Rejected", `${row.uid} is put aside. Its tag is free for another inlay.`);
+  }
+
+  /** Passes over the tag that the next inlay would get: it comes last. */
+  async skip(): Promise<void> {
+    if (!this.run || this.run.closed || this.run.next === null) return;
+    const { name } = this.run.next;
+    await run("/encoding-runs/{id}/skip", { id: this.id });
+    await this.load();
+    const place = Object.values(this.places)[0];
+    if (place) show(place, null, "warn", "Skipped", `${name} comes last.`);
   }
 
   async close(closed: boolean): Promise<void> {

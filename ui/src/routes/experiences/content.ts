@@ -111,6 +111,8 @@ export const whenTypes: [type: WhenType, name: string][] = [
   ["language", "the language is"],
   ["country", "the country is"],
   ["operating_system", "the phone runs"],
+  ["technology", "the tag was scanned by"],
+  ["split", "the visitor is in a share"],
   ["time", "the time is"],
 ];
 
@@ -136,6 +138,10 @@ export function newWhen(type: WhenType): When {
       return { type, any_of: ["DE"] };
     case "operating_system":
       return { type, any_of: ["ios"] };
+    case "technology":
+      return { type, any_of: ["q"] };
+    case "split":
+      return { type, from: 0, until: 50 };
     case "time":
       return { type, from: new Date().toISOString().slice(0, 11) + "00:00:00Z" };
   }

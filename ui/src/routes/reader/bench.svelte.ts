@@ -4,7 +4,7 @@
 import { get, post, Problem, publicCall } from "../../lib/api/client";
 import type { Inlay, Interaction, Tag, Verification } from "../../lib/api/types";
 import { sendTap, type Reading, type ReadChip, type SentTap } from "../../lib/desktop";
-import { ownKeys } from "../../lib/keys.svelte";
+import { ownTaps } from "../../lib/ownTaps";
 import { attempt } from "../../lib/notices.svelte";
 import type { OwnReads } from "../../lib/ownReads";
 import { ownReads, type Insertion } from "../../lib/readers.svelte";
@@ -71,7 +71,7 @@ export async function send(reading: Reading, to: "service" | "url", automatic: b
   const sent = await sendTap(reading.url ?? "", to, automatic ? chipOf(reading) : null);
   const after = to === "service" && tagId !== null ? await newest(tagId) : null;
   const interaction = after && after.id !== before?.id ? after : null;
-  if (interaction && sent.rk) ownKeys.remember(interaction.id, sent.rk);
+  if (interaction) ownTaps.remember(interaction.id, { url: reading.url ?? "", rk: sent.rk });
   const verified = sent.payload?.tag_verified as boolean | null | undefined;
   return { reading, sent, interaction, verified: verified !== undefined ? verified : interaction?.tag_verified };
 }

@@ -22,6 +22,7 @@ export const fields: SettingField[] = [
   { name: "retention_months", label: "Retention", group: "Stored data", hint: "How long interactions are kept, 1 to 1,200 months.", kind: "number", bounds: [1, 1200], unit: "months" },
   { name: "submission_months", label: "Submissions", group: "Stored data", hint: "How long what forms sent is kept, 1 to 1,200 months.", kind: "number", bounds: [1, 1200], unit: "months" },
   { name: "audit_months", label: "Audit log", group: "Stored data", hint: "How long the audit log is kept, 1 to 1,200 months.", kind: "number", bounds: [1, 1200], unit: "months" },
+  { name: "disk_low_mebibytes", label: "Low disk alert", group: "Stored data", hint: "Tells you when the disk of the database has less room than this. 0 tells nothing.", kind: "number", bounds: [0, 16_777_216], unit: "MiB" },
   { name: "default_country", label: "Default country", group: "Network", hint: "Two-letter code used if a visitor's country is unknown. May be empty.", kind: "text" },
   { name: "app_id", label: "app_id", group: "Tags", hint: "Included in every payload.", kind: "number" },
   {

@@ -4,7 +4,7 @@
 import { get, post, publicCall } from "../../lib/api/client";
 import type { VirtualInlay, VirtualTapped } from "../../lib/api/types";
 import { base64 } from "../../lib/format";
-import { ownKeys } from "../../lib/keys.svelte";
+import { ownTaps } from "../../lib/ownTaps";
 import { simulatedTime } from "../../lib/simulated.svelte";
 import { reasonWords } from "../../lib/reasons";
 
@@ -86,10 +86,10 @@ async function tap(action: Action, kind: Tapped, inlay: VirtualInlay, held: Held
   return followed(action, await post("/simulator/inlays/{id}/tap", { follow: true, ...options }, { id: inlay.id }), held);
 }
 
-function followed(action: Action, { counter, followed }: VirtualTapped, held: Held): Outcome {
+function followed(action: Action, { counter, url, followed }: VirtualTapped, held: Held): Outcome {
   held.rk = followed?.rk ?? null;
   held.rk_base64 = followed?.rk ? (followed.rk_base64 ?? base64(followed.rk)) : null;
-  if (followed?.interaction_id && followed.rk) ownKeys.remember(followed.interaction_id, followed.rk);
+  if (followed?.interaction_id) ownTaps.remember(followed.interaction_id, { url, rk: held.rk });
   const why = followed?.reason ? reasonWords(followed.reason) : null;
   const outcome = followed?.location ? `redirects to ${followed.location.split("?")[0]}` : `status ${followed?.status}`;
   return {

@@ -1,7 +1,7 @@
 // An import from a file, step by step: choose it, map its columns, check the rows, import them.
 
 import { attempt } from "../../lib/notices.svelte";
-import { parseCsv, type Table } from "./csv";
+import { parseFile, type Table } from "./csv";
 import { importTable, type Options, type Summary } from "./import";
 
 export class ImportRun {
@@ -25,7 +25,7 @@ export class ImportRun {
 
   async choose(file: File, mapping: (table: Table) => string[]): Promise<void> {
     this.file = file.name;
-    this.table = parseCsv(await file.text());
+    this.table = await parseFile(file);
     this.mapping = mapping(this.table);
     this.edited();
   }

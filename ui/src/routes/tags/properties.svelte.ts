@@ -52,8 +52,10 @@ export async function saveProperties(tag: number, edits: Properties, seen: Prope
       if (value === null) await remove(path, parameters, found?.etag);
       else await put(path, { value }, parameters, found?.etag);
     } catch (error) {
-      if (error instanceof Problem && error.code === "changed") throw new ChangedMeanwhile();
-      throw error;
+      if (!(error instanceof Problem)) throw error;
+      if (error.code === "changed") throw new ChangedMeanwhile();
+      // Its field is one of the property's own: the form has many of them.
+      throw new Problem(error.status, error.message, error.code, [{ field: name, message: error.message }]);
     }
   }
 }

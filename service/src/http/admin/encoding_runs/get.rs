@@ -6,7 +6,7 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::encoding::run::{Run, RunRow};
+use crate::encoding::run::{Run, RunNext, RunRow};
 use crate::http::admin::edited::Edited;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, Common, NotFound};
@@ -18,6 +18,8 @@ use crate::service::Service;
 pub(crate) struct WholeEncodingRun {
     #[serde(flatten)]
     run: Run,
+    /// The tag that the next new chip gets; null if none is left, or the run is closed.
+    next: Option<RunNext>,
     /// Its chips, in the order in which they were laid down.
     rows: Vec<RunRow>,
 }
@@ -34,6 +36,9 @@ pub(crate) async fn get(
     let missing = ApiError::NotFound("encoding run");
     let rows = service.storage.encoding_run_rows(id).await?;
     let rows = rows.ok_or(missing.clone())?;
+    let next = service.storage.next_run_tag(id).await?;
+    let next = next.ok_or(missing.clone())?;
     let run = service.storage.encoding_run(id).await?.ok_or(missing)?;
-    Ok(Edited::shown_as(run, |run| WholeEncodingRun { run, rows }))
+    let whole = |run| WholeEncodingRun { run, next, rows };
+    Ok(Edited::shown_as(run, whole))
 }

@@ -47,11 +47,16 @@ pub(crate) struct NewEncoding {
     /// Where the MAC's input begins in the canonical form; by default it is empty.
     mac_from: Option<MacFrom>,
     /// The chip of the canonical form: `ntag213`, `ntag215` and `ntag216` get a static URL. By default
-    /// `ntag424dna`, or that of the URL template.
+    /// `ntag424dna`, or that of the URL template. With `wipe`: the chip as the reader knows it, so that it is asked
+    /// as a chip of its kind from the first command on.
     technology: Option<Technology>,
     /// If true, an NTAG 213, 215 or 216 is locked against writing once its URL is proved, for ever.
     #[serde(default)]
     lock: bool,
+    /// If true, an NTAG 424 DNA is switched to LRP mode, for ever: its codes are of that mode from then on,
+    /// it takes no URL of AES mode any more, and it cannot be wiped. A URL template of LRP mode needs it.
+    #[serde(default)]
+    lrp: bool,
     /// If true, its keys are random ones instead of derived from the encoding root. A backup that is
     /// older than the chip cannot open it then.
     #[serde(default)]
@@ -115,6 +120,7 @@ pub(crate) async fn start(
         mac_from: body.mac_from,
         technology: body.technology,
         lock: body.lock,
+        lrp: body.lrp,
         own_keys: body.own_keys,
         replace: body.replace,
         additional: body.additional,

@@ -14,7 +14,7 @@ use crate::service::Service;
 /// Erase a tag's personal traces
 ///
 /// Erases who came to the tag: its visitors, and of each of its interactions the client, the
-/// country, whether the visitor had come before, and the values that an update wrote. Interactions,
+/// country, system, language and group, whether the visitor had come before, and the values that an update wrote. Interactions,
 /// verdicts and counts stay, because counters and statistics follow from them, and so do the tag's
 /// current variables, which are the owner's to delete. Of the audit log the values go that
 /// administrators gave the tag; who changed it, when and from where stays. It works for a deleted

@@ -24,7 +24,7 @@ use crate::storage::{InteractionFilter, StorageError};
 use crate::webhook::object;
 
 /// What is exported if no columns are named.
-const COLUMNS: [&str; 20] = [
+const COLUMNS: [&str; 23] = [
     "id",
     "at",
     "tag_id",
@@ -40,6 +40,9 @@ const COLUMNS: [&str; 20] = [
     "experience_id",
     "experience_version",
     "country",
+    "system",
+    "language",
+    "visitor_group",
     "returning_month",
     "returning_day",
     "key_issued",

@@ -2,16 +2,18 @@
 
 use serde_json::json;
 
+use crate::audit::Note;
 use crate::clock::Timestamp;
+use crate::id::InlayId;
 use crate::inventory::SealedKey;
 use crate::storage::plane::webhooks::outbox;
 use crate::storage::plane::{Query, Transaction};
-use crate::storage::value::values;
-use crate::storage::{SealedRoot, StorageError};
+use crate::storage::value::{Value, values};
+use crate::storage::{ExposedInlay, SealedRoot, StorageError};
 use crate::webhook::{About, EventKind, object};
 
 pub(super) async fn all(db: &mut dyn Query) -> Result<Vec<SealedRoot>, StorageError> {
-    let sql = "SELECT id, key, key_print, created_at, retired_at, backed_up_at
+    let sql = "SELECT id, key, key_print, created_at, retired_at, backed_up_at, compromised_at
          FROM encoding_roots ORDER BY id DESC";
     let roots = db.query(sql, &[]).await?.into_iter().map(|mut row| {
         Ok(SealedRoot {
@@ -23,26 +25,82 @@ pub(super) async fn all(db: &mut dyn Query) -> Result<Vec<SealedRoot>, StorageEr
             created_at: row.take()?,
             retired_at: row.take()?,
             backed_up_at: row.take()?,
+            compromised_at: row.take()?,
         })
     });
     roots.collect()
 }
 
-pub(super) async fn insert(
-    tx: &mut dyn Transaction,
-    root: &SealedKey,
-    retire: bool,
-) -> Result<(), StorageError> {
-    let now = tx.now();
-    if retire {
-        let sql = "UPDATE encoding_roots SET retired_at = ?1 WHERE retired_at IS NULL";
-        tx.execute(sql, &values![now]).await?;
-    } else if tx
-        .exists("SELECT 1 FROM encoding_roots WHERE retired_at IS NULL", &[])
-        .await?
-    {
+pub(super) async fn insert(tx: &mut dyn Transaction, root: &SealedKey) -> Result<(), StorageError> {
+    let active = "SELECT 1 FROM encoding_roots WHERE retired_at IS NULL";
+    if tx.exists(active, &[]).await? {
         return Ok(());
     }
+    add(tx, root).await
+}
+
+/// Encodings that are not over.
+const OPEN: &str = "state NOT IN ('verified', 'rejected', 'abandoned', 'reset')";
+
+pub(super) async fn replace(
+    tx: &mut dyn Transaction,
+    root: &SealedKey,
+    compromised: bool,
+) -> Result<(), StorageError> {
+    let now = tx.now();
+    let sql = "UPDATE encoding_roots SET retired_at = ?1 WHERE retired_at IS NULL";
+    tx.execute(sql, &values![now]).await?;
+    if compromised {
+        // Who has learned one had the database and the key that wraps all of them.
+        let sql = "UPDATE encoding_roots SET compromised_at = ?1 WHERE compromised_at IS NULL";
+        tx.execute(sql, &values![now]).await?;
+    }
+    // Whoever is at work on one finds that another turn was stored meanwhile.
+    let sql = format!(
+        "UPDATE encodings SET state = 'abandoned', progress = NULL, seq = seq + 1, updated_at = ?1 WHERE {OPEN}"
+    );
+    tx.execute(&sql, &values![now]).await?;
+    tx.note(Note::done(&json!({ "compromised": compromised })));
+    add(tx, root).await
+}
+
+/// Inlays whose chip was last opened by a key 0 of a root that others may know.
+const EXPOSED: &str = "FROM inlays i
+     JOIN chips c ON c.uid = i.uid
+     JOIN chip_keys k ON k.uid = c.uid AND k.generation = c.confirmed AND k.slot = 0
+     JOIN encoding_roots r ON r.id = k.root_id AND r.compromised_at IS NOT NULL
+     WHERE i.deleted_at IS NULL";
+
+pub(super) async fn exposed(
+    db: &mut dyn Query,
+    after: Option<InlayId>,
+    limit: usize,
+) -> Result<Vec<ExposedInlay>, StorageError> {
+    let sql = format!(
+        "SELECT i.id, i.uid, i.tag_id, (SELECT slug FROM tags g WHERE g.id = i.tag_id), k.root_id, k.generation
+         {EXPOSED} AND i.id > ?1 ORDER BY i.id LIMIT ?2"
+    );
+    let values = values![after.map_or(0, |id| id.0), Value::limit(limit)];
+    let found = db.query(&sql, &values).await?;
+    let inlays = found.into_iter().map(|mut row| {
+        Ok(ExposedInlay {
+            inlay_id: row.take()?,
+            uid: row.take()?,
+            tag_id: row.take()?,
+            slug: row.take()?,
+            root_id: row.take()?,
+            generation: row.take()?,
+        })
+    });
+    inlays.collect()
+}
+
+pub(super) async fn count_exposed(db: &mut dyn Query) -> Result<u64, StorageError> {
+    db.count(&format!("SELECT count(*) {EXPOSED}"), &[]).await
+}
+
+async fn add(tx: &mut dyn Transaction, root: &SealedKey) -> Result<(), StorageError> {
+    let now = tx.now();
     tx.execute(
         "INSERT INTO encoding_roots (key, key_print, created_at) VALUES (?1, ?2, ?3)",
         &values![&root.wrapped, root.fingerprint, now],

@@ -10,7 +10,7 @@ use crate::inlay::Uid;
 use crate::storage::plane::webhooks::outbox;
 use crate::storage::plane::{Query, Transaction, inlays, insert_rows};
 use crate::storage::value::{Row, unreadable, values};
-use crate::storage::{EncodingTurn, Ending, StorageError, StoredEncoding};
+use crate::storage::{EncodingTurn, Ending, Event, StorageError, StoredEncoding};
 use crate::webhook::{About, EventKind, object};
 
 pub(super) const COLUMNS: &str = "id, uid, run_id, tag_id, form, generation, state, reason, seq, \
@@ -102,6 +102,24 @@ pub(super) async fn store(
     encoding.id = Some(id);
     encoding.updated_at = tx.now();
     Ok(Some(encoding))
+}
+
+/// What listeners are told of an inlay that was encoded.
+pub(super) fn encoded(encoding: &StoredEncoding) -> Option<Event> {
+    let (Some(encoding_id), Target::Tag(tag_id), Some(outcome)) =
+        (encoding.id, encoding.target, &encoding.outcome)
+    else {
+        return None;
+    };
+    Some(Event::Encoded {
+        encoding_id,
+        run_id: encoding.run_id,
+        tag_id,
+        inlay_id: outcome.inlay_id,
+        uid: encoding.uid,
+        counter: outcome.counter,
+        at: encoding.updated_at,
+    })
 }
 
 /// Tells that an inlay was encoded, in the commit that binds it.

@@ -19,6 +19,7 @@ use crate::storage::postgres::node::{Attempts, Node};
 use crate::storage::postgres::row::{self, column};
 use crate::storage::postgres::session::{Parameters, Session};
 use crate::storage::value::Columns as _;
+use crate::visitor::OperatingSystem;
 
 /// Decides the taps' verdicts and writes everything about them, for all or for
 /// none, and tells of them. What they came to stands in their order.
@@ -106,6 +107,9 @@ struct Columns<'a> {
     offsets: Vec<i64>,
     tampers: Vec<Option<&'static str>>,
     file_data: Vec<Option<&'a [u8]>>,
+    systems: Vec<Option<&'static str>>,
+    languages: Vec<Option<&'a str>>,
+    groups: Vec<Option<i32>>,
     /// Of taps that are the first at a URL template's address, as far as is known.
     first_at_template: Vec<Option<i64>>,
 }
@@ -166,6 +170,9 @@ impl<'a> Columns<'a> {
             offsets: column(taps, |tap| tap.time_offset),
             tampers: column(taps, |tap| tap.tamper.map(Tamper::as_str)),
             file_data: column(taps, |tap| tap.file_data.as_deref()),
+            systems: column(taps, |tap| tap.traits.system.map(OperatingSystem::as_str)),
+            languages: column(taps, |tap| tap.traits.language.as_deref()),
+            groups: column(taps, |tap| tap.traits.group.map(i32::from)),
             first_at_template: column(taps, |tap| tap.first_at_template.map(|id| id.0)),
         }
     }
@@ -199,6 +206,9 @@ impl<'a> Columns<'a> {
             &self.offsets,
             &self.tampers,
             &self.file_data,
+            &self.systems,
+            &self.languages,
+            &self.groups,
         ];
         if self.first_at_template.iter().all(Option::is_none) {
             return session.rows(RECORD, taps).await;
@@ -213,10 +223,10 @@ impl<'a> Columns<'a> {
 /// them.
 const RECORD_FIRST: &str = "WITH tap AS MATERIALIZED (
         SELECT * FROM record_taps($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-        $14, $15, $16, $17, $18, $19, $20, $21, $22)
+        $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)
     ), first AS (
         SELECT template, min(recorded_at) AS at
-        FROM unnest($3::BIGINT[], $23::BIGINT[]) AS t (interaction, template) JOIN tap USING (interaction)
+        FROM unnest($3::BIGINT[], $26::BIGINT[]) AS t (interaction, template) JOIN tap USING (interaction)
         WHERE template IS NOT NULL GROUP BY template
     ), untapped AS MATERIALIZED (
         SELECT id, first.at FROM url_templates JOIN first ON id = template
@@ -228,4 +238,4 @@ const RECORD_FIRST: &str = "WITH tap AS MATERIALIZED (
     SELECT * FROM tap";
 
 const RECORD: &str = "SELECT * FROM record_taps($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-    $14, $15, $16, $17, $18, $19, $20, $21, $22)";
+    $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)";

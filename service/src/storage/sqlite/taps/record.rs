@@ -17,6 +17,7 @@ use crate::storage::interactions::NO_TAG;
 use crate::storage::plane::counters::{block, day, judge, show};
 use crate::storage::sqlite::fold::{Counter, Folding, Hour, Taps, Visit, Visitor};
 use crate::storage::sqlite::writer::Write;
+use crate::visitor::OperatingSystem;
 
 /// Decides the tap's verdict and writes everything about it.
 pub(super) fn tap(write: &mut Write<'_>, tap: &NewInteraction) -> Result<Recorded, StorageError> {
@@ -176,8 +177,8 @@ fn insert_interaction(
         .prepare_cached(
             "INSERT INTO interactions (id, at, tag_id, previous, inlay_id, uid, reason, counter, last_counter,
                  tech, experience_id, experience_version, client, country, returning_month, returning_day,
-                 key_issued, simulated, tamper, file_data, key_hash, url_digest)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
+                 key_issued, simulated, tamper, file_data, key_hash, url_digest, system, language, visitor_group)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
         )?
         .execute(rusqlite::params![
             id.0,
@@ -202,6 +203,9 @@ fn insert_interaction(
             tap.file_data,
             tap.key.map(|key| key.hash.0),
             tap.key.map(|key| key.url_digest),
+            tap.traits.system.map(OperatingSystem::as_str),
+            tap.traits.language,
+            tap.traits.group,
         ])?;
     Ok(())
 }

@@ -10,7 +10,8 @@ pub(super) static TABLES: &[Table] = &[
         &[column("name", Text), column("value", Bytes)],
     ),
     Table {
-        filter: "name <> 'move'",
+        // Which database it is, it says by itself.
+        filter: "name NOT IN ('move', 'identity')",
         ..Table::new(
             "settings",
             1,

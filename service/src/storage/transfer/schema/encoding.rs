@@ -14,6 +14,7 @@ pub(super) static TABLES: &[Table] = &[
             column("created_at", Integer),
             column("retired_at", Integer),
             column("backed_up_at", Integer),
+            column("compromised_at", Integer),
         ],
     )
     .numbered(),
@@ -61,6 +62,7 @@ pub(super) static TABLES: &[Table] = &[
             column("position", Integer),
             column("tag_id", Integer),
             column("uid", Bytes),
+            column("skipped_at", Integer),
         ],
     ),
     Table::new(

@@ -36,6 +36,9 @@ pub(super) static TABLES: &[Table] = &[
                 column("file_data", Bytes),
                 column("key_hash", Bytes),
                 column("url_digest", Bytes),
+                column("system", Text),
+                column("language", Text),
+                column("visitor_group", Integer),
             ],
         )
     },

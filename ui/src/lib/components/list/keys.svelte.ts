@@ -36,7 +36,7 @@ export class Keys {
     readonly items: () => readonly { id: number }[],
     readonly selection: () => Selection | null,
     /** The height of a row, in pixels. */
-    readonly height: number,
+    readonly height: () => number,
   ) {}
 
   /** Moves the keys by a number of rows. The first one shows where they are. */
@@ -54,7 +54,7 @@ export class Keys {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { row } = (event.target as HTMLElement).dataset;
     if (event.key === "Enter" && row) void this.#enterPane(row);
-    const to = stepOf(event.key, this.#at, this.items().length, Math.floor((this.scroller?.clientHeight ?? 0) / this.height));
+    const to = stepOf(event.key, this.#at, this.items().length, Math.floor((this.scroller?.clientHeight ?? 0) / this.height()));
     if (to === null) return;
     event.preventDefault();
     if (event.shiftKey && this.selection()) {

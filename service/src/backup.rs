@@ -1,0 +1,314 @@
+//! Backups that the service makes by itself, from time to time, into a folder; each is checked by
+//! restoring it beside where it lies.
+//!
+//! The passphrase is nowhere: what is kept is the wrapping key as it was sealed with it, once, and
+//! each backup carries that. A rotation of the wrapping key makes it worthless, which is noticed
+//! before the next backup is made.
+
+mod file;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::clock::Timestamp;
+use crate::keyring::{KeyringError, Passphrase};
+use crate::plural::counted;
+use crate::service::Service;
+use crate::storage::{
+    BackupContent, BackupNote, BackupResult, BackupSchedule, SealedForBackups, StorageError,
+};
+use crate::webhook::{Alert, EventKind};
+
+/// What proves that the sealed key is the present one: it says nothing.
+const PROBE: &[u8; 16] = b"tapdesk schedule";
+/// After a backup that failed the next one is tried at the latest after this, in milliseconds.
+const AGAIN: i64 = 60 * 60 * 1000;
+const HOUR: i64 = 60 * 60 * 1000;
+
+/// Why a backup is not good. Each is a sentence for people.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BackupError {
+    /// The database.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The file cannot be written, or read again.
+    #[error("{file} cannot be used: {error}.", file = .0.display(), error = .1)]
+    File(PathBuf, std::io::Error),
+    /// The key that is sealed is not the present one.
+    #[error(
+        "The key that wraps inlay keys is another one than the one that was sealed for these backups. \
+         Enter the passphrase of the scheduled backups again."
+    )]
+    OtherKey,
+    /// What was written is not what is read.
+    #[error("{} does not read as it was written. Check the disk.", .0.display())]
+    Differs(PathBuf),
+    /// It cannot be restored.
+    #[error("The backup cannot be restored: {0}")]
+    Unsound(String),
+    /// It has not what the database has.
+    #[error("The backup has {found}, and the database {expected}.")]
+    Incomplete {
+        /// What is in it.
+        found: String,
+        /// What is in the database.
+        expected: String,
+    },
+    /// It does not carry what it is to carry.
+    #[error("The backup does not contain the key that unlocks inlay keys, or another one.")]
+    WithoutKey,
+    /// Something that runs on a thread of its own.
+    #[error("The backup was ended.")]
+    Ended,
+}
+
+/// The wrapping key, sealed with a passphrase for all scheduled backups. It was opened once: the
+/// passphrase opens it.
+pub(crate) async fn seal(
+    service: &Arc<Service>,
+    passphrase: Passphrase,
+) -> Result<SealedForBackups, BackupSealError> {
+    let service = Arc::clone(service);
+    let sealed = tokio::task::spawn_blocking(move || {
+        let entropy = &*service.entropy;
+        let key = service.keyring.seal(&passphrase, entropy)?;
+        let opened = key.open(&passphrase).ok_or(KeyringError::OtherKey)?;
+        let probe = service.keyring.wrap_secret(PROBE, entropy)?;
+        crate::keyring::Keyring::open(&opened).unwrap_secret(&probe)?;
+        Ok(SealedForBackups { key, probe })
+    });
+    sealed.await.map_err(|_| BackupSealError::Ended)?
+}
+
+/// Why the key cannot be sealed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BackupSealError {
+    /// The keyring.
+    #[error(transparent)]
+    Keyring(#[from] KeyringError),
+    /// Something that runs on a thread of its own.
+    #[error("The key was not sealed.")]
+    Ended,
+}
+
+/// Whether files can be written into a folder, which is made if it is missing.
+pub(crate) async fn check_folder(folder: &Path) -> Result<(), BackupError> {
+    let folder = folder.to_owned();
+    blocking(move || file::check_folder(&folder)).await
+}
+
+/// When the next backup is due.
+pub(crate) fn next_at(schedule: &BackupSchedule) -> Option<Timestamp> {
+    let last = schedule.last.as_ref()?;
+    let pause = i64::from(schedule.every_hours) * HOUR;
+    let pause = if last.error.is_some() {
+        pause.min(AGAIN)
+    } else {
+        pause
+    };
+    Some(last.at.plus_millis(pause))
+}
+
+/// Makes the backup that is due, if one is. Whatever comes of it is noted.
+pub(crate) async fn run_due(service: &Service) -> Result<(), StorageError> {
+    let Some(schedule) = service.storage.backup_schedule().await? else {
+        return Ok(());
+    };
+    service.metrics.backup(schedule.last.as_ref());
+    let now = service.storage.now().await?;
+    if next_at(&schedule).is_some_and(|next| now < next) {
+        return Ok(());
+    }
+    run(service, schedule).await.map(drop)
+}
+
+/// Makes a backup now, checks it, and removes the oldest ones. Whatever comes of it is noted, and
+/// told to whoever gets alerts if it is the first that fails.
+pub(crate) async fn run(
+    service: &Service,
+    schedule: BackupSchedule,
+) -> Result<BackupSchedule, StorageError> {
+    // Two at once would have one name.
+    let _alone = service.backing_up.lock().await;
+    let at = service.storage.now().await?;
+    let made = make(service, &schedule, at).await;
+    let error = made.as_ref().err().map(ToString::to_string);
+    if let Some(why) = &error {
+        service.metrics.backup_failure();
+        tracing::error!("the scheduled backup failed: {why}");
+    }
+    let was_good = schedule
+        .last
+        .as_ref()
+        .is_none_or(|last| last.error.is_none());
+    let sealed = schedule.sealed.is_some();
+    let result = match made {
+        Ok((file, bytes)) => BackupResult {
+            at,
+            file: Some(file),
+            bytes,
+            error: None,
+        },
+        Err(_) => BackupResult {
+            at,
+            file: None,
+            bytes: 0,
+            error: error.clone(),
+        },
+    };
+    let noted = service.storage.note_backup(result).await?;
+    if error.is_none() && sealed {
+        service.storage.note_roots_backed_up(at).await?;
+    }
+    if let Some(why) = error.filter(|_| was_good) {
+        let message = format!("The scheduled backup failed: {why}");
+        let folder = serde_json::json!({"folder": schedule.folder});
+        let alert = Alert::new(EventKind::AlertBackupFailed, &message, folder);
+        service.storage.raise_alert(alert).await?;
+    }
+    let noted = noted.unwrap_or(schedule);
+    service.metrics.backup(noted.last.as_ref());
+    remove_old(service, &noted).await?;
+    Ok(noted)
+}
+
+/// Makes a backup and checks it; its name and its size.
+async fn make(
+    service: &Service,
+    schedule: &BackupSchedule,
+    at: Timestamp,
+) -> Result<(String, u64), BackupError> {
+    if let Some(sealed) = &schedule.sealed
+        && service.keyring.unwrap_secret(&sealed.probe).is_err()
+    {
+        return Err(BackupError::OtherKey);
+    }
+    let inlay_key = schedule.sealed.as_ref().map(|sealed| sealed.key.clone());
+    let before = service.storage.content().await?;
+    let note = BackupNote {
+        at,
+        inlay_key: inlay_key.clone(),
+    };
+    let copy = service.storage.backup(note).await?;
+    let after = service.storage.content().await?;
+    let folder = PathBuf::from(&schedule.folder);
+    let written = blocking(move || file::write(&folder, at, copy)).await?;
+    let found = service.storage.check_backup(&written.path).await;
+    let found = found.map_err(BackupError::Unsound)?;
+    compare(&found, before, after)?;
+    let same_key = match (&found.note, &inlay_key) {
+        (
+            Some(BackupNote {
+                inlay_key: None, ..
+            }),
+            None,
+        ) => true,
+        (
+            Some(BackupNote {
+                inlay_key: Some(one),
+                ..
+            }),
+            Some(other),
+        ) => one.is_same(other),
+        _ => false,
+    };
+    let opens = |wrapped: &Vec<u8>| service.keyring.unwrap_secret(wrapped).is_ok();
+    let locked = service.keyring.why_locked().is_some();
+    if !same_key || !(locked || found.wrapped_key.as_ref().is_none_or(opens)) {
+        return Err(BackupError::WithoutKey);
+    }
+    blocking(move || file::keep(written)).await
+}
+
+/// Whether a backup has as much as the database had while it was made.
+fn compare(
+    found: &BackupContent,
+    before: (u64, u64),
+    after: (u64, u64),
+) -> Result<(), BackupError> {
+    let between =
+        |found: u64, one: u64, other: u64| (one.min(other)..=one.max(other)).contains(&found);
+    if between(found.tags, before.0, after.0) && between(found.interactions, before.1, after.1) {
+        return Ok(());
+    }
+    let words = |tags, interactions| {
+        format!(
+            "{} and {}",
+            counted(tags, "tag"),
+            counted(interactions, "interaction")
+        )
+    };
+    Err(BackupError::Incomplete {
+        found: words(found.tags, found.interactions),
+        expected: words(after.0, after.1),
+    })
+}
+
+/// Removes the oldest backups that were made by the schedule, beyond those that are kept. Nothing
+/// else in the folder is touched.
+async fn remove_old(service: &Service, schedule: &BackupSchedule) -> Result<(), StorageError> {
+    let beyond = schedule.files.len().saturating_sub(schedule.keep as usize);
+    let old = schedule.files[..beyond].to_vec();
+    if old.is_empty() {
+        return Ok(());
+    }
+    let folder = PathBuf::from(&schedule.folder);
+    let removed = blocking(move || Ok(file::remove(&folder, old))).await;
+    service
+        .storage
+        .forget_backups(removed.unwrap_or_default())
+        .await
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, BackupError> + Send + 'static,
+) -> Result<T, BackupError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|_| BackupError::Ended)?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_added_or_removed_meanwhile_may_be_in_it_or_not() {
+        let found = |tags, interactions| BackupContent {
+            note: None,
+            tags,
+            interactions,
+            wrapped_key: None,
+        };
+        assert!(compare(&found(5, 11), (5, 10), (5, 12)).is_ok());
+        assert!(compare(&found(4, 10), (5, 10), (4, 10)).is_ok());
+        let missing = compare(&found(5, 9), (5, 10), (5, 12)).unwrap_err();
+        assert_eq!(
+            missing.to_string(),
+            "The backup has 5 tags and 9 interactions, and the database 5 tags and 12 interactions."
+        );
+        assert!(compare(&found(0, 10), (5, 10), (5, 10)).is_err());
+    }
+
+    #[test]
+    fn after_a_failure_it_is_tried_again_within_an_hour() {
+        let schedule = |every_hours, error: Option<&str>| BackupSchedule {
+            folder: "/backups".to_owned(),
+            every_hours,
+            keep: 1,
+            sealed: None,
+            last: Some(BackupResult {
+                at: Timestamp::from_millis(0),
+                file: None,
+                bytes: 0,
+                error: error.map(ToOwned::to_owned),
+            }),
+            files: Vec::new(),
+        };
+        for (every_hours, error, hours) in
+            [(24, None, 24), (24, Some("No."), 1), (1, Some("No."), 1)]
+        {
+            let next = next_at(&schedule(every_hours, error));
+            assert_eq!(next, Some(Timestamp::from_millis(hours * HOUR)));
+        }
+    }
+}

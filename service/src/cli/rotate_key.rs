@@ -1,0 +1,122 @@
+//! `rotate-key`: every secret of a database under a new key. The service must not be running.
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use tapdesk_service::clock::{Clock as _, SystemClock};
+use tapdesk_service::entropy::{Entropy, OsEntropy};
+use tapdesk_service::plural::counted;
+use tapdesk_service::rotate::files::KeyFiles;
+use tapdesk_service::rotate::{self, Observer, Phase};
+use tapdesk_service::start::{Database, open_alone};
+use tapdesk_service::storage::Storage;
+
+use crate::config::{Installation, KeyFile};
+
+#[derive(Args)]
+pub(super) struct Options {
+    #[command(flatten)]
+    installation: Installation,
+
+    #[command(flatten)]
+    key_file: KeyFile,
+}
+
+pub(super) fn run(options: &Options) -> Result<()> {
+    let database = options.installation.database()?;
+    let Some(file) = options.key_file.of(&database) else {
+        bail!("Name the key file of the nodes with --key-file. Each node has a copy of it.");
+    };
+    let shared = !matches!(database, Database::Sqlite(_));
+    let files = KeyFiles::of(&file);
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()?
+        .block_on(async {
+            let storage = open_alone(database).await?;
+            let rotated = rotate(&*storage, &files).await;
+            storage.close().await;
+            rotated
+        })?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{} contains the new key.", file.display())?;
+    if shared {
+        writeln!(
+            out,
+            "Give every node a copy of it before you start it: with the former key it verifies no codes."
+        )?;
+    }
+    writeln!(
+        out,
+        "Make a backup now. Backups of before need the key that they contain, or the former key file."
+    )?;
+    Ok(())
+}
+
+async fn rotate(storage: &dyn Storage, files: &KeyFiles) -> Result<()> {
+    let entropy: Arc<dyn Entropy> = Arc::new(OsEntropy);
+    let begun = storage.key_rotation().await?;
+    let mut out = io::stdout();
+    if let Some(begun) = &begun {
+        writeln!(out, "The rotation of {} goes on.", begun.began_at)?;
+    }
+    let wrapped = storage.any_wrapped_key().await?;
+    let keys = files.keys(begun.as_ref(), wrapped.as_deref(), &*entropy)?;
+    let rows = rotate::rotate(storage, &keys, &entropy, &mut Progress::default()).await?;
+    let aside = files.replace(SystemClock::start().now())?;
+    rotate::done(storage).await?;
+    let rows = counted(rows, "row");
+    writeln!(out, "The secrets of {rows} are under the new key.")?;
+    if let Some(aside) = aside {
+        writeln!(out, "The former key is now {}.", aside.display())?;
+    }
+    Ok(())
+}
+
+/// The progress between two lines, in percent.
+const STEP: u64 = 10;
+
+/// A line now and then.
+#[derive(Default)]
+struct Progress {
+    phase: &'static str,
+    total: u64,
+    done: u64,
+}
+
+impl Progress {
+    fn percent(&self) -> u64 {
+        (self.done * 100).checked_div(self.total).unwrap_or(100)
+    }
+}
+
+impl Observer for Progress {
+    fn begin(&mut self, phase: Phase, total: u64) {
+        self.phase = match phase {
+            Phase::Checking => "checking",
+            Phase::Wrapping => "rotating",
+        };
+        (self.total, self.done) = (total, 0);
+    }
+
+    fn advance(&mut self, table: &'static str, rows: u64) {
+        let before = self.percent() / STEP;
+        self.done = self.done.saturating_add(rows);
+        if rows > 0 && self.percent() / STEP > before {
+            // Who no longer reads this misses nothing that matters.
+            let _ = writeln!(
+                io::stdout(),
+                "{} {table}: {} of {} rows, {} %",
+                self.phase,
+                self.done,
+                self.total,
+                self.percent()
+            );
+        }
+    }
+
+    fn end(&mut self) {}
+}

@@ -1,0 +1,101 @@
+//! What a finished chip leaves behind, and who may touch it again.
+
+use super::{Case, EncodeError};
+use crate::encoding::{Candidate, Encoding, Form, Plan, State, Target};
+use crate::id::EncodingRunId;
+use crate::inlay::Uid;
+use crate::inlay::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT};
+use crate::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
+use crate::service::Service;
+use crate::storage::Ending;
+
+/// Whether a chip is an inlay of a tag: replacing its keys takes more than encoding does.
+pub(crate) async fn is_finished(service: &Service, uid: Uid) -> Result<bool, EncodeError> {
+    let inlay = service.storage.chip_state(uid).await?.inlay;
+    Ok(inlay.is_some_and(|inlay| inlay.fields.tag_id.is_some()))
+}
+
+/// Whether wiping a chip undoes what a run did: it is an inlay of a tag by this run, which is open,
+/// and nobody has tapped it since. So a token that only encodes takes back its own mistake, and
+/// nothing that is in use.
+pub(crate) async fn is_undo(
+    service: &Service,
+    run: EncodingRunId,
+    uid: Uid,
+) -> Result<bool, EncodeError> {
+    let found = service.storage.encoding_run(run).await?;
+    let found = found.ok_or(EncodeError::NotFound("encoding run"))?;
+    let state = service.storage.chip_state(uid).await?;
+    let (Some(finished), Some(inlay)) = (state.finished, state.inlay) else {
+        return Ok(false);
+    };
+    let of_run = finished.state == State::Verified && finished.run_id == Some(run);
+    let untouched = finished.outcome.is_some_and(|outcome| {
+        (outcome.inlay_id, outcome.counter) == (Some(inlay.id), inlay.last_counter)
+    });
+    Ok(of_run && untouched && !found.fields.closed)
+}
+
+impl Case<'_> {
+    /// Whether the chip was finished in a run, and not in this one.
+    pub(super) fn is_of_another_run(&self, run: Option<EncodingRunId>) -> bool {
+        let finished = self.state.finished.as_ref();
+        let verified = finished.filter(|finished| finished.state == State::Verified);
+        let of = verified.and_then(|verified| verified.run_id);
+        of.zip(run).is_some_and(|(of, run)| of != run)
+    }
+
+    /// The inlay of a chip whose tap was verified.
+    pub(super) fn inlay(
+        &self,
+        service: &Service,
+        encoding: &Encoding,
+    ) -> Result<Ending, EncodeError> {
+        let (Some(form), Some(outcome), Target::Tag(tag)) =
+            (&encoding.form, &encoding.outcome, encoding.target)
+        else {
+            return Ok(Ending::None);
+        };
+        let keys = if form.has_keys() {
+            let Some(number) = encoding.generation else {
+                return Ok(Ending::None);
+            };
+            Some(self.keys(service, form, number)?)
+        } else {
+            None
+        };
+        let fields = InlayFields {
+            technology: form.template.technology,
+            mode: form.template.mode,
+            url_template_id: form.url_template_id,
+            tag_id: Some(tag),
+            mirror: form.mirror,
+            mac_from: form.mac_from,
+            keys,
+            // One that is blocked meanwhile stays so.
+            blocked_at: None,
+        };
+        Ok(Ending::Bound(Box::new(NewInlay {
+            uid: encoding.uid,
+            fields,
+            simulated: false,
+            last_counter: outcome.counter,
+        })))
+    }
+
+    /// The keys of a chip's codes, in a generation.
+    fn keys(&self, service: &Service, form: &Form, number: u8) -> Result<SealedKeys, EncodeError> {
+        let plan = Plan::new(form).map_err(|_| EncodeError::Stale)?;
+        let of = Candidate::Recorded(number);
+        let key = |slot| self.journal.key(slot, of, &self.roots);
+        let (Some(meta), Some(file)) = (key(META_SLOT), key(FILE_SLOT)) else {
+            return Err(EncodeError::Stale);
+        };
+        let keys = plan.keys(meta, file);
+        let seal = |key| SealedKey::seal(key, &service.keyring, &*service.entropy);
+        Ok(SealedKeys::Own {
+            meta: keys.meta.as_ref().map(seal).transpose()?,
+            file: seal(&keys.file)?,
+        })
+    }
+}

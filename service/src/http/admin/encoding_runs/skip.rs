@@ -1,0 +1,37 @@
+//! `POST /admin/v1/encoding-runs/{id}/skip`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::encode;
+use crate::encoding::run::RunNext;
+use crate::http::admin::path::Id;
+use crate::http::error::{ApiError, Common, Conflicting, NotFound, Written};
+use crate::id::EncodingRunId;
+use crate::service::Service;
+
+/// What is next in a run.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SkippedInRun {
+    /// The tag that the next new chip gets.
+    next: Option<RunNext>,
+}
+
+/// Pass over the next tag of an encoding run
+///
+/// The next new chip gets the tag after it. Tags that were passed over come once all others have an inlay.
+#[utoipa::path(
+    post, path = "/encoding-runs/{id}/skip", tag = "encodings", params(("id" = EncodingRunId, Path)),
+    responses((status = OK, body = SkippedInRun), NotFound, Conflicting, Written, Common)
+)]
+pub(crate) async fn skip(
+    State(service): State<Arc<Service>>,
+    Id(id): Id<EncodingRunId>,
+) -> Result<Json<SkippedInRun>, ApiError> {
+    let next = encode::skip_of_run(&service, id).await?;
+    Ok(Json(SkippedInRun { next }))
+}

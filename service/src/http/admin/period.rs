@@ -1,0 +1,45 @@
+//! The period of a report or of statistics, divided into buckets.
+
+use crate::clock::Timestamp;
+use crate::field_error::FieldError;
+use crate::http::error::ApiError;
+use crate::report::Bucket;
+use crate::service::Service;
+use crate::world::World;
+
+/// Most buckets of an answer: six weeks of hours, almost three years of days.
+const BUCKETS_MAX: i64 = 1_000;
+/// The range if none is asked for, in milliseconds: seven days.
+const RANGE: i64 = 7 * 24 * 60 * 60 * 1000;
+
+/// The period that was asked for, widened to whole buckets: the first one, and the one after the
+/// last.
+///
+/// # Errors
+/// If it is empty, or has too many buckets.
+pub(super) async fn buckets(
+    service: &Service,
+    (since, until): (Option<Timestamp>, Option<Timestamp>),
+    bucket: Bucket,
+    world: World,
+) -> Result<(i64, i64), ApiError> {
+    let until = match until {
+        Some(until) => until,
+        None => service.now_in(world != World::Real).await?,
+    };
+    let since = since.unwrap_or_else(|| until.plus_millis(-RANGE));
+    if since >= until {
+        return Err(ApiError::Invalid(FieldError::of(
+            "since",
+            "since must be before until.",
+        )));
+    }
+    let (first, end) = (bucket.of(since), bucket.of(until.plus_millis(-1)) + 1);
+    if end - first > BUCKETS_MAX {
+        let why = format!(
+            "This stretch of time has more than {BUCKETS_MAX} buckets. Ask for days, or for less."
+        );
+        return Err(ApiError::Invalid(FieldError::of("bucket", why)));
+    }
+    Ok((first, end))
+}

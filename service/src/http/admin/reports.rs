@@ -1,0 +1,329 @@
+//! `GET /admin/v1/reports`: what the taps of a period came to, beside the period before.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse as _, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::export::{Format, cell, line};
+use super::period::buckets;
+use super::query::Query;
+use crate::clock::Timestamp;
+use crate::http::error::{ApiError, Common, Invalid};
+use crate::id::ExperienceId;
+use crate::interaction::VISITOR_GROUPS;
+use crate::report::{Bucket, Count, Dimension, Report, ReportRange};
+use crate::service::Service;
+use crate::world::World;
+
+/// Which taps, and how time is divided.
+#[derive(Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ReportQuery {
+    /// The start of the period; by default seven days before `until`.
+    since: Option<Timestamp>,
+    /// The end of the period; by default now.
+    until: Option<Timestamp>,
+    /// How long each bucket is. Days are those of UTC.
+    #[param(inline)]
+    bucket: Bucket,
+    /// Only taps that led to this experience.
+    experience_id: Option<ExperienceId>,
+    /// `false` for the real world, `true` for the simulated one, `all` for both.
+    #[param(inline)]
+    simulated: World,
+}
+
+/// Taps, and what they led to, beside those of the period before.
+#[derive(Clone, Copy, Serialize, ToSchema)]
+pub(crate) struct Compared {
+    #[serde(flatten)]
+    now: Count,
+    /// The same of the period before, which is as long.
+    before: Count,
+}
+
+impl From<(Count, Count)> for Compared {
+    fn from((now, before): (Count, Count)) -> Self {
+        Self { now, before }
+    }
+}
+
+/// The taps of one bucket.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct BucketCount {
+    /// When the bucket begins.
+    at: Timestamp,
+    #[serde(flatten)]
+    count: Count,
+}
+
+/// The taps that led to an experience.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ExperienceCount {
+    /// The experience; `null` for taps that led to none.
+    experience_id: Option<ExperienceId>,
+    /// Its name; `null` where there is none.
+    name: Option<String>,
+    #[serde(flatten)]
+    compared: Compared,
+}
+
+/// The taps that have a value.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ValueCount {
+    /// The value; empty if it is not known.
+    value: String,
+    #[serde(flatten)]
+    compared: Compared,
+}
+
+/// The taps in an hour of the week.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct HourCount {
+    /// The day: 1 is Monday.
+    weekday: u8,
+    /// The hour of UTC, from 0.
+    hour: u8,
+    #[serde(flatten)]
+    compared: Compared,
+}
+
+/// The taps of the visitors whom a condition of an experience is for.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SplitCount {
+    /// The first group.
+    from: u8,
+    /// The group after the last one. The share is the difference, in hundredths.
+    until: u8,
+    #[serde(flatten)]
+    compared: Compared,
+}
+
+/// What the taps of a period came to.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Report)]
+pub(crate) struct ReportView {
+    /// Where the first bucket begins.
+    since: Timestamp,
+    /// Where the last bucket ends.
+    until: Timestamp,
+    /// Where the period before begins; it ends at `since`.
+    before_since: Timestamp,
+    /// How long each bucket is.
+    bucket: Bucket,
+    /// All taps.
+    totals: Compared,
+    /// Every bucket, the oldest first.
+    buckets: Vec<BucketCount>,
+    /// By experience, most taps first.
+    experiences: Vec<ExperienceCount>,
+    /// By how the tag was scanned: `n` NFC, `q` QR code, `u` bare URL.
+    technologies: Vec<ValueCount>,
+    /// By the visitor's country: two letters.
+    countries: Vec<ValueCount>,
+    /// By the system of the visitor's device.
+    systems: Vec<ValueCount>,
+    /// By the first part of the visitor's language, as `de`.
+    languages: Vec<ValueCount>,
+    /// By hour of the week; hours without a tap are left out.
+    hours: Vec<HourCount>,
+    /// Of one experience whose published version treats groups of visitors differently: by each of
+    /// its groups, and by those that no condition is for.
+    split: Vec<SplitCount>,
+    /// Whether all taps are counted. After an upgrade or a move, older ones are counted one after
+    /// the other.
+    complete: bool,
+}
+
+/// Get a report
+///
+/// What taps came to, and those of the period before: in all, by bucket, experience, technology,
+/// country, system, language, and hour of the week. Updates and submissions count at the time of
+/// their tap. Counts are kept by the hour, and stay when taps are erased or grow old. The period is
+/// widened to whole buckets, at most 1,000.
+#[utoipa::path(
+    get, path = "/reports", tag = "stats", params(ReportQuery),
+    responses((status = OK, body = ReportView), Invalid, Common)
+)]
+pub(crate) async fn report(
+    State(service): State<Arc<Service>>,
+    Query(query): Query<ReportQuery>,
+) -> Result<Json<ReportView>, ApiError> {
+    let (range, report) = read(&service, &query).await?;
+    let split = match query.experience_id {
+        Some(id) => split(&service, id, &report).await?,
+        None => Vec::new(),
+    };
+    Ok(Json(ReportView::new(&range, &report, split)))
+}
+
+/// Export a report
+///
+/// The report as a file: a row for each value of each dimension, with its taps, updates and
+/// submissions, and those of the period before. `hour_of_week` counts from Monday's first hour of
+/// UTC, `visitor_group` the hundred groups of an experience that splits its visitors.
+#[utoipa::path(
+    get, path = "/reports/export", tag = "stats", params(ReportQuery),
+    responses((status = OK, body = String, content_type = "text/csv; charset=utf-8"), Invalid, Common)
+)]
+pub(crate) async fn export(
+    State(service): State<Arc<Service>>,
+    Query(query): Query<ReportQuery>,
+) -> Result<Response, ApiError> {
+    const COLUMNS: [&str; 8] = [
+        "dimension",
+        "value",
+        "taps",
+        "updates",
+        "submissions",
+        "taps_before",
+        "updates_before",
+        "submissions_before",
+    ];
+    let (_, report) = read(&service, &query).await?;
+    let mut text = Format::Csv.head(COLUMNS.into_iter());
+    for ((dimension, value), (now, before)) in &report.values {
+        let counts = [now, before].map(|count| [count.taps, count.updates, count.submissions]);
+        let counts = counts.into_iter().flatten().map(|count| count.to_string());
+        let cells = [dimension.as_str().to_owned(), value.clone()];
+        let cells = cells.into_iter().chain(counts);
+        let cells = cells.map(|text| cell(Some(&text.into())));
+        text.extend(line(cells));
+    }
+    let headers = [
+        (CONTENT_TYPE, Format::Csv.media_type()),
+        (CONTENT_DISPOSITION, "attachment; filename=\"report.csv\""),
+    ];
+    Ok((headers, text).into_response())
+}
+
+async fn read(service: &Service, query: &ReportQuery) -> Result<(ReportRange, Report), ApiError> {
+    let bucket = query.bucket;
+    let asked = (query.since, query.until);
+    let (first, end) = buckets(service, asked, bucket, query.simulated).await?;
+    let range = ReportRange {
+        bucket,
+        first,
+        end,
+        experience: query.experience_id,
+        world: query.simulated,
+    };
+    Ok((range, service.storage.report(range).await?))
+}
+
+/// The taps by the groups of visitors that the published version of an experience tells apart.
+async fn split(
+    service: &Service,
+    id: ExperienceId,
+    report: &Report,
+) -> Result<Vec<SplitCount>, ApiError> {
+    // What is out of the caller's reach is not there.
+    if service.storage.experience(id).await?.is_none() {
+        return Ok(Vec::new());
+    }
+    let published = service.storage.published_now(id).await?;
+    let mut arms = published.map_or_else(Default::default, |published| published.content.split());
+    if arms.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Those whom no condition is for get what is left: a stretch of groups for each gap.
+    let mut next = 0;
+    for (from, until) in arms.clone() {
+        if from > next {
+            arms.insert((next, from));
+        }
+        next = next.max(until);
+    }
+    if next < VISITOR_GROUPS {
+        arms.insert((next, VISITOR_GROUPS));
+    }
+    let counts = arms.into_iter().map(|(from, until)| {
+        let mut sum = (Count::default(), Count::default());
+        for group in from..until {
+            let value = (Dimension::Group, group.to_string());
+            if let Some((now, before)) = report.values.get(&value) {
+                sum.0 += *now;
+                sum.1 += *before;
+            }
+        }
+        SplitCount {
+            from,
+            until,
+            compared: sum.into(),
+        }
+    });
+    Ok(counts.collect())
+}
+
+impl ReportView {
+    fn new(range: &ReportRange, report: &Report, split: Vec<SplitCount>) -> Self {
+        let begin = |slot| range.bucket.begin(slot);
+        let buckets = (range.first..range.end).map(|slot| BucketCount {
+            at: begin(slot),
+            count: report.slots.get(&slot).copied().unwrap_or_default(),
+        });
+        let experiences = by(report, Dimension::Experience).into_iter();
+        let experiences = experiences.map(|ValueCount { value, compared }| {
+            let experience_id = value.parse().ok().map(ExperienceId);
+            let name = experience_id.and_then(|id| report.names.get(&id).cloned());
+            ExperienceCount {
+                experience_id,
+                name,
+                compared,
+            }
+        });
+        Self {
+            since: begin(range.first),
+            until: begin(range.end),
+            before_since: begin(range.before()),
+            bucket: range.bucket,
+            totals: report.totals().into(),
+            buckets: buckets.collect(),
+            experiences: experiences.collect(),
+            technologies: by(report, Dimension::Technology),
+            countries: by(report, Dimension::Country),
+            systems: by(report, Dimension::System),
+            languages: by(report, Dimension::Language),
+            hours: hours(report),
+            split,
+            complete: report.complete,
+        }
+    }
+}
+
+/// The values of a dimension, most taps first.
+fn by(report: &Report, dimension: Dimension) -> Vec<ValueCount> {
+    let of = report.values.iter();
+    let of = of.filter(|((found, _), _)| *found == dimension);
+    let mut counts: Vec<_> = of
+        .map(|((_, value), counts)| ValueCount {
+            value: value.clone(),
+            compared: (*counts).into(),
+        })
+        .collect();
+    // Values that are alike stay in their order.
+    counts.sort_by_key(|count| std::cmp::Reverse(count.compared.now.taps));
+    counts
+}
+
+fn hours(report: &Report) -> Vec<HourCount> {
+    let mut hours: Vec<_> = by(report, Dimension::Hour)
+        .into_iter()
+        .filter_map(|ValueCount { value, compared }| {
+            let number: u8 = value.parse().ok()?;
+            Some(HourCount {
+                weekday: number / 24 + 1,
+                hour: number % 24,
+                compared,
+            })
+        })
+        .collect();
+    hours.sort_by_key(|hour| (hour.weekday, hour.hour));
+    hours
+}

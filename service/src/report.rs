@@ -1,0 +1,455 @@
+//! Reports: what taps come to, counted by the hour and by the day.
+//!
+//! A tap counts once in each [`Dimension`], in the hour and the day of the tap; an update or a
+//! submission counts where its tap does. So the counts of a dimension always add up to all taps,
+//! and what is reported is a sum of few rows, however many taps there were.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::id::ExperienceId;
+use crate::interaction::{Tech, Traits};
+use crate::world::World;
+
+const HOUR_MILLIS: i64 = 60 * 60 * 1000;
+
+/// The length of a bucket.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Bucket {
+    /// An hour.
+    #[default]
+    Hour,
+    /// A day of UTC.
+    Day,
+}
+
+impl Bucket {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Hour, Self::Day];
+
+    /// How many hours it has.
+    pub const fn hours(self) -> i64 {
+        match self {
+            Self::Hour => 1,
+            Self::Day => 24,
+        }
+    }
+
+    /// Which bucket a moment is in, counted from the Unix epoch.
+    pub const fn of(self, at: Timestamp) -> i64 {
+        at.millis().div_euclid(self.hours() * HOUR_MILLIS)
+    }
+
+    /// When a bucket begins.
+    pub const fn begin(self, slot: i64) -> Timestamp {
+        Timestamp::from_millis(slot.saturating_mul(self.hours() * HOUR_MILLIS))
+    }
+}
+
+/// What taps are told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dimension {
+    /// The experience that it led to.
+    Experience,
+    /// How the tag was scanned.
+    Technology,
+    /// The visitor's country.
+    Country,
+    /// The visitor's system.
+    System,
+    /// The visitor's language.
+    Language,
+    /// The hour of the week, in UTC: 0 is Monday's first.
+    Hour,
+    /// The visitor's group, where the experience treats groups differently.
+    Group,
+}
+
+impl Dimension {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Experience,
+        Self::Technology,
+        Self::Country,
+        Self::System,
+        Self::Language,
+        Self::Hour,
+        Self::Group,
+    ];
+
+    /// Its name in storage and in files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Experience => "experience",
+            Self::Technology => "technology",
+            Self::Country => "country",
+            Self::System => "system",
+            Self::Language => "language",
+            Self::Hour => "hour_of_week",
+            Self::Group => "visitor_group",
+        }
+    }
+
+    /// The dimension with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.as_str() == name)
+    }
+}
+
+/// How many taps, and what they led to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Count {
+    /// Taps.
+    pub taps: u64,
+    /// Those of them after which their visitor changed variables.
+    pub updates: u64,
+    /// Those of them after which their visitor sent a form.
+    pub submissions: u64,
+}
+
+impl Count {
+    /// Taps alone.
+    pub const fn taps(taps: u64) -> Self {
+        Self {
+            taps,
+            updates: 0,
+            submissions: 0,
+        }
+    }
+
+    /// What a tap led to.
+    pub const fn outcome(submission: bool) -> Self {
+        Self {
+            taps: 0,
+            updates: !submission as u64,
+            submissions: submission as u64,
+        }
+    }
+}
+
+impl AddAssign for Count {
+    fn add_assign(&mut self, other: Self) {
+        self.taps += other.taps;
+        self.updates += other.updates;
+        self.submissions += other.submissions;
+    }
+}
+
+/// A tap, as far as it is counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountedTap {
+    /// Its time, to the hour.
+    pub at: Timestamp,
+    /// Where it led.
+    pub experience: Option<ExperienceId>,
+    /// How the tag was scanned.
+    pub tech: Tech,
+    /// The visitor's country; empty if it is not known.
+    pub country: String,
+    /// What else is known of the visitor.
+    pub traits: Traits,
+    /// Whether it is simulated.
+    pub simulated: bool,
+}
+
+impl CountedTap {
+    /// Its value in each dimension that it has one in; empty if it is not known.
+    fn values(&self) -> impl Iterator<Item = (Dimension, String)> {
+        let Traits {
+            system,
+            language,
+            group,
+        } = &self.traits;
+        let experience = self.experience.map(|id| id.to_string());
+        let values = [
+            (Dimension::Experience, experience.unwrap_or_default()),
+            (Dimension::Technology, self.tech.value().to_owned()),
+            (Dimension::Country, self.country.clone()),
+            (
+                Dimension::System,
+                system.map_or("", |system| system.as_str()).to_owned(),
+            ),
+            (Dimension::Language, language.clone().unwrap_or_default()),
+            (Dimension::Hour, hour_of_week(self.at).to_string()),
+        ];
+        let group = group.map(|group| (Dimension::Group, group.to_string()));
+        values.into_iter().chain(group)
+    }
+}
+
+/// Hours since the week's Monday began, in UTC.
+fn hour_of_week(at: Timestamp) -> i64 {
+    // The Unix epoch was on a Thursday.
+    (Bucket::Hour.of(at) + 3 * 24).rem_euclid(7 * 24)
+}
+
+/// What a count is kept by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CountKey {
+    /// The length of its bucket.
+    pub bucket: Bucket,
+    /// Which bucket.
+    pub slot: i64,
+    /// What is told apart.
+    pub dimension: Dimension,
+    /// The value that these taps have.
+    pub value: String,
+    /// Where they led.
+    pub experience: Option<ExperienceId>,
+    /// Whether they are simulated.
+    pub simulated: bool,
+}
+
+/// Counts that are to be added to those that are kept.
+#[derive(Clone, Debug, Default)]
+pub struct Counts(pub BTreeMap<CountKey, Count>);
+
+impl Counts {
+    /// Counts what became of taps that are alike.
+    pub fn add(&mut self, tap: &CountedTap, count: Count) {
+        for (dimension, value) in tap.values() {
+            for bucket in Bucket::ALL {
+                let key = CountKey {
+                    bucket,
+                    slot: bucket.of(tap.at),
+                    dimension,
+                    value: value.clone(),
+                    experience: tap.experience,
+                    simulated: tap.simulated,
+                };
+                *self.0.entry(key).or_default() += count;
+            }
+        }
+    }
+}
+
+/// What is reported.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportRange {
+    /// The length of a bucket.
+    pub bucket: Bucket,
+    /// The first bucket.
+    pub first: i64,
+    /// The bucket after the last one.
+    pub end: i64,
+    /// Only taps that led there.
+    pub experience: Option<ExperienceId>,
+    /// The real world, the simulated one, or both.
+    pub world: World,
+}
+
+impl ReportRange {
+    /// The first bucket of the time before, which is as long.
+    pub const fn before(&self) -> i64 {
+        self.first - (self.end - self.first)
+    }
+
+    /// The time, or the time before, in the longest buckets that it is made of: each piece from
+    /// its first one up to and without its last number. A month of hours is 29 days and two pieces
+    /// of a day, which are far fewer counts.
+    pub fn pieces(&self, before: bool) -> Vec<(Bucket, i64, i64)> {
+        let (first, end) = if before {
+            (self.before(), self.first)
+        } else {
+            (self.first, self.end)
+        };
+        let day = Bucket::Day.hours();
+        let (first_day, end_day) = ((first + day - 1).div_euclid(day), end.div_euclid(day));
+        let pieces = match self.bucket {
+            Bucket::Day => vec![(Bucket::Day, first, end)],
+            Bucket::Hour if first_day >= end_day => vec![(Bucket::Hour, first, end)],
+            Bucket::Hour => vec![
+                (Bucket::Hour, first, first_day * day),
+                (Bucket::Day, first_day, end_day),
+                (Bucket::Hour, end_day * day, end),
+            ],
+        };
+        let mut pieces = pieces;
+        pieces.retain(|(_, first, end)| first < end);
+        pieces
+    }
+}
+
+/// What the taps of a stretch of time came to, and those of the time before.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// All of them by bucket; those without a tap are left out.
+    pub slots: BTreeMap<i64, Count>,
+    /// By value of each dimension: those of the time, and of the time before.
+    pub values: BTreeMap<(Dimension, String), (Count, Count)>,
+    /// What experiences are called.
+    pub names: BTreeMap<ExperienceId, String>,
+    /// Whether all taps are counted: after an upgrade or a move, older ones are counted one after
+    /// the other.
+    pub complete: bool,
+}
+
+impl Report {
+    /// Adds taps that have a value, of the time before or of the time itself.
+    pub fn add_value(&mut self, value: (Dimension, String), before: bool, count: Count) {
+        let (now, earlier) = self.values.entry(value).or_default();
+        *(if before { earlier } else { now }) += count;
+    }
+
+    /// Adds taps of a bucket.
+    pub fn add_slot(&mut self, slot: i64, count: Count) {
+        *self.slots.entry(slot).or_default() += count;
+    }
+
+    /// Adds a count that is not kept yet, if it is of the range.
+    pub fn add(&mut self, range: &ReportRange, key: &CountKey, count: Count) {
+        let wanted = key.bucket == range.bucket
+            && (range.before()..range.end).contains(&key.slot)
+            && range.world.has(key.simulated)
+            && range.experience.is_none_or(|id| key.experience == Some(id));
+        if !wanted {
+            return;
+        }
+        let before = key.slot < range.first;
+        self.add_value((key.dimension, key.value.clone()), before, count);
+        if !before && key.dimension == Dimension::Experience {
+            self.add_slot(key.slot, count);
+        }
+    }
+
+    /// All taps: those of the time, and of the time before.
+    pub fn totals(&self) -> (Count, Count) {
+        let mut totals = (Count::default(), Count::default());
+        for ((dimension, _), (now, before)) in &self.values {
+            // Every tap has one value of it.
+            if *dimension == Dimension::Experience {
+                totals.0 += *now;
+                totals.1 += *before;
+            }
+        }
+        totals
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Monday, 5 January 2026, 13:30 UTC.
+    const AT: Timestamp = Timestamp::from_millis(1_767_619_800_000);
+
+    fn tap(country: &str) -> CountedTap {
+        CountedTap {
+            at: AT,
+            experience: Some(ExperienceId(7)),
+            tech: Tech::Nfc,
+            country: country.to_owned(),
+            traits: Traits {
+                group: Some(3),
+                ..Traits::default()
+            },
+            simulated: false,
+        }
+    }
+
+    fn range(first: i64, end: i64) -> ReportRange {
+        ReportRange {
+            bucket: Bucket::Hour,
+            first,
+            end,
+            experience: None,
+            world: World::Real,
+        }
+    }
+
+    #[test]
+    fn the_week_begins_on_monday() {
+        assert_eq!(hour_of_week(AT), 13);
+        assert_eq!(hour_of_week(AT.plus_millis(-14 * HOUR_MILLIS)), 7 * 24 - 1);
+    }
+
+    #[test]
+    fn a_tap_counts_once_in_each_dimension_and_in_hour_and_day() {
+        let mut counts = Counts::default();
+        counts.add(&tap("DE"), Count::taps(2));
+        counts.add(&tap("AT"), Count::taps(1));
+        counts.add(&tap("AT"), Count::outcome(true));
+        let sum = |dimension, bucket| {
+            let of = counts.0.iter();
+            let of = of.filter(|(key, _)| key.dimension == dimension && key.bucket == bucket);
+            of.fold(Count::default(), |mut sum, (_, count)| {
+                sum += *count;
+                sum
+            })
+        };
+        let all = Count {
+            taps: 3,
+            updates: 0,
+            submissions: 1,
+        };
+        for dimension in Dimension::ALL {
+            for bucket in Bucket::ALL {
+                assert_eq!(sum(dimension, bucket), all, "{dimension:?} {bucket:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_report_tells_the_time_from_the_time_before_and_leaves_the_rest_out() {
+        let mut counts = Counts::default();
+        counts.add(&tap("DE"), Count::taps(2));
+        let slot = Bucket::Hour.of(AT);
+        let totals = |range: ReportRange| {
+            let mut report = Report::default();
+            for (key, count) in &counts.0 {
+                report.add(&range, key, *count);
+            }
+            let (now, before) = report.totals();
+            (now.taps, before.taps, report.slots.len())
+        };
+        assert_eq!(totals(range(slot, slot + 1)), (2, 0, 1));
+        assert_eq!(totals(range(slot + 1, slot + 2)), (0, 2, 0));
+        assert_eq!(totals(range(slot + 1, slot + 3)), (0, 2, 0));
+        assert_eq!(totals(range(slot + 2, slot + 3)), (0, 0, 0));
+        let mut other = range(slot, slot + 1);
+        other.experience = Some(ExperienceId(8));
+        assert_eq!(totals(other), (0, 0, 0));
+        other = range(slot, slot + 1);
+        other.world = World::Simulated;
+        assert_eq!(totals(other), (0, 0, 0));
+    }
+
+    #[test]
+    fn the_pieces_of_a_time_have_each_hour_once() {
+        let hours =
+            |(bucket, first, end): (Bucket, i64, i64)| first * bucket.hours()..end * bucket.hours();
+        for (first, end) in [
+            (0, 1),
+            (5, 53),
+            (24, 48),
+            (24, 72),
+            (-30, 30),
+            (1, 24),
+            (23, 49),
+        ] {
+            let range = range(first, end);
+            for (before, first, end) in [(false, first, end), (true, range.before(), first)] {
+                let pieces = range.pieces(before).into_iter().flat_map(hours);
+                assert_eq!(pieces.collect::<Vec<_>>(), (first..end).collect::<Vec<_>>());
+            }
+        }
+        assert_eq!(range(5, 53).pieces(false).len(), 3);
+        let mut days = range(5, 53);
+        days.bucket = Bucket::Day;
+        assert_eq!(days.pieces(true), [(Bucket::Day, -43, 5)]);
+    }
+
+    #[test]
+    fn a_dimension_is_known_by_its_name() {
+        for dimension in Dimension::ALL {
+            assert_eq!(Dimension::from_name(dimension.as_str()), Some(dimension));
+        }
+    }
+}

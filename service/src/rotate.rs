@@ -1,0 +1,184 @@
+//! Rotates the key that wraps secrets at rest: every secret of a database is wrapped by a new one.
+//! Nobody else uses the database meanwhile.
+//!
+//! A rotation may be ended anywhere, and goes on when it is started again. The new key is in a
+//! file before the first secret is wrapped by it; the database says that a rotation is not done
+//! before the first secret is changed, and no service starts until it is. Which key a secret has
+//! is never noted: whichever opens it. The former key's file is moved aside once no secret needs it.
+//!
+//! First all secrets are opened, then any is changed: what neither key opens would be lost for good
+//! when the former key is thrown away, so it is told while nothing has happened yet.
+
+pub mod files;
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use crate::caller::{Actor, Caller, on_behalf_of};
+use crate::entropy::{self, Entropy};
+use crate::keyring::{Keyring, KeyringError};
+use crate::scope::Reach;
+use crate::storage::{
+    Conflict, KeyRotation, Rewrap, Rewrapped, SecretsPlace, Storage, StorageError, finish_import,
+};
+
+/// Rows whose secrets are changed in one commit.
+pub const AT_ONCE: usize = 200;
+/// What the mark of a rotation wraps: it says nothing.
+const PROBE: &[u8; 16] = b"tapdesk rotation";
+
+/// Why a rotation ended. Each is a sentence for people, with a way out.
+#[derive(Debug, thiserror::Error)]
+pub enum RotateError {
+    /// The database.
+    #[error(
+        "The rotation stopped: {}. Start it again to continue.",
+        .0.to_string().trim_end_matches('.')
+    )]
+    Storage(#[from] StorageError),
+    /// A key cannot be used.
+    #[error(transparent)]
+    Keyring(#[from] KeyringError),
+    /// There are secrets that no key opens.
+    #[error(
+        "{secrets} of the table {table} cannot be opened by the present key, and nothing was changed. \
+         Put the key file of that time back, or delete what they belong to; then rotate."
+    )]
+    Unknown {
+        /// The table.
+        table: &'static str,
+        /// How many, in words.
+        secrets: String,
+    },
+    /// An import is not done.
+    #[error(
+        "An import was not finished. Start the service, wait two minutes, stop it, and rotate then."
+    )]
+    ImportOpen,
+}
+
+/// The keys of a rotation.
+pub struct Keys {
+    /// The present one; `None` if its file was moved aside already.
+    pub former: Option<Arc<Keyring>>,
+    /// The one that wraps from now on.
+    pub new: Arc<Keyring>,
+}
+
+/// What a rotation does at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Secrets are opened.
+    Checking,
+    /// Secrets are wrapped anew.
+    Wrapping,
+}
+
+/// Receives the progress of a rotation.
+pub trait Observer: Send {
+    /// A phase of so many rows begins.
+    fn begin(&mut self, phase: Phase, total: u64);
+    /// So many more rows of `table` are done, and on disk.
+    fn advance(&mut self, table: &'static str, rows: u64);
+    /// The phase is over.
+    fn end(&mut self);
+}
+
+/// Whether the key is the new one of a rotation.
+pub fn is_new_key(key: &Keyring, rotation: &KeyRotation) -> bool {
+    let opened = key.unwrap_secret(&rotation.probe);
+    opened.is_ok_and(|probe| probe.as_slice() == PROBE)
+}
+
+/// Wraps every secret in `storage` by the new key; how many rows have secrets. The rotation is
+/// not done before [`done`].
+pub async fn rotate(
+    storage: &dyn Storage,
+    keys: &Keys,
+    entropy: &Arc<dyn Entropy>,
+    observer: &mut dyn Observer,
+) -> Result<u64, RotateError> {
+    for (import, decided) in storage.abandoned_imports().await? {
+        finish_import(storage, import, decided).await?;
+    }
+    // Nothing is changed by a look.
+    go_through(storage, observer, Phase::Checking, &|| look(keys)).await?;
+    let caller = Arc::new(Caller::new(
+        Actor::CommandLine,
+        IpAddr::V4(Ipv4Addr::LOCALHOST),
+        ("keyring.rotate".into(), "keyring".to_owned()),
+        Reach::EVERYTHING,
+        entropy::bytes(&**entropy),
+    ));
+    let probe = keys.new.wrap_secret(PROBE, &**entropy)?;
+    on_behalf_of(caller, async {
+        let begun = storage.begin_key_rotation(probe).await;
+        begun.map_err(|error| match error {
+            StorageError::Conflict(Conflict::InUse(_)) => RotateError::ImportOpen,
+            error => error.into(),
+        })?;
+        let change = || change(keys, entropy);
+        go_through(storage, observer, Phase::Wrapping, &change).await
+    })
+    .await
+}
+
+/// Tells the database that the rotation is done: services start again.
+pub async fn done(storage: &dyn Storage) -> Result<(), RotateError> {
+    Ok(storage.end_key_rotation().await?)
+}
+
+async fn go_through(
+    storage: &dyn Storage,
+    observer: &mut dyn Observer,
+    phase: Phase,
+    with: &(dyn Fn() -> Rewrap + Sync),
+) -> Result<u64, RotateError> {
+    observer.begin(phase, storage.count_wrapped().await?);
+    let (mut place, mut all) = (Some(SecretsPlace::default()), 0);
+    while let Some(from) = place {
+        let done = storage.rewrap(from, AT_ONCE, with()).await?;
+        if done.unknown > 0 {
+            return Err(RotateError::Unknown {
+                table: done.table,
+                secrets: crate::plural::counted(done.unknown, "secret"),
+            });
+        }
+        all += done.rows;
+        observer.advance(done.table, done.rows);
+        place = done.next;
+    }
+    observer.end();
+    Ok(all)
+}
+
+/// Whether one of the keys opens a secret.
+fn look(keys: &Keys) -> Rewrap {
+    let all: Vec<_> = keys.former.iter().chain([&keys.new]).cloned().collect();
+    Box::new(move |wrapped| {
+        if all.iter().any(|key| key.unwrap_secret(wrapped).is_ok()) {
+            Rewrapped::Stays
+        } else {
+            Rewrapped::Unknown
+        }
+    })
+}
+
+/// A secret by the new key.
+fn change(keys: &Keys, entropy: &Arc<dyn Entropy>) -> Rewrap {
+    let (former, new) = (keys.former.clone(), Arc::clone(&keys.new));
+    let entropy = Arc::clone(entropy);
+    Box::new(move |wrapped| {
+        if new.unwrap_secret(wrapped).is_ok() {
+            return Rewrapped::Stays;
+        }
+        let opened = former.as_ref().map(|key| key.unwrap_secret(wrapped));
+        let Some(Ok(secret)) = opened else {
+            return Rewrapped::Unknown;
+        };
+        match new.wrap_secret(&secret, &*entropy) {
+            Ok(anew) => Rewrapped::As(anew),
+            Err(_) => Rewrapped::Unknown,
+        }
+    })
+}

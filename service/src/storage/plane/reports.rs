@@ -1,0 +1,380 @@
+//! Counts of taps for reports, kept behind: taps do nothing for them.
+//!
+//! Taps are counted in the order of their commits, up to a mark that moves in the commit that adds
+//! to the counts; updates and submissions wait in `report_updates`, each row written in the commit
+//! of what it is, and go in the commit that counts them. So each is counted once, wherever the
+//! counting is cut off, and on whichever node; and a report that reads the counts, and what is not
+//! counted yet, as of one moment is exact.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+
+use super::callers::condition;
+use super::dialect::Dialect;
+use super::{Database, Query, Transaction, insert_rows};
+use crate::id::ExperienceId;
+use crate::interaction::{Tech, Traits};
+use crate::report::{Bucket, Count, CountedTap, Counts, Dimension, Report, ReportRange};
+use crate::storage::StorageError;
+use crate::storage::reports::Reports;
+use crate::storage::value::{Row, Value, unreadable, values};
+use crate::storage::webhooks::Place;
+use crate::visitor::OperatingSystem;
+
+/// Taps counted in one transaction. They come to some hundred counts, whose writing taps wait for:
+/// about a millisecond.
+const TAPS_AT_ONCE: usize = 5_000;
+/// Updates and submissions counted in one transaction.
+const UPDATES_AT_ONCE: usize = 500;
+/// What a report reads that is not counted yet: more than comes between two rounds of counting.
+const UNCOUNTED_MAX: usize = 100_000;
+
+#[async_trait]
+impl<D: Database> Reports for D {
+    async fn fold_reports(&self) -> Result<bool, StorageError> {
+        let found = self
+            .read_snapshot("uncounted", (), |db, ()| Box::pin(uncounted(db)))
+            .await?;
+        let Some(fold) = found else {
+            return Ok(false);
+        };
+        let more = fold.more;
+        let folded = self
+            .change("fold_reports", fold, |tx, fold| Box::pin(add(tx, fold)))
+            .await?;
+        Ok(folded && more)
+    }
+
+    async fn report(&self, range: ReportRange) -> Result<Report, StorageError> {
+        self.read_snapshot("report", range, |db, range| Box::pin(report(db, range)))
+            .await
+    }
+}
+
+/// What is to be added to the counts.
+struct Fold {
+    /// How often the mark was moved before: if it was again since, somebody else counted.
+    folds: u64,
+    /// Where the mark is then.
+    to: Place,
+    counts: Counts,
+    /// Rows of `report_updates` that are in the counts.
+    updates: Vec<i64>,
+    more: bool,
+}
+
+async fn mark(db: &mut dyn Query) -> Result<(Place, u64), StorageError> {
+    let sql = "SELECT seq, tap_id, folds FROM report_mark WHERE id = 1";
+    let mut row = db.one(sql, &[]).await?;
+    let place = Place {
+        seq: row.take()?,
+        id: row.take()?,
+    };
+    Ok((place, row.take()?))
+}
+
+/// The columns of a tap in an alias `i`, as [`tap`] reads them.
+const TAP: &str = "i.at / 3600000 AS hour, i.experience_id, i.tech, i.country, i.system, i.language, \
+     i.visitor_group, i.simulated";
+
+/// Taps after a place in the order of commits, the first `?3` of them. Of those that PostgreSQL
+/// commits beside each other, `settled` are the ones before which nothing more comes.
+fn after(dialect: Dialect, settled: bool) -> &'static str {
+    match (dialect, settled) {
+        // Ids are in the order of commits.
+        (Dialect::Sqlite, _) => {
+            "SELECT id, at, experience_id, tech, country, system, language, visitor_group, simulated
+             FROM interactions WHERE id > ?1 ORDER BY id LIMIT ?3"
+        }
+        (Dialect::Postgres, true) => {
+            "SELECT seq, id, at, experience_id, tech, country, system, language, visitor_group, simulated
+             FROM interactions WHERE (seq, id) > (?1, ?2) AND seq < (SELECT told_before())
+             ORDER BY seq, id LIMIT ?3"
+        }
+        (Dialect::Postgres, false) => {
+            "SELECT seq, id, at, experience_id, tech, country, system, language, visitor_group, simulated
+             FROM interactions WHERE (seq, id) > (?1, ?2) ORDER BY seq, id LIMIT ?3"
+        }
+    }
+}
+
+/// Taps after a place, those that are alike together, and how many there are in all.
+async fn taps_after(
+    db: &mut dyn Query,
+    place: Place,
+    limit: usize,
+    settled: bool,
+) -> Result<(Vec<(CountedTap, u64)>, u64), StorageError> {
+    let within = after(db.dialect(), settled);
+    let sql = format!("SELECT {TAP}, count(*) FROM ({within}) i GROUP BY 1, 2, 3, 4, 5, 6, 7, 8");
+    let values = values![place.seq, place.id, Value::limit(limit)];
+    let (mut taps, mut all) = (Vec::new(), 0);
+    for mut row in db.query(&sql, &values).await? {
+        let tap = tap(&mut row)?;
+        let many = row.take()?;
+        all += many;
+        taps.push((tap, many));
+    }
+    Ok((taps, all))
+}
+
+fn tap(row: &mut Row) -> Result<CountedTap, StorageError> {
+    let hour: i64 = row.take()?;
+    Ok(CountedTap {
+        at: Bucket::Hour.begin(hour),
+        experience: row.take()?,
+        tech: row.text("technology", Tech::from_value)?,
+        country: row.take()?,
+        traits: Traits {
+            system: row.optional_text("system", OperatingSystem::from_name)?,
+            language: row.take()?,
+            group: group(row.take()?)?,
+        },
+        simulated: row.take()?,
+    })
+}
+
+fn group(group: Option<u32>) -> Result<Option<u8>, StorageError> {
+    let group = group.map(u8::try_from).transpose();
+    group.map_err(|_| unreadable("group of visitors"))
+}
+
+/// Updates and submissions that are not counted: the row, which of the two, and the tap, if it is
+/// still there.
+async fn updates(
+    db: &mut dyn Query,
+    limit: usize,
+) -> Result<Vec<(i64, Count, Option<CountedTap>)>, StorageError> {
+    let sql = format!(
+        "SELECT r.id, r.submission, i.id, {TAP}
+         FROM report_updates r LEFT JOIN interactions i ON i.id = r.interaction_id
+         ORDER BY r.id LIMIT ?1"
+    );
+    let found = db.query(&sql, &values![Value::limit(limit)]).await?;
+    let found = found.into_iter().map(|mut row| {
+        let id = row.take()?;
+        let count = Count::outcome(row.take()?);
+        let interaction: Option<i64> = row.take()?;
+        let tap = interaction.map(|_| tap(&mut row)).transpose()?;
+        Ok((id, count, tap))
+    });
+    found.collect()
+}
+
+/// What is to be counted next; `None` if nothing is.
+async fn uncounted(db: &mut dyn Query) -> Result<Option<Fold>, StorageError> {
+    let (from, folds) = mark(db).await?;
+    let mut counts = Counts::default();
+    let (taps, all) = taps_after(db, from, TAPS_AT_ONCE, true).await?;
+    for (tap, many) in &taps {
+        counts.add(tap, Count::taps(*many));
+    }
+    let to = if taps.is_empty() {
+        from
+    } else {
+        last(db, from).await?
+    };
+    let mut counted = Vec::new();
+    for (id, count, tap) in updates(db, UPDATES_AT_ONCE).await? {
+        // What was told of a tap that is gone is gone, too.
+        if let Some(tap) = tap {
+            counts.add(&tap, count);
+        }
+        counted.push(id);
+    }
+    if taps.is_empty() && counted.is_empty() {
+        return Ok(None);
+    }
+    let more = all == TAPS_AT_ONCE as u64 || counted.len() == UPDATES_AT_ONCE;
+    Ok(Some(Fold {
+        folds,
+        to,
+        counts,
+        updates: counted,
+        more,
+    }))
+}
+
+/// The place of the last of the taps that are counted next.
+async fn last(db: &mut dyn Query, from: Place) -> Result<Place, StorageError> {
+    let within = after(db.dialect(), true);
+    let sql = match db.dialect() {
+        Dialect::Sqlite => format!("SELECT max(id), 0 FROM ({within}) i"),
+        Dialect::Postgres => {
+            format!("SELECT seq, id FROM ({within}) i ORDER BY seq DESC, id DESC LIMIT 1")
+        }
+    };
+    let values = values![from.seq, from.id, Value::limit(TAPS_AT_ONCE)];
+    let mut row = db.one(&sql, &values).await?;
+    Ok(Place {
+        seq: row.take()?,
+        id: row.take()?,
+    })
+}
+
+const COLUMNS: [&str; 9] = [
+    "span",
+    "slot",
+    "dimension",
+    "value",
+    "experience_id",
+    "simulated",
+    "taps",
+    "updates",
+    "submissions",
+];
+
+/// Adds to the counts; `false` if somebody else did.
+async fn add(tx: &mut dyn Transaction, fold: &Fold) -> Result<bool, StorageError> {
+    let sql = "UPDATE report_mark SET seq = ?1, tap_id = ?2, folds = folds + 1
+         WHERE id = 1 AND folds = ?3";
+    let values = values![fold.to.seq, fold.to.id, fold.folds];
+    if tx.execute(sql, &values).await? == 0 {
+        return Ok(false);
+    }
+    if !fold.updates.is_empty() {
+        let sql = "DELETE FROM report_updates WHERE id IN ids(?1)";
+        tx.execute(sql, &values![Value::list(&fold.updates)])
+            .await?;
+    }
+    let rows = fold.counts.0.iter().map(|(key, count)| {
+        values![
+            key.bucket.hours(),
+            key.slot,
+            key.dimension.as_str(),
+            &key.value,
+            key.experience.unwrap_or(NO_EXPERIENCE),
+            key.simulated,
+            count.taps,
+            count.updates,
+            count.submissions,
+        ]
+        .to_vec()
+    });
+    let then = "ON CONFLICT (span, slot, dimension, value, experience_id, simulated) DO UPDATE SET
+         taps = report_counts.taps + excluded.taps, updates = report_counts.updates + excluded.updates,
+         submissions = report_counts.submissions + excluded.submissions";
+    insert_rows(tx, "report_counts", &COLUMNS, rows.collect(), then).await?;
+    Ok(true)
+}
+
+/// What counts have for the experience of taps that led to none: ids begin at 1.
+const NO_EXPERIENCE: ExperienceId = ExperienceId(0);
+
+async fn report(db: &mut dyn Query, range: &ReportRange) -> Result<Report, StorageError> {
+    let (from, _) = mark(db).await?;
+    let mut report = Report {
+        complete: true,
+        ..Report::default()
+    };
+    counted(db, range, &mut report).await?;
+    let mut counts = Counts::default();
+    let (taps, all) = taps_after(db, from, UNCOUNTED_MAX, false).await?;
+    for (tap, many) in &taps {
+        counts.add(tap, Count::taps(*many));
+    }
+    let updates = updates(db, UNCOUNTED_MAX).await?;
+    report.complete = all < UNCOUNTED_MAX as u64 && updates.len() < UNCOUNTED_MAX;
+    for (_, count, tap) in updates {
+        if let Some(tap) = tap {
+            counts.add(&tap, count);
+        }
+    }
+    let reach = db.reach().clone();
+    for (key, count) in &counts.0 {
+        if reach.limit().is_none() || reach.has(key.experience) {
+            report.add(range, key, *count);
+        }
+    }
+    report.names = names(db, &report).await?;
+    Ok(report)
+}
+
+const SUMS: &str = "CAST(sum(taps) AS BIGINT), CAST(sum(updates) AS BIGINT), \
+     CAST(sum(submissions) AS BIGINT)";
+
+/// Adds what is counted.
+async fn counted(
+    db: &mut dyn Query,
+    range: &ReportRange,
+    report: &mut Report,
+) -> Result<(), StorageError> {
+    // All of them: rows lie by them, and each is a stretch of its own.
+    let dimensions = Dimension::ALL.map(|dimension| format!("'{}'", dimension.as_str()));
+    let dimensions = dimensions.join(", ");
+    for before in [false, true] {
+        for (bucket, first, end) in range.pieces(before) {
+            let (conditions, values) = conditions(db, range, (bucket, first, end));
+            let sql = format!(
+                "SELECT dimension, value, {SUMS} FROM report_counts
+                 WHERE dimension IN ({dimensions}) AND {conditions} GROUP BY dimension, value"
+            );
+            for mut row in db.query(&sql, &values).await? {
+                let dimension = row.text("dimension", Dimension::from_name)?;
+                let value = (dimension, row.take()?);
+                report.add_value(value, before, count(&mut row)?);
+            }
+        }
+    }
+    let (conditions, values) = conditions(db, range, (range.bucket, range.first, range.end));
+    // Every tap has one value of it.
+    let sql = format!(
+        "SELECT slot, {SUMS} FROM report_counts
+         WHERE dimension = 'experience' AND {conditions} GROUP BY slot"
+    );
+    for mut row in db.query(&sql, &values).await? {
+        let slot = row.take()?;
+        report.add_slot(slot, count(&mut row)?);
+    }
+    Ok(())
+}
+
+fn count(row: &mut Row) -> Result<Count, StorageError> {
+    Ok(Count {
+        taps: row.take()?,
+        updates: row.take()?,
+        submissions: row.take()?,
+    })
+}
+
+/// The conditions of a piece of time, and their values.
+fn conditions(
+    db: &dyn Query,
+    range: &ReportRange,
+    (bucket, first, end): (Bucket, i64, i64),
+) -> (String, Vec<Value<'static>>) {
+    let mut conditions = String::from("span = ?1 AND slot >= ?2 AND slot < ?3");
+    let mut values = values![bucket.hours(), first, end].to_vec();
+    let chosen = [
+        ("simulated", range.world.simulated().map(Value::from)),
+        ("experience_id", range.experience.map(Value::from)),
+    ];
+    for (column, value) in chosen {
+        if let Some(value) = value {
+            values.push(value);
+            conditions.push_str(" AND ");
+            conditions.push_str(column);
+            conditions.push_str(" = ?");
+            conditions.push_str(&values.len().to_string());
+        }
+    }
+    conditions += &condition(db.reach(), "experience_id");
+    (conditions, values)
+}
+
+/// What the experiences of a report are called.
+async fn names(
+    db: &mut dyn Query,
+    report: &Report,
+) -> Result<BTreeMap<ExperienceId, String>, StorageError> {
+    let ids = report.values.keys();
+    let ids = ids.filter(|(dimension, _)| *dimension == Dimension::Experience);
+    let ids: Vec<i64> = ids.filter_map(|(_, value)| value.parse().ok()).collect();
+    let sql = "SELECT id, name FROM experiences WHERE id IN ids(?1)";
+    let found = db.query(sql, &values![Value::list(&ids)]).await?;
+    let found = found
+        .into_iter()
+        .map(|mut row| Ok((row.take()?, row.take()?)));
+    found.collect()
+}

@@ -1,0 +1,39 @@
+//! Having a database to oneself: no node is there, and none starts meanwhile.
+
+use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
+
+use super::address::Address;
+use super::connection::{connect, drain, set_up};
+use super::migrate::{OpenError, reason};
+use super::transaction::{LOCKS, SERVED_LOCK};
+use crate::storage::StorageError;
+
+/// Holds the lock that every node shares, as a move does: with its connection it ends.
+pub(super) struct Alone {
+    _client: Client,
+}
+
+impl Alone {
+    /// The database at `address`, unless a node is there. One that was killed is let go of within
+    /// the time of the lock.
+    pub(super) async fn with(address: &Address) -> Result<Self, OpenError> {
+        let (client, messages) = connect(address)
+            .await
+            .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
+        drain(messages);
+        let unusable = |error: StorageError| OpenError::Unusable(address.to_string(), error);
+        set_up(&client).await.map_err(unusable)?;
+        let patient = "SET statement_timeout = 0; SET lock_timeout = '5s'";
+        let patient = client.batch_execute(patient).await;
+        patient.map_err(|error| unusable(error.into()))?;
+        let lock = "SELECT pg_advisory_lock($1, $2)";
+        match client.execute(lock, &[&LOCKS, &SERVED_LOCK]).await {
+            Ok(_) => Ok(Self { _client: client }),
+            Err(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+                Err(OpenError::InUse(address.to_string()))
+            }
+            Err(error) => Err(unusable(error.into())),
+        }
+    }
+}

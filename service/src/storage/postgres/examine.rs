@@ -1,0 +1,101 @@
+//! Looking at a database that may not be served, and that stays as it is: for `doctor`, and
+//! before a restore or a move.
+
+use tokio_postgres::{Client, IsolationLevel};
+
+use super::address::Address;
+use super::connection::{connect, drain, set_up};
+use super::migrate::{OpenError, check, newest_known, reason, refuse_moved, refuse_unfinished};
+use super::plane::row;
+use super::row::{column, optional_time};
+use crate::audit::{Check, Ends, Fault};
+use crate::storage::plane::audit;
+use crate::storage::plane::dialect::Dialect;
+use crate::storage::transfer::schema::{LEFT_OUT_POSTGRES, missing};
+use crate::storage::{Examination, StorageError};
+
+/// What is to be seen of the database at `address`; `None` if it is empty.
+/// Nothing is written to it.
+pub async fn examine(address: &Address) -> Result<Option<Examination>, OpenError> {
+    let (client, messages) = connect(address)
+        .await
+        .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
+    drain(messages);
+    let unusable = |error| OpenError::Unusable(address.to_string(), error);
+    set_up(&client).await.map_err(unusable)?;
+    let format = check(&client, address).await?;
+    let Some(format) = format else {
+        return Ok(None);
+    };
+    refuse_unfinished(&client, address).await?;
+    refuse_moved(&client, address).await?;
+    let seen = client
+        .query_one(
+            "SELECT (SELECT key FROM master_keys UNION ALL
+                     SELECT key FROM url_template_keys WHERE key IS NOT NULL UNION ALL
+                     SELECT file_key FROM inlays WHERE file_key IS NOT NULL LIMIT 1),
+                    (SELECT at FROM interactions WHERE NOT simulated ORDER BY id DESC LIMIT 1),
+                    ARRAY (SELECT relname::TEXT FROM pg_class
+                           WHERE relnamespace = current_schema()::REGNAMESPACE AND relkind IN ('r', 'p'))",
+            &[],
+        )
+        .await
+        .map_err(|error| unusable(error.into()))?;
+    Ok(Some(Examination {
+        format: format.unsigned_abs(),
+        wrapped_key: column(&seen, 0).map_err(unusable)?,
+        newest_at: optional_time(&seen, 1).map_err(unusable)?,
+        missing_tables: if format == newest_known() {
+            let found: Vec<String> = column(&seen, 2).map_err(unusable)?;
+            missing(LEFT_OUT_POSTGRES, &found)
+        } else {
+            Vec::new()
+        },
+    }))
+}
+
+/// What is wrong with the audit log of the database at `address`, if anything is. Nothing is
+/// written to it.
+pub async fn check_audit(address: &Address) -> Result<Option<Fault>, OpenError> {
+    let (mut client, messages) = connect(address)
+        .await
+        .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
+    drain(messages);
+    set_up(&client)
+        .await
+        .map_err(|error| OpenError::Unusable(address.to_string(), error))?;
+    check_rows(&mut client)
+        .await
+        .map_err(|error| OpenError::Unusable(address.to_string(), error))
+}
+
+async fn check_rows(client: &mut Client) -> Result<Option<Fault>, StorageError> {
+    let log = client
+        .build_transaction()
+        .isolation_level(IsolationLevel::RepeatableRead)
+        .read_only(true)
+        .start()
+        .await?;
+    let there = "SELECT to_regclass('audit_ends') IS NOT NULL";
+    if !log.query_one(there, &[]).await?.try_get::<_, bool>(0)? {
+        // The database is of before the log.
+        return Ok(None);
+    }
+    let ends = match log.query_opt(audit::ENDS, &[]).await? {
+        Some(found) => audit::read_ends(row(&found)?)?,
+        None => Ends::NONE,
+    };
+    let rows = Dialect::Postgres.say(audit::ROWS);
+    let mut check = Check::begin(ends);
+    loop {
+        let piece = log.query(&*rows, &[&check.checked(), &1_000_i64]).await?;
+        if piece.is_empty() {
+            return Ok(check.end().err());
+        }
+        for found in &piece {
+            if let Err(fault) = check.row(&audit::read(row(found)?)?) {
+                return Ok(Some(fault));
+            }
+        }
+    }
+}

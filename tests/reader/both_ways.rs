@@ -1,0 +1,144 @@
+//! What the service encodes by way of the desktop and the real PC/SC service, the `ntag424` crate opens
+//! and verifies through it. The other way round is in `other_implementation`.
+
+use std::sync::Arc;
+
+use ntag424::sdm::Verifier;
+use ntag424::types::file_settings::{CryptoMode, Sdm};
+use ntag424::types::{File, KeyNumber};
+use ntag424::{AuthenticatedSession, Session};
+use pcsc::{Context, Scope};
+use serde_json::{Map, Value, json};
+use tapdesk::backend::{Backend, RemoteService};
+use tapdesk::reader::encode::{Told, Wanted, encode};
+use tapdesk::reader::pcsc::Pcsc;
+use tapdesk_service::admin_token::AdminToken;
+use tapdesk_service::inlay::Uid;
+use tapdesk_tests::TestService;
+use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
+use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
+use tapdesk_tests::virtual_reader::in_own_process;
+use tokio::runtime::Runtime;
+
+use crate::other_implementation::{Pcsc as Theirs, connect};
+use crate::relay::laid;
+use crate::table::Watch;
+
+fn uid(number: u8) -> Uid {
+    Uid::from_bytes([0x04, 0xB0, 0x00, 0x00, 0x00, number, 0x80])
+}
+
+/// What is asked of the service for a new tag.
+async fn wish(service: &TestService, mode: CryptoMode) -> Map<String, Value> {
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let mut wish = json!({"tag_id": tag.id});
+    if mode == CryptoMode::Lrp {
+        let template = json!({
+            "name": "LRP", "technology": "ntag424dna", "mode": "lrp",
+            "template": "https://lrp.example/v/{slug}?p={picc}&m={mac}",
+        });
+        let template = service.admin_create("/url-templates", template).await;
+        wish["url_template_id"] = template["id"].clone();
+        wish["lrp"] = true.into();
+    }
+    wish.as_object().unwrap().clone()
+}
+
+/// What lies on the reader, encoded as the desktop does it.
+fn encoded(
+    watch: &mut Watch,
+    service: &TestService,
+    runtime: &Runtime,
+    target: Map<String, Value>,
+) -> Told {
+    let (reader, laid) = laid(watch);
+    let token = AdminToken::parse(service.admin_token()).unwrap();
+    let remote = RemoteService::new(service.base().to_owned(), token);
+    let backend = Backend::Remote(Arc::new(remote));
+    let wanted = Wanted {
+        reader,
+        insertion: laid.insertion,
+        target,
+    };
+    let board = watch.board();
+    let done = runtime.block_on(encode(Pcsc, &board, &backend, wanted, |_| {}));
+    done.unwrap()
+}
+
+/// The settings that the chip proves in a session.
+async fn settings<S: AuthenticatedSession>(card: &mut Theirs, session: S, uid: Uid) -> Sdm {
+    let (told, session) = session.get_uid(card).await.unwrap();
+    assert_eq!(told, uid.bytes());
+    let settings = session.get_file_settings(card, File::Ndef).await;
+    settings.unwrap().0.sdm.unwrap()
+}
+
+#[test]
+fn what_we_encode_in_either_mode_the_other_implementation_opens_and_verifies() {
+    in_own_process(|pcscd| {
+        let runtime = Runtime::new().unwrap();
+        let service = runtime.block_on(TestService::start());
+        let mut watch = Watch::start();
+        for (number, mode) in [(1, CryptoMode::Aes), (2, CryptoMode::Lrp)] {
+            let laid = pcscd.lay_down(VirtualNtag424::new(uid(number)));
+            let target = runtime.block_on(wish(&service, mode));
+            let told = encoded(&mut watch, &service, &runtime, target);
+            assert_eq!(told.state, "verified", "{told:?}");
+            let chip = laid.take_away();
+            assert_eq!(chip.speaks_lrp(), mode == CryptoMode::Lrp);
+            let [master, meta, file] = [0, 1, 2].map(|slot| *chip.key(slot).expose());
+            let counter = chip.counter();
+            watch.until_empty();
+
+            // Once the desktop has read it, it only asks the reader for its UID.
+            let laid = pcscd.lay_down(chip);
+            watch.until_inlay();
+            let context = Context::establish(Scope::User).unwrap();
+            let mut card = connect(&context);
+            let read = runtime.block_on(async {
+                let card = &mut card;
+                let begun = Session::new();
+                let sdm = if mode == CryptoMode::Lrp {
+                    let session = begun.authenticate_lrp(card, KeyNumber::Key0, &master, [7; 16]);
+                    let session = session.await.unwrap();
+                    settings(card, session, uid(number)).await
+                } else {
+                    let session = begun.authenticate_aes(card, KeyNumber::Key0, &master, [7; 16]);
+                    let session = session.await.unwrap();
+                    settings(card, session, uid(number)).await
+                };
+                let mut message = [0; 256];
+                let mut session = Session::new();
+                let read = session.read_file_unauthenticated(card, File::Ndef, 0, &mut message);
+                let length = read.await.unwrap();
+                let verifier = Verifier::try_new(&sdm, mode).unwrap();
+                let found = verifier.verify_with_meta_key(&message[..length], &file, &meta);
+                found.unwrap()
+            });
+            drop(card);
+            assert_eq!(read.uid, Some(uid(number).bytes()));
+            // Read by the desktop, then by the other.
+            assert_eq!(read.read_ctr, Some(counter + 2));
+            assert_eq!(laid.take_away().tally().refusals, 0);
+            watch.until_empty();
+        }
+    });
+}
+
+#[test]
+fn a_chip_of_pages_is_wiped_as_one_from_the_first_command_on() {
+    in_own_process(|pcscd| {
+        let runtime = Runtime::new().unwrap();
+        let service = runtime.block_on(TestService::start());
+        let mut watch = Watch::start();
+        let chip = VirtualType2::factory(Type2Chip::Ntag213, uid(1).bytes());
+        let writes = chip.writes();
+        let laid = pcscd.lay_down(chip);
+        // The page asks for it; what lies there, the desktop knows.
+        let wipe = json!({"wipe": true}).as_object().unwrap().clone();
+        let told = encoded(&mut watch, &service, &runtime, wipe);
+        assert_eq!(told.state, "reset", "{told:?}");
+        assert_eq!(told.log[0].name, "Read pages 0 to 3");
+        assert_eq!(laid.take_away().writes(), writes);
+    });
+}

@@ -1,0 +1,74 @@
+// What a report says of its taps: by what they are told apart, in words.
+
+import type { Report } from "../../lib/api/types";
+
+export type Counted = Pick<Report["totals"], "taps" | "updates" | "submissions" | "before">;
+export type View = "experiences" | "technologies" | "countries" | "systems" | "languages" | "hours";
+
+export const views: [view: View, name: string][] = [
+  ["experiences", "Experience"],
+  ["technologies", "Way of scanning"],
+  ["countries", "Country"],
+  ["systems", "System"],
+  ["languages", "Language"],
+  ["hours", "Hour of the week"],
+];
+
+const technologies: Record<string, string> = { n: "NFC", q: "QR code", u: "Link" };
+const systems: Record<string, string> = { ios: "iOS", android: "Android", windows: "Windows", macos: "macOS", linux: "Linux", other: "Another system" };
+export const days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+const named = (kind: "region" | "language", code: string) => {
+  try {
+    return new Intl.DisplayNames(["en"], { type: kind, fallback: "code" }).of(code) ?? code;
+  } catch {
+    // Codes that are none, such as those of a proxy for anonymous visitors.
+    return code;
+  }
+};
+
+export interface Row {
+  key: string;
+  name: string;
+  counts: Counted;
+}
+
+/** The rows of a view, in the report's order: most taps first. */
+export function rows(report: Report, view: Exclude<View, "hours">): Row[] {
+  if (view === "experiences") {
+    return report.experiences.map((counts) => ({
+      key: String(counts.experience_id),
+      name: counts.experience_id === null ? "No experience" : (counts.name ?? `Experience ${counts.experience_id}`),
+      counts,
+    }));
+  }
+  const name = (value: string) => {
+    if (value === "") return "Not known";
+    if (view === "technologies") return technologies[value] ?? value;
+    if (view === "systems") return systems[value] ?? value;
+    return named(view === "countries" ? "region" : "language", value);
+  };
+  return report[view].map((counts) => ({ key: counts.value, name: name(counts.value), counts }));
+}
+
+/** The rows of an experience that treats groups of visitors differently. */
+export const split = (report: Report): Row[] =>
+  report.split.map((counts) => ({
+    key: `${counts.from}-${counts.until}`,
+    name: `${counts.until - counts.from}% of visitors (${counts.from} to ${counts.until})`,
+    counts,
+  }));
+
+/** A share in words: "12%", "0.4%"; a dash of nothing. */
+export function share(part: number, whole: number): string {
+  if (whole === 0) return "–";
+  const percent = (part / whole) * 100;
+  return percent > 0 && percent < 1 ? `${percent.toFixed(1)}%` : `${Math.round(percent)}%`;
+}
+
+/** Taps of each hour of the week: seven days of 24 hours. */
+export function week(report: Report): number[][] {
+  const taps = days.map(() => Array.from({ length: 24 }, () => 0));
+  for (const { weekday, hour, taps: counted } of report.hours) taps[weekday - 1]![hour] = counted;
+  return taps;
+}

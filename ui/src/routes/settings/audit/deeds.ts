@@ -1,0 +1,108 @@
+// What a row of the audit log tells, as a sentence: "Changed tag Bottle 41".
+
+import type { AuditRow } from "../../../lib/api/types";
+import { counted } from "../../../lib/format";
+
+/** A thing in one number and the other. */
+type Noun = readonly [one: string, many: string];
+
+const nouns: Record<string, Noun> = {
+  tags: ["tag", "tags"],
+  experiences: ["experience", "experiences"],
+  inlays: ["inlay", "inlays"],
+  "simulator.inlays": ["simulated inlay", "simulated inlays"],
+  "master-keys": ["master key", "master keys"],
+  "url-templates": ["URL template", "URL templates"],
+  "url-templates.meta-keys": ["shared key", "shared keys"],
+  sheets: ["test sheet", "test sheets"],
+  "sheets.rows": ["test result", "test results"],
+  tokens: ["token", "tokens"],
+  webhooks: ["webhook", "webhooks"],
+  "webhooks.secrets": ["signing secret", "signing secrets"],
+  encodings: ["encoding", "encodings"],
+  "encoding-runs": ["encoding run", "encoding runs"],
+  submissions: ["submission", "submissions"],
+  "experiences.images": ["picture", "pictures"],
+  "tags.variables": ["variable", "variables"],
+  "tags.attributes": ["attribute", "attributes"],
+  "tags.data": ["data property", "data properties"],
+  "tags.former-slugs": ["former slug", "former slugs"],
+  "tags.traces": ["visitor data", "visitor data"],
+  settings: ["settings", "settings"],
+  demo: ["demo data", "demo data"],
+};
+
+const verbs: Record<string, string> = {
+  create: "Created",
+  update: "Changed",
+  set: "Set",
+  delete: "Deleted",
+  publish: "Published",
+  rollback: "Restored",
+  erase: "Erased",
+  export: "Exported",
+  import: "Imported",
+  bulk: "Changed many",
+  tap: "Tapped",
+  test: "Tested",
+  resend: "Sent again:",
+  answers: "Continued",
+};
+
+/** Actions that are no verb on a thing. */
+const wholes: Record<string, readonly [verb: string, ...Noun]> = {
+  backup: ["Made", "a backup", "backups"],
+  "backup.schedule.set": ["Set", "the backup schedule", "backup schedules"],
+  "backup.schedule.delete": ["Ended", "the backup schedule", "backup schedules"],
+  "backup.schedule.run": ["Made", "the scheduled backup", "scheduled backups"],
+  "encoding-root.create": ["Replaced", "the encoding root", "encoding roots"],
+  "encoding-runs.skip": ["Skipped", "a tag of an encoding run", "tags of encoding runs"],
+  "keyring.rotate": ["Rotated", "the key that wraps inlay keys", "keys that wrap inlay keys"],
+  demo: ["Created", "demo data", "demo data"],
+  clock: ["Moved", "the clock", "the clock"],
+  "simulator.clock": ["Moved", "the simulated clock", "the simulated clock"],
+};
+
+/** The verb and the noun of an action; of an unknown one, what it is called. */
+function deed(action: string): readonly [verb: string, ...Noun] {
+  const whole = wholes[action];
+  if (whole) return whole;
+  const parts = action.split(".");
+  const subject = parts.slice(0, -1).join(".");
+  const verb = verbs[parts.at(-1) ?? ""];
+  if (verb) {
+    const plain = subject.replaceAll(/[.-]/g, " ");
+    return [verb, ...(nouns[subject] ?? ([plain, plain] as const))];
+  }
+  const plain = action.replaceAll(/[.-]/g, " ");
+  return ["Called", plain, plain];
+}
+
+const member = (value: unknown, name: string): unknown => (value !== null && typeof value === "object" ? (value as Record<string, unknown>)[name] : undefined);
+
+/** What a change was made to, by the name that it had or got; `null` if the row tells no name. */
+export function nameOf({ before, after }: Pick<AuditRow, "before" | "after">): string | null {
+  const name = member(after, "name") ?? member(before, "name") ?? member(after, "uid") ?? member(before, "uid");
+  return typeof name === "string" && name !== "" ? name : null;
+}
+
+/** The members that a change of one thing changed. */
+export function changedMembers({ action, before, after }: Pick<AuditRow, "action" | "before" | "after">): string[] {
+  if (!action.endsWith(".update")) return [];
+  const names = [before, after].flatMap((value) => (value !== null && typeof value === "object" && !Array.isArray(value) ? Object.keys(value) : []));
+  return [...new Set(names)];
+}
+
+/** What one row tells, without the name of what it was done to. */
+export function sentence({ action }: Pick<AuditRow, "action">): string {
+  const [verb, one, many] = deed(action);
+  return `${verb} ${action.endsWith(".bulk") || action.endsWith(".import") || action.endsWith(".export") ? many : one}`;
+}
+
+/** What several rows of one action tell together: "Created 48 tags". */
+export function sentenceOfMany(rows: readonly Pick<AuditRow, "action" | "object">[]): string {
+  const [verb, one, many] = deed(rows[0]!.action);
+  const things = new Set(rows.map(({ object }) => object)).size;
+  if (things === 1 || one === many) return `${verb} ${one}, ${counted(rows.length, "time")}`;
+  return `${verb} ${counted(things, one, many)}`;
+}
