@@ -4,15 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use tapdesk_service::storage::LEASE_MILLIS;
 use tapdesk_tests::postgres::Cluster;
-use tapdesk_tests::{Client, Receiver, eventually, free_port, length};
+use tapdesk_tests::{Client, Receiver, eventually, eventually_within, free_port, length};
 use tokio::task::block_in_place;
 
 use super::launch;
 use super::load::Load;
+
+/// A service that was killed in the middle of an attempt leaves it to whoever comes next, once its
+/// lease is over: on other nodes nobody knows that it is gone.
+const LEASE_AND_MORE: Duration = Duration::from_millis(LEASE_MILLIS.unsigned_abs() + 30_000);
 
 /// The `webhook-id` of every tap that is stored.
 async fn stored(service: &Client) -> BTreeSet<String> {
@@ -57,7 +63,7 @@ async fn every_tap_that_is_stored_is_told_and_a_repeat_says_the_same() {
     }
     let stored = stored(&service).await;
     assert!(stored.len() >= 40, "{}", stored.len());
-    let requests = eventually("every tap is told", async || {
+    let requests = eventually_within(LEASE_AND_MORE, "every tap is told", async || {
         let requests = receiver.received();
         let told: BTreeSet<_> = requests.iter().map(|one| one.id().to_owned()).collect();
         (told == stored).then_some(requests)
@@ -205,7 +211,7 @@ async fn all_is_told(service: &Client, programs: &[Program]) {
     let stored = stored(service).await;
     assert!(stored.len() >= 40, "{}", stored.len());
     for program in programs {
-        eventually("every tap is told", async || {
+        eventually_within(LEASE_AND_MORE, "every tap is told", async || {
             let told: BTreeSet<_> = program.told().into_keys().collect();
             if told == stored {
                 return Some(());

@@ -54,7 +54,7 @@ pub use virtual_reader::Pcscd;
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Asks `question` again and again until it answers something, for at most 30 seconds.
 ///
@@ -62,16 +62,29 @@ use std::time::Duration;
 /// When no answer comes.
 pub async fn eventually<T, F: Future<Output = Option<T>>>(
     what: &str,
+    question: impl FnMut() -> F,
+) -> T {
+    eventually_within(Duration::from_secs(30), what, question).await
+}
+
+/// The same for at most `time`: for what the product itself lets wait for so long.
+///
+/// # Panics
+/// When no answer comes.
+pub async fn eventually_within<T, F: Future<Output = Option<T>>>(
+    time: Duration,
+    what: &str,
     mut question: impl FnMut() -> F,
 ) -> T {
     const PAUSE: Duration = Duration::from_millis(10);
-    for _ in 0..3_000 {
+    let end = Instant::now() + time;
+    loop {
         if let Some(answer) = question().await {
             return answer;
         }
+        assert!(Instant::now() < end, "waited in vain: {what}");
         tokio::time::sleep(PAUSE).await;
     }
-    panic!("waited in vain: {what}");
 }
 
 /// Most tasks that run at once: each has its socket, and its service another.
