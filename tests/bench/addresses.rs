@@ -188,10 +188,12 @@ impl Seat {
             Way::Nothing(_) => [0x77; 16],
             _ => META_KEY,
         };
+        let server = Server::service(&fixture)?;
+        server.rests().await?;
         Ok(Self {
             way,
             template,
-            server: Server::service(&fixture)?,
+            server,
             visitors: Visitors::of(&fixture, CONNECTIONS),
             random: SeededEntropy::new(7),
             keys: InlayKeys::Aes(Keys {

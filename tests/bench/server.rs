@@ -96,6 +96,22 @@ impl Server {
             * 1024)
     }
 
+    /// Waits until it has nothing to do any more: after a start it reads tags ahead of their taps,
+    /// up to a million of them.
+    pub(crate) async fn rests(&self) -> Result<()> {
+        const LOOK: Duration = Duration::from_millis(500);
+        let mut before = self.cpu()?;
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let now = self.cpu()?;
+            // Housekeeping looks now and then.
+            if now.saturating_sub(before) <= TICK {
+                return Ok(());
+            }
+            before = now;
+        }
+    }
+
     /// The processor time it has used.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         let stat = Stat::of(&self.child.id().to_string())?;

@@ -133,6 +133,9 @@ pub(crate) async fn take(sides: &[Side], cases: &[Case], cluster: &Cluster) -> R
         let fixture = side.fixture(cluster).await?;
         let servers = (0..side.nodes()).map(|_| Server::service(&fixture));
         let servers: Vec<_> = servers.collect::<Result<_>>()?;
+        for server in &servers {
+            server.rests().await?;
+        }
         if *side == Side::Told {
             add_webhooks(&servers[0]).await?;
         }
