@@ -31,8 +31,9 @@ use crate::storage::{Invalid, SettingsEdit, Storage, StorageError};
 use crate::studio::{MediaNames, Proofs};
 use crate::webhook::Deliveries;
 
-/// Taps that are kept in memory for the updates that follow them: a megabyte.
-const RECENT_TAPS: usize = 16_384;
+/// Bytes of the budget for tags in memory for each tap that is kept beside them, for the update that
+/// follows it. A tap takes 64: so they come to a 32nd of the budget.
+const BUDGET_OF_A_TAP: usize = 2_048;
 
 /// What a service is made of. The caller chooses each part.
 pub struct Parts {
@@ -115,7 +116,7 @@ impl Service {
             tags,
             templates,
             guesses: Tally::new(WRONG_CODES),
-            recent_taps: Cache::new(RECENT_TAPS),
+            recent_taps: Cache::new(parts.tag_cache / BUDGET_OF_A_TAP),
             copies: Tally::new(OPENED_AGAIN),
             solver: Arc::default(),
             disk_low: AtomicBool::new(false),

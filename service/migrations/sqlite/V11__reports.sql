@@ -30,7 +30,7 @@ INSERT INTO report_mark VALUES (1, -1, 0, 0);
 
 -- Updates and submissions that are not counted yet, each in the commit of what it is.
 CREATE TABLE report_updates (
-    id             INTEGER PRIMARY KEY AUTOINCREMENT,
+    id             INTEGER PRIMARY KEY,
     interaction_id INTEGER NOT NULL,
     submission     INTEGER NOT NULL
 );

@@ -15,6 +15,7 @@ mod migrate;
 mod plane;
 mod ranking;
 mod readers;
+mod recent_keys;
 mod restore;
 mod row;
 mod schema;
@@ -55,6 +56,7 @@ use fold::Slice;
 use lock::Lock;
 use ranking::Rankings;
 use readers::Readers;
+use recent_keys::RecentKeys;
 use writer::{Write, Writer};
 
 /// How long the writer may take to answer that it is ready: longer than any step
@@ -78,6 +80,8 @@ pub struct SqliteStorage {
     sweep_position: Arc<AtomicI64>,
     /// Keys that are expired whatever the clock says.
     expired_keys: Arc<ExpiredKeys>,
+    /// Keys of the latest taps.
+    recent_keys: Arc<RecentKeys>,
     /// Simulated time is ahead of the clock by this, in milliseconds.
     simulated_offset: AtomicI64,
     closed: AtomicBool,
@@ -117,6 +121,7 @@ impl SqliteStorage {
             "UPDATE webhook_deliveries SET next_at = 0 WHERE waits AND attempts = 0;
              UPDATE webhook_states SET next_at = 0 WHERE waiting > 0",
         )?;
+        let recent_keys = RecentKeys::of(&connection)?;
         let folded = fold::recover(&connection)
             .map_err(|error| OpenError::damaged(&path, &error.to_string()))?;
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
@@ -137,6 +142,7 @@ impl SqliteStorage {
             rankings: Rankings::default(),
             sweep_position: Arc::new(AtomicI64::new(NO_TAG.0)),
             expired_keys: Arc::new(expired_keys),
+            recent_keys,
             simulated_offset: AtomicI64::new(simulated_offset),
             closed: AtomicBool::new(false),
             lock: Mutex::new(Some(lock)),

@@ -22,9 +22,15 @@ pub(crate) const COLUMNS: &str = "i.id, i.at, i.tag_id, i.inlay_id, i.uid, i.rea
 const AFTER: usize = 22;
 
 /// Columns of [`issued_key`], of [`KEY_FROM`].
-pub(crate) const KEY_COLUMNS: &str = "i.key_hash, i.at, u.at, u.request, i.url_digest";
+pub(crate) const KEY_COLUMNS: &str = "i.key_hash, i.at, u.at, u.request";
 /// An interaction, whose key has a hash if there is one, and the update that consumed it.
 pub(crate) const KEY_FROM: &str = "interactions i LEFT JOIN updates u ON u.interaction_id = i.id";
+
+/// What follows [`KEY_COLUMNS`] in a row of [`keyed`]: what payloads and updates need of a tap, and
+/// no more, because each of them reads it.
+pub(crate) const KEYED_COLUMNS: &str = "i.id, i.tag_id, i.inlay_id, i.uid, i.reason, i.counter, \
+    i.last_counter, i.tech, i.experience_id, i.experience_version, i.country, i.returning_month, \
+    i.returning_day, i.simulated, i.tamper, i.visitor_group, i.url_digest";
 
 /// What follows [`COLUMNS`] and the place in the order of commits in a row of [`happening`], of
 /// tables or aliases `i` and `t`.
@@ -33,26 +39,14 @@ pub(crate) const HAPPENING_COLUMNS: &str = "t.slug, t.name, (SELECT n.uid FROM i
 
 /// An interaction from its [`COLUMNS`].
 pub(crate) fn interaction(row: &impl Columns) -> Result<Interaction, StorageError> {
-    let verdict = Verdict::from_parts(
-        reason(row, 5)?,
-        row.column(6)?,
-        row.column(7)?,
-        row.column(4)?,
-    );
-    let experience = row
-        .column::<Option<_>>(9)?
-        .zip(row.column::<Option<u32>>(10)?);
     Ok(Interaction {
         id: row.column(0)?,
         at: row.column(1)?,
         tag_id: tag_of(row.column(2)?),
         inlay_id: row.column(3)?,
-        verdict: verdict.ok_or_else(|| unreadable("verdict"))?,
+        verdict: verdict(row, 4)?,
         tech: row.named(8, "technology", Tech::from_value)?,
-        experience: experience.map(|(experience_id, version)| VersionRef {
-            experience_id,
-            version,
-        }),
+        experience: version(row, 9)?,
         country: row.column(11)?,
         returning: Returning {
             month: row.column(12)?,
@@ -71,50 +65,78 @@ pub(crate) fn interaction(row: &impl Columns) -> Result<Interaction, StorageErro
     })
 }
 
-/// A key from its [`KEY_COLUMNS`], the first of which is `from`.
-pub(crate) fn issued_key(row: &impl Columns, from: usize) -> Result<IssuedKey, StorageError> {
-    let consumed_at: Option<Timestamp> = row.column(from + 2)?;
-    let request = row.column(from + 3)?;
+/// The verdict from its UID, which is the first column, its reason, and its counters.
+fn verdict(row: &impl Columns, from: usize) -> Result<Verdict, StorageError> {
+    let verdict = Verdict::from_parts(
+        reason(row, from + 1)?,
+        row.column(from + 2)?,
+        row.column(from + 3)?,
+        row.column(from)?,
+    );
+    verdict.ok_or_else(|| unreadable("verdict"))
+}
+
+/// Where a tap led, from two columns.
+fn version(row: &impl Columns, from: usize) -> Result<Option<VersionRef>, StorageError> {
+    let id: Option<_> = row.column(from)?;
+    let version = id.zip(row.column::<Option<u32>>(from + 1)?);
+    Ok(version.map(|(experience_id, version)| VersionRef {
+        experience_id,
+        version,
+    }))
+}
+
+/// A key from its [`KEY_COLUMNS`].
+pub(crate) fn issued_key(row: &impl Columns) -> Result<IssuedKey, StorageError> {
+    let consumed_at: Option<Timestamp> = row.column(2)?;
+    let request = row.column(3)?;
     Ok(IssuedKey {
-        hash: row.column(from)?,
-        issued_at: row.column(from + 1)?,
+        hash: row.column(0)?,
+        issued_at: row.column(1)?,
         consumed: consumed_at.map(|at| Consumed { at, request }),
     })
 }
 
-/// A key and its interaction from [`COLUMNS`] and [`KEY_COLUMNS`], read at `now`. The time of
+/// The column that follows those of [`issued_key`].
+pub(crate) const AFTER_KEY: usize = 4;
+
+/// A key and its interaction from [`KEY_COLUMNS`] and [`KEYED_COLUMNS`], read at `now`. The time of
 /// what is simulated runs ahead by `simulated_offset` milliseconds.
 pub(crate) fn keyed(
     row: &impl Columns,
     now: Timestamp,
     simulated_offset: i64,
 ) -> Result<(IssuedKey, KeyedInteraction), StorageError> {
-    let interaction = interaction(row)?;
+    let key = issued_key(row)?;
+    let simulated = row.column(AFTER_KEY + 13)?;
     let keyed = KeyedInteraction {
-        id: interaction.id,
-        at: interaction.at,
-        tag_id: interaction.tag_id.ok_or_else(|| unreadable("tag"))?,
-        inlay_id: interaction.inlay_id,
-        verdict: interaction.verdict,
-        tech: interaction.tech,
-        experience: interaction.experience,
-        country: interaction.country,
-        group: interaction.traits.group,
-        returning: interaction.returning,
-        tamper: interaction.tamper,
-        simulated: interaction.simulated,
-        url_digest: row.column(AFTER + 4)?,
-        read_at: if interaction.simulated {
+        id: row.column(AFTER_KEY)?,
+        at: key.issued_at,
+        tag_id: tag_of(row.column(AFTER_KEY + 1)?).ok_or_else(|| unreadable("tag"))?,
+        inlay_id: row.column(AFTER_KEY + 2)?,
+        verdict: verdict(row, AFTER_KEY + 3)?,
+        tech: row.named(AFTER_KEY + 7, "technology", Tech::from_value)?,
+        experience: version(row, AFTER_KEY + 8)?,
+        country: row.column(AFTER_KEY + 10)?,
+        returning: Returning {
+            month: row.column(AFTER_KEY + 11)?,
+            day: row.column(AFTER_KEY + 12)?,
+        },
+        simulated,
+        tamper: tamper(row, AFTER_KEY + 14)?,
+        group: group(row, AFTER_KEY + 15)?,
+        url_digest: row.column(AFTER_KEY + 16)?,
+        read_at: if simulated {
             now.plus_millis(simulated_offset)
         } else {
             now
         },
     };
-    Ok((issued_key(row, AFTER)?, keyed))
+    Ok((key, keyed))
 }
 
 /// The column that follows those of [`keyed`].
-pub(crate) const AFTER_KEYED: usize = AFTER + 5;
+pub(crate) const AFTER_KEYED: usize = AFTER_KEY + 17;
 
 /// A tap for webhooks, from [`COLUMNS`], its place in the order of commits, and
 /// [`HAPPENING_COLUMNS`].

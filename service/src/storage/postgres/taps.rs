@@ -16,7 +16,7 @@ use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::IssuedKey;
-use crate::storage::interactions::row::{AFTER_KEYED, COLUMNS, KEY_COLUMNS, KEY_FROM, keyed};
+use crate::storage::interactions::row::{AFTER_KEYED, KEY_COLUMNS, KEY_FROM, KEYED_COLUMNS, keyed};
 use crate::storage::plane::{inlays as inlay_rows, tags};
 use crate::storage::{
     StorageError, TagInlays, TagKey, TagTap, Taps, UpdateRefusal, Updated, VariableUpdate,
@@ -245,7 +245,7 @@ pub(super) async fn properties(
 
 static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {COLUMNS}, {KEY_COLUMNS}, present(),
+        "SELECT {KEY_COLUMNS}, {KEYED_COLUMNS}, present(),
              (SELECT CASE WHEN i.simulated THEN greatest(e.up_to, e.simulated_up_to) ELSE e.up_to END
                  FROM expired_keys e)
          FROM {KEY_FROM} WHERE i.id = $1 AND i.key_hash IS NOT NULL"

@@ -16,7 +16,7 @@ use crate::experience::PublishedExperience;
 use crate::id::{ExperienceId, InteractionId, TagId};
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded, VersionRef};
 use crate::rolling_key::IssuedKey;
-use crate::storage::interactions::row::{COLUMNS, KEY_COLUMNS, KEY_FROM, keyed};
+use crate::storage::interactions::row::{KEY_COLUMNS, KEY_FROM, KEYED_COLUMNS, keyed};
 use crate::storage::plane::inlays::{BOUND, BOUND_COLUMNS};
 use crate::storage::plane::tags;
 use crate::storage::{
@@ -65,8 +65,13 @@ impl Taps for SqliteStorage {
 
     #[tracing::instrument(level = "debug", skip_all)]
     async fn record_tap(&self, tap: NewInteraction) -> Result<Recorded, StorageError> {
+        let recent = Arc::clone(&self.recent_keys);
         self.writer
-            .run_here(move |write| record::tap(write, &tap))
+            .run_here(move |write| {
+                let recorded = record::tap(write, &tap)?;
+                recent.note(&tap, &recorded);
+                Ok(recorded)
+            })
             .await
     }
 
@@ -77,7 +82,10 @@ impl Taps for SqliteStorage {
     ) -> Result<Option<(IssuedKey, KeyedInteraction)>, StorageError> {
         let now = self.clock.now();
         let simulated = self.simulated_offset.load(Ordering::Relaxed);
-        let found = self.read(|connection| issued_key(connection, id, now, simulated))?;
+        let found = match self.recent_keys.get(id, now, simulated) {
+            None => self.read(|connection| issued_key(connection, id, now, simulated))?,
+            known => known,
+        };
         Ok(found.filter(|(_, interaction)| !self.expired_keys.has(id, interaction.simulated)))
     }
 
@@ -249,7 +257,7 @@ pub(super) fn properties(
 
 static ISSUED_KEY: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {COLUMNS}, {KEY_COLUMNS} FROM {KEY_FROM} WHERE i.id = ?1 AND i.key_hash IS NOT NULL"
+        "SELECT {KEY_COLUMNS}, {KEYED_COLUMNS} FROM {KEY_FROM} WHERE i.id = ?1 AND i.key_hash IS NOT NULL"
     )
 });
 

@@ -10,7 +10,7 @@ use crate::id::{InteractionId, TagId};
 use crate::interaction::{Change, TagName};
 use crate::rolling_key::{IssuedKey, Presented};
 use crate::storage::Event;
-use crate::storage::interactions::row::{KEY_COLUMNS, KEY_FROM, issued_key};
+use crate::storage::interactions::row::{AFTER_KEY, KEY_COLUMNS, KEY_FROM, issued_key};
 use crate::storage::plane::webhooks::outbox::{INSERT, WANTED};
 use crate::storage::sqlite::expired_keys::ExpiredKeys;
 use crate::storage::sqlite::row::unreadable;
@@ -211,14 +211,14 @@ fn held(connection: &Connection, id: i64) -> Result<Option<Held>, StorageError> 
     let found = connection
         .prepare_cached(&HELD)?
         .query_row([id], |row| {
-            Ok(issued_key(row, 0).map(|key| {
+            Ok(issued_key(row).map(|key| {
                 (
                     key,
-                    row.get(5),
-                    row.get(6),
-                    row.get(7),
-                    row.get(8),
-                    row.get(9),
+                    row.get(AFTER_KEY),
+                    row.get(AFTER_KEY + 1),
+                    row.get(AFTER_KEY + 2),
+                    row.get(AFTER_KEY + 3),
+                    row.get(AFTER_KEY + 4),
                 )
             }))
         })
