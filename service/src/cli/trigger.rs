@@ -64,7 +64,11 @@ pub(super) fn run(options: &Options) -> Result<()> {
         .get(url.as_str())
         .call()
         .with_context(|| format!("{url} cannot be reached."))?;
-    let newest = service.get("/interactions?simulated=all&limit=1")?;
+    // Others may tap other tags meanwhile.
+    let of_tag = inlay["tag_id"].as_i64().unwrap_or_default();
+    let newest = service.get(&format!(
+        "/interactions?tag_id={of_tag}&simulated=all&limit=1"
+    ))?;
     let newest = &newest["items"][0];
     writeln!(
         io::stdout(),
