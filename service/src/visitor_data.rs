@@ -158,7 +158,7 @@ pub(crate) fn kept(settings: &Settings) -> Vec<Kept> {
             true,
         ),
         kept(
-            "A keyed digest of network address and browser, from which neither follows",
+            "A code made from network address and browser, from which neither can be recovered",
             "It recognises a returning visitor of the same tag.",
             taps,
             true,
@@ -177,8 +177,8 @@ pub(crate) fn kept(settings: &Settings) -> Vec<Kept> {
         ),
         kept(
             "Events about these taps that webhooks keep or have not sent yet",
-            "They are sent again if a receiver fails. What was delivered before is out of reach.",
-            Some(1),
+            "They are sent again if a receiver fails, and the last 1,000 are kept. What was delivered is out of reach.",
+            None,
             true,
         ),
         kept(

@@ -167,7 +167,10 @@ fn reports(reported: &Reported) {
     }
     let export = &reported.export;
     let megabytes = |bytes: u64| bytes / 1_000_000;
-    let seen = export.seen.iter().map(|bytes| megabytes(*bytes).to_string());
+    let seen = export
+        .seen
+        .iter()
+        .map(|bytes| megabytes(*bytes).to_string());
     println!(
         "export of {} rows: {:.0} rows/s; memory {} MB before, {} MB at its peak, after each million {} MB",
         export.rows,

@@ -61,7 +61,11 @@ impl Listening {
 }
 
 async fn trigger(service: &ServiceProcess, event: &str) -> String {
-    let arguments = ["trigger", event, "--tag", "demo-bottle"];
+    let tag = match event {
+        "tap.not_checked" => "demo-poster",
+        _ => "demo-bottle",
+    };
+    let arguments = ["trigger", event, "--tag", tag];
     run_at(service, &arguments).await.good()
 }
 
@@ -81,7 +85,7 @@ async fn what_is_triggered_is_forwarded_as_a_webhook_sends_it() {
     let hook = json!({"url": theirs.url(), "events": EVENTS, "filter": {"world": "all"}});
     service.admin_create("/webhooks", hook).await;
     let mut listening = Listening::to(&service, &mine.url(), &[]).await;
-    for (event, reason) in EVENTS.into_iter().zip(["verified", "wrong_mac", "no_code"]) {
+    for (event, reason) in EVENTS.into_iter().zip(["verified", "wrong_mac", "static"]) {
         let said = trigger(&service, event).await;
         let id = service.last_interaction().await;
         assert_eq!(said, format!("interaction {id}: {reason}\n"));
@@ -147,14 +151,20 @@ async fn an_update_is_forwarded_without_its_values_and_a_receiver_that_is_down_e
 }
 
 #[tokio::test]
-async fn a_tag_without_a_virtual_inlay_cannot_be_triggered() {
+async fn an_event_that_a_tag_cannot_have_is_refused_in_words() {
     let service = with_demo().await;
-    for slug in ["demo-poster", "nowhere"] {
-        let arguments = ["trigger", "tap.verified", "--tag", slug];
+    for (event, slug, words) in [
+        ("tap.verified", "demo-poster", "has no virtual inlay"),
+        (
+            "tap.not_verified",
+            "nowhere",
+            "nowhere has no virtual inlay",
+        ),
+        ("tap.not_checked", "nowhere", "no tag with the slug nowhere"),
+        ("tap.not_checked", "demo-bottle", "by its reason no_code"),
+    ] {
+        let arguments = ["trigger", event, "--tag", slug];
         let said = run_at(&service, &arguments).await.refused();
-        assert!(
-            said.contains(slug) && said.contains("virtual inlay"),
-            "{said}"
-        );
+        assert!(said.contains(words), "{event} {slug}: {said}");
     }
 }

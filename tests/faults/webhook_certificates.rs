@@ -4,7 +4,10 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::sync::Arc;
 
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair,
+    date_time_ymd,
+};
 use reqwest::Method;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, Stream};
@@ -12,10 +15,17 @@ use serde_json::{Value, json};
 
 use super::launch;
 
+fn named(name: &str) -> DistinguishedName {
+    let mut distinguished = DistinguishedName::new();
+    distinguished.push(DnType::CommonName, name);
+    distinguished
+}
+
 /// An authority that the service trusts.
 fn authority() -> (Issuer<'static, KeyPair>, String) {
     let mut params = CertificateParams::new(Vec::new()).expect("no names");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.distinguished_name = named("Authority of a test");
     let key = KeyPair::generate().expect("a key");
     let certificate = params.self_signed(&key).expect("it signs itself");
     (Issuer::new(params, key), certificate.pem())
@@ -28,6 +38,7 @@ struct Certified(CertificateDer<'static>, PrivateKeyDer<'static>);
 /// beginning it ends.
 fn certificate(name: &str, until: i32, by: Option<&Issuer<'static, KeyPair>>) -> Certified {
     let mut params = CertificateParams::new(vec![name.to_owned()]).expect("a name");
+    params.distinguished_name = named(name);
     params.not_before = date_time_ymd(2020, 1, 1);
     params.not_after = date_time_ymd(until, 1, 1);
     let key = KeyPair::generate().expect("a key");

@@ -185,13 +185,11 @@ fn failed(error: &reqwest::Error) -> Failure {
 
 /// What is wrong with the endpoint's TLS certificate, and the way out, if that is the reason.
 fn certificate_fault(reason: &(dyn Error + 'static)) -> Option<String> {
-    // An error of the network keeps its cause to itself.
-    let inner = reason
-        .downcast_ref::<io::Error>()
-        .and_then(io::Error::get_ref);
-    let fault = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
-    let fault = fault.or_else(|| reason.downcast_ref())?;
-    let rustls::Error::InvalidCertificate(fault) = fault else {
+    // An error of the network keeps to itself what it was made of, which is often another one.
+    if let Some(network) = reason.downcast_ref::<io::Error>() {
+        return certificate_fault(network.get_ref()?);
+    }
+    let Some(rustls::Error::InvalidCertificate(fault)) = reason.downcast_ref() else {
         return None;
     };
     Some(match fault {
