@@ -38,7 +38,7 @@ struct Certified(CertificateDer<'static>, PrivateKeyDer<'static>);
 /// beginning it ends.
 fn certificate(name: &str, until: i32, by: Option<&Issuer<'static, KeyPair>>) -> Certified {
     let mut params = CertificateParams::new(vec![name.to_owned()]).expect("a name");
-    params.distinguished_name = named(name);
+    params.distinguished_name = named("Receiver of a test");
     params.not_before = date_time_ymd(2020, 1, 1);
     params.not_after = date_time_ymd(until, 1, 1);
     let key = KeyPair::generate().expect("a key");

@@ -209,7 +209,9 @@ fn certificate_fault(reason: &(dyn Error + 'static)) -> Option<String> {
         CertificateError::Revoked => {
             "The TLS certificate of the endpoint is revoked. Replace it there.".to_owned()
         }
-        other => format!("The TLS certificate of the endpoint is not valid: {other}."),
+        // What else can be wrong is for whoever made it, in the words of their own tools.
+        _ => "The TLS certificate of the endpoint is not valid. Look at it with a program such as openssl s_client."
+            .to_owned(),
     })
 }
 

@@ -331,9 +331,15 @@ async fn counted(
     for before in [false, true] {
         for (bucket, first, end) in range.pieces(before) {
             let (conditions, values) = conditions(db, range, (bucket, first, end));
+            // Rows lie by dimension, time and value: the first sums need no sorting, and leave a
+            // row for each value instead of one for each experience, too.
             let sql = format!(
-                "SELECT dimension, value, {SUMS} FROM report_counts
-                 WHERE dimension IN ({dimensions}) AND {conditions} GROUP BY dimension, value"
+                "SELECT dimension, value, {SUMS} FROM (
+                     SELECT dimension, value, sum(taps) AS taps, sum(updates) AS updates,
+                         sum(submissions) AS submissions
+                     FROM report_counts WHERE dimension IN ({dimensions}) AND {conditions}
+                     GROUP BY dimension, slot, value
+                 ) sums GROUP BY dimension, value"
             );
             for mut row in db.query(&sql, &values).await? {
                 let dimension = row.text("dimension", Dimension::from_name)?;
