@@ -25,4 +25,5 @@ mod submissions;
 mod tags;
 mod tokens;
 mod verification;
+mod visitors;
 mod webhooks;

@@ -3,6 +3,7 @@
 mod demo;
 mod headless;
 mod import;
+mod listen;
 mod migrate_store;
 mod otlp;
 mod postgres;

@@ -10,6 +10,7 @@ mod proxies;
 mod sentinel;
 mod sqlite;
 mod template_hosts;
+mod webhook_certificates;
 mod webhooks;
 
 use tapdesk_tests::Launch;

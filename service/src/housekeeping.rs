@@ -27,6 +27,9 @@ const NEXT: Duration = Duration::from_millis(20);
 /// How long events of the outbox are kept, in milliseconds: an endpoint that is off for longer
 /// misses them.
 const OUTBOX_KEPT: i64 = 30 * 24 * 60 * 60 * 1000;
+/// By how much longer than interactions counts by the hour are kept, in milliseconds: the longest
+/// report by the hour has 1,000 of them, and as many before it to compare with.
+const HOURS_LONGER: i64 = 2_000 * 60 * 60 * 1000;
 /// Between two looks at whether configuration was changed.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -175,6 +178,11 @@ pub async fn sweep(service: &Service) -> Result<(), StorageError> {
     }
     let keep_since = now.minus_months(service.settings().submission_months);
     while service.storage.prune_submissions(keep_since).await? {
+        tokio::task::yield_now().await;
+    }
+    let keep_since = now.minus_months(service.settings().retention_months);
+    let keep_since = keep_since.plus_millis(-HOURS_LONGER);
+    while service.storage.prune_report_hours(keep_since).await? {
         tokio::task::yield_now().await;
     }
     for uid in service.guesses.take_reached() {

@@ -80,6 +80,8 @@ pub(crate) mod service;
 pub(crate) mod studio;
 // A tap, from its URL to its answer.
 pub(crate) mod tap;
+// What is kept of one visitor, for whoever holds the tag.
+pub(crate) mod visitor_data;
 // What happens, told to the owner's servers.
 pub mod webhook;
 

@@ -251,6 +251,11 @@ impl ReportRange {
         self.first - (self.end - self.first)
     }
 
+    /// Whether a count by the hour is needed of before the hour `first`.
+    pub const fn needs_hours_before(&self, first: i64) -> bool {
+        matches!(self.bucket, Bucket::Hour) && self.before() < first
+    }
+
     /// The time, or the time before, in the longest buckets that it is made of: each piece from
     /// its first one up to and without its last number. A month of hours is 29 days and two pieces
     /// of a day, which are far fewer counts.
@@ -286,6 +291,8 @@ pub struct Report {
     pub values: BTreeMap<(Dimension, String), (Count, Count)>,
     /// What experiences are called.
     pub names: BTreeMap<ExperienceId, String>,
+    /// The first hour whose counts are kept; `None` if none was ever removed.
+    pub hours_since: Option<i64>,
     /// Whether all taps are counted: after an upgrade or a move, older ones are counted one after
     /// the other.
     pub complete: bool,
@@ -444,6 +451,18 @@ mod tests {
         let mut days = range(5, 53);
         days.bucket = Bucket::Day;
         assert_eq!(days.pieces(true), [(Bucket::Day, -43, 5)]);
+    }
+
+    #[test]
+    fn hours_are_needed_of_the_time_before_too_and_of_days_none() {
+        let hours = range(10, 14);
+        assert!(!hours.needs_hours_before(6));
+        assert!(hours.needs_hours_before(7));
+        let days = ReportRange {
+            bucket: Bucket::Day,
+            ..hours
+        };
+        assert!(!days.needs_hours_before(1_000));
     }
 
     #[test]

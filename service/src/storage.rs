@@ -33,6 +33,7 @@ mod taps;
 mod traces;
 mod url_templates;
 mod value;
+mod visitors;
 mod webhooks;
 
 #[cfg(feature = "postgres")]
@@ -77,6 +78,7 @@ pub use taps::{
     VariableUpdate,
 };
 pub use url_templates::{UrlTemplateEdit, UrlTemplates};
+pub use visitors::Visitors;
 pub(crate) use webhooks::TapStream;
 pub use webhooks::{
     Advance, Claimed, Cursor, EventProperties, Finished, LEASE_MILLIS, NewDelivery, Place, Resend,
@@ -103,6 +105,7 @@ pub trait Storage:
     + UrlTemplates
     + Simulator
     + Interactions
+    + Visitors
     + EncodingRuns
     + Sheets
     + Submissions

@@ -10,6 +10,7 @@ mod attempt;
 mod client;
 mod endpoint;
 mod event;
+mod resolver;
 mod retry;
 mod secret;
 mod state;

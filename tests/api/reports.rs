@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tapdesk_tests::{Answering as _, Client, TestService, TestTag};
+use tapdesk_tests::{Answering as _, Client, TestService, TestTag, eventually};
 
 use crate::api::exports::{read_csv, read_jsonl};
 use crate::api::submissions::{Form, send};
@@ -308,6 +308,62 @@ async fn sqlite_counts_outlive_the_history() {
         .admin_get("/reports?bucket=day&since=2026-01-01T00:00:00Z")
         .await;
     assert_eq!(report["totals"]["taps"], 3);
+    // Counts by the hour are kept for 2,000 hours more.
+    let hours = "/reports?bucket=hour&since=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00Z";
+    assert_eq!(service.admin_get(hours).await["totals"]["taps"], 3);
+    service.advance(80 * 24 * 3_600_000);
+    tapdesk_service::housekeeping::sweep(service.service())
+        .await
+        .expect("swept");
+    let gone = service.admin(Method::GET, hours, Value::Null).await;
+    gone.expect(422);
+    let days = hours.replace("bucket=hour", "bucket=day");
+    assert_eq!(service.admin_get(&days).await["totals"]["taps"], 3);
+}
+
+#[tokio::test]
+async fn counts_by_the_hour_that_are_removed_are_not_missed_in_silence_and_days_stay() {
+    let service = TestService::start().await;
+    let (bottle, mut inlay) = service.bottle().await;
+    for hours in [0, 0, 0, 2] {
+        service.advance(hours * 3_600_000);
+        service.tap(&inlay.url(&bottle)).await;
+    }
+    service.advance(3_600_000);
+    let keep_since = "2026-01-01T13:00:00Z";
+    let hours = |since: &str| format!("/reports?bucket=hour&since=2026-01-01T{since}:00:00Z");
+    let storage = &service.service().storage;
+    // PostgreSQL counts what no transaction of the whole server is still beside.
+    let refused = eventually("the first hour is counted and removed", async || {
+        fold(&service).await;
+        let keep_since = serde_json::from_value(json!(keep_since)).expect("a time");
+        while storage
+            .prune_report_hours(keep_since)
+            .await
+            .expect("removed")
+        {}
+        let answer = service.admin(Method::GET, &hours("12"), Value::Null).await;
+        (answer.status == 422).then_some(answer)
+    })
+    .await;
+    let problem = refused.json();
+    assert_eq!(problem["errors"][0]["field"], "bucket");
+    let detail = problem["detail"].as_str().expect("words");
+    assert!(
+        detail.contains("since 2026-01-01T13:00:00Z") && detail.contains("days"),
+        "{detail}"
+    );
+    // The period before it would lack an hour, too.
+    let before = service.admin(Method::GET, &hours("13"), Value::Null).await;
+    before.expect(422);
+    let whole = service.admin_get(&hours("14")).await;
+    assert_eq!(whole["totals"]["taps"], 1);
+    assert_eq!(whole["totals"]["before"]["taps"], 0);
+    let day = service.admin_get("/reports?bucket=day").await;
+    assert_eq!(day["totals"]["taps"], 4);
+    let of_week = day["hours"].as_array().expect("hours").iter();
+    let taps: Vec<_> = of_week.map(|hour| (&hour["hour"], &hour["taps"])).collect();
+    assert_eq!(taps, [(&json!(12), &json!(3)), (&json!(14), &json!(1))]);
 }
 
 /// What `DuckDB`, which knows nothing of the service, reads in both files of an export, and counts.

@@ -68,6 +68,19 @@ async fn post(client: &Client, tag: &TestTag, form: &str, fields: &[(&str, &str)
     client.post_form(&tag.path(), &all).answer().await
 }
 
+/// Sends the English form of a page that is open already, without a consent.
+pub(in crate::api) async fn post_to(
+    client: &Client,
+    tag: &TestTag,
+    page: &str,
+    fields: &[(&str, &str)],
+) -> Answer {
+    let mut all = vec![("rolling_key", key(page)), ("form", "2")];
+    all.extend(fields);
+    all.push(("tag:variable:agreed", "false"));
+    client.post_form(&tag.path(), &all).answer().await
+}
+
 fn fields<'a>(name: &'a str, email: &'a str, agreed: bool) -> Vec<(&'static str, &'a str)> {
     let mut fields = vec![
         ("tag:variable:name", name),

@@ -3,6 +3,7 @@
 mod alerts;
 mod endpoints;
 mod failures;
+mod many;
 mod network;
 mod resend;
 

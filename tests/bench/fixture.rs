@@ -6,6 +6,7 @@
 //! UID and the counter anyway. A million tags go in by SQL, since one call for
 //! each would take longer than the measurements.
 
+mod history;
 mod postgres;
 mod sqlite;
 
@@ -82,6 +83,17 @@ impl Fixture {
             tags,
             postgres,
         })
+    }
+
+    /// Has had so many taps in the last year, none of which is counted for reports yet. They lead to
+    /// several experiences, and their visitors differ.
+    pub(crate) fn with_history(&self, taps: u32) -> Result<()> {
+        history::fill(self, taps)
+    }
+
+    /// Whether all taps of a history are counted for reports.
+    pub(crate) fn is_counted(&self) -> Result<bool> {
+        history::is_counted(self)
     }
 
     /// Its database, opened in this process.

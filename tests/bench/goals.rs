@@ -218,7 +218,29 @@ fn others(figures: &Figures) -> Vec<Goal> {
     let grown = memory
         .last()
         .map(|last| megabytes(last) / megabytes(&memory[memory.len() / 2]));
+    let reports = figures.reports.as_ref();
+    let slowest = reports.and_then(|reported| {
+        let all = reported.reports.iter().map(|(_, median)| *median);
+        all.max().map(|slowest| slowest.as_secs_f64())
+    });
+    let bytes = |bytes: u64| f64::from(u32::try_from(bytes >> 10).unwrap_or(u32::MAX));
+    let exporting = reports.and_then(|reported| {
+        let seen = &reported.export.seen;
+        Some(bytes(*seen.last()?) / bytes(*seen.first()?))
+    });
     vec![
+        at_most(
+            "the slowest report of 10,000,000 taps, in s",
+            1.0,
+            None,
+            slowest,
+        ),
+        at_most(
+            "memory after 10,000,000 exported rows : after a tenth",
+            1.1,
+            None,
+            exporting,
+        ),
         at_most(
             "memory after 10,000,000 taps : after half of them",
             1.05,

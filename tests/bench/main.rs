@@ -36,6 +36,7 @@ mod lists;
 mod load;
 mod memory;
 mod report;
+mod reports;
 mod server;
 mod start;
 mod subject;
@@ -56,6 +57,7 @@ use imports::Imports;
 use lists::Listed;
 use load::Case;
 use memory::Seen;
+use reports::Reported;
 use subject::{Subject, Subjects};
 use turns::{Side, Turn};
 
@@ -86,6 +88,7 @@ struct Figures {
     starts: Vec<Duration>,
     starts_after_crashes: Vec<Duration>,
     lists: Vec<Listed>,
+    reports: Option<Reported>,
     addresses: Vec<Found>,
     codes: Vec<Cost>,
 }
@@ -154,6 +157,10 @@ async fn measure(subjects: &Subjects, cluster: &Cluster) -> Result<Figures> {
         eprintln!("ten million taps");
         let fixture = Fixture::sqlite(1_000_000).await?;
         figures.memory = memory::of_many_taps(&fixture).await?;
+    }
+    if subjects.has(Subject::Reports) {
+        eprintln!("reports and an export of ten million taps");
+        figures.reports = Some(reports::of_many_taps().await?);
     }
     if subjects.has(Subject::Start) || subjects.has(Subject::Lists) {
         eprintln!("starts and lists with a million tags");

@@ -9,6 +9,7 @@ use crate::imports::Imports;
 use crate::lists::Listed;
 use crate::load::Case;
 use crate::memory::Seen;
+use crate::reports::{GOAL_MILLIS, Reported};
 use crate::turns::{Side, Turn};
 
 pub(crate) fn print(figures: &Figures) {
@@ -58,6 +59,9 @@ pub(crate) fn print(figures: &Figures) {
     }
     if !figures.lists.is_empty() {
         lists(&figures.lists);
+    }
+    if let Some(reported) = &figures.reports {
+        reports(reported);
     }
     if !figures.addresses.is_empty() {
         addresses(&figures.addresses);
@@ -153,6 +157,28 @@ fn lists(lists: &[Listed]) {
             list.goal_millis
         );
     }
+}
+
+fn reports(reported: &Reported) {
+    let seconds = reported.counted.as_secs_f64();
+    println!("\nreports of 10,000,000 taps, counted within {seconds:.0} s (median; goal)");
+    for (what, median) in &reported.reports {
+        println!("{what:35} {:8.1} ms {GOAL_MILLIS:8.0} ms", millis(*median));
+    }
+    let export = &reported.export;
+    let megabytes = |bytes: u64| bytes / 1_000_000;
+    let seen = export
+        .seen
+        .iter()
+        .map(|bytes| megabytes(*bytes).to_string());
+    println!(
+        "export of {} rows: {:.0} rows/s; memory {} MB before, {} MB at its peak, after each million {} MB",
+        export.rows,
+        f64::from(u32::try_from(export.rows).unwrap_or(u32::MAX)) / export.elapsed.as_secs_f64(),
+        megabytes(export.before),
+        megabytes(export.peak),
+        seen.collect::<Vec<_>>().join(", "),
+    );
 }
 
 fn addresses(ways: &[Found]) {

@@ -31,6 +31,8 @@ pub(crate) enum Subject {
     Start,
     /// Lists of 1,000,000 tags while 10,000 taps a second come in.
     Lists,
+    /// Reports of 10,000,000 taps, and an export of them; ten minutes.
+    Reports,
     /// Taps of 1,000,000 inlays at URL templates, by each way of finding the tag.
     Templates,
     /// Verification of one code, of each technology.
@@ -38,7 +40,7 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Tap,
         Self::Payload,
         Self::Update,
@@ -52,6 +54,7 @@ impl Subject {
         Self::Memory,
         Self::Start,
         Self::Lists,
+        Self::Reports,
         Self::Templates,
         Self::Codes,
     ];
@@ -71,6 +74,7 @@ impl Subject {
             Self::Memory => "memory",
             Self::Start => "start",
             Self::Lists => "lists",
+            Self::Reports => "reports",
             Self::Templates => "templates",
             Self::Codes => "codes",
         }
@@ -82,7 +86,7 @@ pub(crate) struct Subjects(Vec<Subject>);
 
 impl Subjects {
     /// Reads arguments; cargo's own `--bench` is none. None at all ask for
-    /// everything but [`Subject::Huge`] and [`Subject::Memory`].
+    /// everything but [`Subject::Huge`], [`Subject::Memory`] and [`Subject::Reports`].
     pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Self> {
         let mut chosen = Vec::new();
         for argument in arguments.filter(|argument| argument != "--bench") {
@@ -95,7 +99,8 @@ impl Subjects {
         }
         if chosen.is_empty() {
             chosen = Subject::ALL.to_vec();
-            chosen.retain(|subject| !matches!(subject, Subject::Huge | Subject::Memory));
+            let long = [Subject::Huge, Subject::Memory, Subject::Reports];
+            chosen.retain(|subject| !long.contains(subject));
         }
         // More tags, and the other database, are of no use without something to do there.
         let calls = [Subject::Tap, Subject::Payload, Subject::Update];

@@ -117,6 +117,30 @@ async fn a_draft_that_another_one_changed_meanwhile_is_not_published() {
 }
 
 #[tokio::test]
+async fn an_experience_that_another_one_changed_meanwhile_is_not_rolled_back() {
+    let service = TestService::start().await;
+    let page = json!({"name": "Page", "kind": "studio", "blocks": []});
+    let path = format!("/experiences/{}", service.experience(page).await);
+    let rollback = format!("{path}/rollback");
+    let blocks = |text: &str| json!({"blocks": [{"type": "heading", "text": text}]});
+    let published = format!("{path}?publish=true");
+    service.admin_patch(&published, blocks("Second")).await;
+    let seen = etag(&service, &path).await;
+    service.admin_patch(&published, blocks("Theirs")).await;
+
+    let first = json!({"version": 1});
+    let refused = matching(&service, Method::POST, &rollback, &seen, first.clone()).await;
+    let problem = refused.expect(412);
+    assert_eq!(problem["code"], "changed");
+    assert_eq!(problem["current"], service.admin_get(&path).await);
+    assert_eq!(problem["current"]["published_version"], 3);
+
+    let now = refused.header("etag").unwrap().to_owned();
+    let back = matching(&service, Method::POST, &rollback, &now, first).await;
+    assert_eq!(back.expect(200)["published_version"], 4);
+}
+
+#[tokio::test]
 async fn what_another_one_changed_meanwhile_is_not_deleted() {
     let service = TestService::start().await;
     let mut resources = resources(&service).await;

@@ -32,6 +32,9 @@ pub(super) trait Backend {
         entropy: &dyn Entropy,
     ) -> impl Future<Output = Arc<dyn Storage>>;
 
+    /// From now on the database refuses to write into a table, or writes into it again.
+    fn refuse(&self, table: &str, refuses: bool) -> impl Future<Output = ()>;
+
     /// Folds a few rows of what taps did, if this kind of storage does that behind taps.
     /// Whether more are left.
     fn fold(&self) -> impl Future<Output = bool> {

@@ -54,6 +54,20 @@ impl Backend for Postgres {
         let storage = PostgresStorage::open(address, clock, Time::Standing, entropy).await;
         Arc::new(storage.unwrap())
     }
+
+    async fn refuse(&self, table: &str, refuses: bool) {
+        let sql = if refuses {
+            format!(
+                "CREATE FUNCTION refuse() RETURNS TRIGGER LANGUAGE plpgsql AS
+                     $$ BEGIN RAISE EXCEPTION 'a test refuses it'; END $$;
+                 CREATE TRIGGER refused BEFORE INSERT OR UPDATE ON {table}
+                     FOR EACH STATEMENT EXECUTE FUNCTION refuse()"
+            )
+        } else {
+            format!("DROP TRIGGER refused ON {table}; DROP FUNCTION refuse")
+        };
+        self.look_into().await.batch_execute(&sql).await.unwrap();
+    }
 }
 
 fn clock() -> Arc<dyn Clock> {

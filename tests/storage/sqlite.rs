@@ -70,6 +70,20 @@ impl Backend for Sqlite {
         storage
     }
 
+    async fn refuse(&self, table: &str, refuses: bool) {
+        let sql = if refuses {
+            ["INSERT", "UPDATE"].map(|write| {
+                format!(
+                    "CREATE TRIGGER refused_{write} BEFORE {write} ON {table}
+                     BEGIN SELECT RAISE(ABORT, 'a test refuses it'); END;"
+                )
+            })
+        } else {
+            ["INSERT", "UPDATE"].map(|write| format!("DROP TRIGGER refused_{write};"))
+        };
+        self.look_into().execute_batch(&sql.concat()).unwrap();
+    }
+
     async fn fold(&self) -> bool {
         self.storage().fold(1).await.unwrap()
     }

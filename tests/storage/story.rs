@@ -82,7 +82,7 @@ macro_rules! story {
             taps: what_a_key_was_issued_for_is_found_by_its_id
                 a_tap_without_a_key_leaves_none
                 taps_are_counted_where_they_were_made
-                the_first_tap_at_a_template_is_noted_with_it;
+                the_first_tap_at_a_template_is_noted_with_it_or_not_at_all;
             updates: a_key_updates_once
                 of_many_updates_at_once_with_one_key_one_is_done
                 the_same_request_is_answered_again_and_no_other

@@ -43,16 +43,17 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let service = options.connection.open()?;
     // It signs until this command ends.
     let secret = Secret::generate(&OsEntropy);
+    let world = options
+        .simulated
+        .map_or_else(|| "all".to_owned(), |simulated| simulated.to_string());
+    let events = service.send(Method::GET, &format!("/events?simulated={world}"), None, ())?;
+    // From here on nothing is missed.
     writeln!(
         io::stdout(),
         "forwarding to {}, signed with {}",
         options.forward_to,
         secret.expose()
     )?;
-    let world = options
-        .simulated
-        .map_or_else(|| "all".to_owned(), |simulated| simulated.to_string());
-    let events = service.send(Method::GET, &format!("/events?simulated={world}"), None, ())?;
     for line in BufReader::new(events.into_body().into_reader()).lines() {
         let line =
             line.map_err(|error| anyhow!("The connection to the service broke: {error}."))?;

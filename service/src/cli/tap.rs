@@ -59,7 +59,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
 }
 
 /// The URL that the virtual inlay makes on the next read.
-fn one_time_url(service: &Client, id: &Value) -> Result<String> {
+pub(super) fn one_time_url(service: &Client, id: &Value) -> Result<String> {
     let tapped = service.post(&format!("/simulator/inlays/{id}/tap"), &json!({}))?;
     let url = tapped["url"].as_str();
     url.map(str::to_owned)
@@ -67,7 +67,7 @@ fn one_time_url(service: &Client, id: &Value) -> Result<String> {
 }
 
 /// The URL of a tag that has no virtual inlay, as its printed QR code says it.
-fn plain_url(service: &Client, slug: &str) -> Result<String> {
+pub(super) fn plain_url(service: &Client, slug: &str) -> Result<String> {
     if service.tag(slug)?.is_none() {
         bail!("There is no tag with the slug {slug}. `tapdesk-service demo` loads some to try.");
     }

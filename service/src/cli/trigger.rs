@@ -4,10 +4,11 @@ use std::io::{self, Write as _};
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use serde_json::Value;
 use url::Url;
 
-use super::client::{Connection, plain_agent};
+use super::client::{Client, Connection, plain_agent};
+use super::tap::{one_time_url, plain_url};
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -15,7 +16,8 @@ pub(super) struct Options {
     #[arg(value_enum)]
     event: Event,
 
-    /// The slug of a tag with a virtual inlay; `tapdesk-service demo` loads some.
+    /// The slug of a tag with a virtual inlay; `tapdesk-service demo` loads some. For
+    /// tap.not_checked that of a tag without one.
     #[arg(long, value_name = "SLUG")]
     tag: String,
 
@@ -35,42 +37,57 @@ enum Event {
 
 pub(super) fn run(options: &Options) -> Result<()> {
     let service = options.connection.open()?;
-    let Some(inlay) = service.virtual_inlay(&options.tag)? else {
-        bail!(
-            "The tag {} has no virtual inlay. `tapdesk-service demo` loads some to try.",
-            options.tag
-        );
-    };
-    let tapped = service.post(
-        &format!("/simulator/inlays/{}/tap", inlay["id"]),
-        &json!({}),
-    )?;
-    let url = tapped["url"]
-        .as_str()
-        .context("The service's answer names no URL.")?;
-    let mut url = Url::parse(url)?;
-    match options.event {
-        Event::Verified => {}
-        // Another last digit is another MAC.
-        Event::NotVerified => {
-            let text = url.to_string();
-            let last = if text.ends_with('0') { '1' } else { '0' };
-            url = Url::parse(&format!("{}{last}", &text[..text.len() - 1]))?;
-        }
-        Event::NotChecked => url.set_query(None),
-    }
+    let url = options.event.url(&service, &options.tag)?;
     let agent = plain_agent(&url);
     agent
         .get(url.as_str())
         .call()
         .with_context(|| format!("{url} cannot be reached."))?;
-    let newest = service.get("/interactions?simulated=all&limit=1")?;
+    // Others may tap other tags meanwhile.
+    let tag = service.tag(&options.tag)?.unwrap_or_default();
+    let newest = service.get(&format!(
+        "/interactions?tag_id={}&simulated=all&limit=1",
+        tag["id"]
+    ))?;
     let newest = &newest["items"][0];
-    writeln!(
-        io::stdout(),
-        "interaction {}: {}",
-        newest["id"],
-        newest["reason"].as_str().unwrap_or_default()
-    )?;
+    let reason = newest["reason"].as_str().unwrap_or_default();
+    if newest["tag_verified"] != options.event.verdict() {
+        bail!(
+            "The tap became another event, by its reason {reason}. A tap is not checked at a tag without an inlay \
+             that makes codes, such as demo-poster, and is checked at one with such an inlay."
+        );
+    }
+    writeln!(io::stdout(), "interaction {}: {reason}", newest["id"])?;
     Ok(())
+}
+
+impl Event {
+    /// The URL whose tap is this event.
+    fn url(self, service: &Client, slug: &str) -> Result<Url> {
+        if matches!(self, Self::NotChecked) {
+            return Ok(Url::parse(&plain_url(service, slug)?)?);
+        }
+        let Some(inlay) = service.virtual_inlay(slug)? else {
+            bail!("The tag {slug} has no virtual inlay. `tapdesk-service demo` loads some to try.");
+        };
+        let url = one_time_url(service, &inlay["id"])?;
+        let url = match self {
+            // Another last digit is another MAC.
+            Self::NotVerified => {
+                let last = if url.ends_with('0') { '1' } else { '0' };
+                format!("{}{last}", &url[..url.len() - 1])
+            }
+            _ => url,
+        };
+        Ok(Url::parse(&url)?)
+    }
+
+    /// What `tag_verified` is of such a tap.
+    fn verdict(self) -> Value {
+        match self {
+            Self::Verified => true.into(),
+            Self::NotVerified => false.into(),
+            Self::NotChecked => Value::Null,
+        }
+    }
 }

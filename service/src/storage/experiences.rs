@@ -77,6 +77,17 @@ pub trait Experiences: Send + Sync {
         &self,
         id: ExperienceId,
         version: u32,
+    ) -> Result<Option<Experience>, StorageError> {
+        self.roll_back_experience_if(id, version, Precondition::None)
+            .await
+    }
+
+    /// The same, if the experience is as `expected`: else [`Conflict::Changed`].
+    async fn roll_back_experience_if(
+        &self,
+        id: ExperienceId,
+        version: u32,
+        expected: Precondition,
     ) -> Result<Option<Experience>, StorageError>;
 
     /// Deletes an experience that no tag leads to. Its versions are kept.

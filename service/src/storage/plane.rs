@@ -26,8 +26,10 @@ mod reports;
 mod sheets;
 mod submissions;
 pub(super) mod tags;
+mod told;
 mod url_templates;
 mod virtual_inlays;
+mod visitors;
 pub(super) mod webhooks;
 
 use std::sync::Arc;
@@ -154,6 +156,15 @@ pub(super) trait Transaction: Query {
     async fn lock_counter(&mut self, inlay: InlayId) -> Result<(), StorageError> {
         let lock = "SELECT 1 FROM counters WHERE inlay_id = ?1 FOR UPDATE";
         self.query(lock, &values![inlay]).await.map(drop)
+    }
+
+    /// Forgets that a client came to a tag; the tag's counts stay. The row of the empty client
+    /// has them: taps lock it first, and so does this.
+    async fn forget_visitor(&mut self, tag: TagId, client: &[u8]) -> Result<(), StorageError> {
+        let lock = "SELECT 1 FROM visits WHERE tag_id = ?1 AND client = x'' FOR UPDATE";
+        self.query(lock, &values![tag]).await?;
+        let sql = "DELETE FROM visits WHERE tag_id = ?1 AND client = ?2";
+        self.execute(sql, &values![tag, client]).await.map(drop)
     }
 }
 

@@ -1,23 +1,24 @@
 //! The HTTP client of webhooks.
 //!
 //! It is reqwest, the ecosystem's usual client, with everything off that could lead a request
-//! elsewhere: redirects, proxies of the environment, retries. Names are resolved by [`Public`],
+//! elsewhere: redirects, proxies of the environment, retries. Names are resolved by [`Resolver`],
 //! and reqwest connects to the addresses that it answers and to no others: what was checked is
 //! what is connected to, also if the name has another address a moment later.
 
 use std::error::Error;
-use std::net::SocketAddr;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, redirect, retry};
+use rustls::CertificateError;
 use url::Url;
 
 use super::address::is_public;
 use super::attempt::{ANSWER_KEPT, AttemptOutcome, Failure};
 use super::endpoint::literal_address;
+use super::resolver::{Lookup, NOT_PUBLIC, Resolver, System};
 use super::secret::Signed;
 use crate::clock::{Stopwatch, Timestamp};
 
@@ -42,6 +43,11 @@ pub struct WebhookClient {
 impl WebhookClient {
     /// A client that reaches public addresses, and others too if `private` says so.
     pub fn new(private: bool) -> Result<Self, ClientError> {
+        Self::with_lookup(private, Arc::new(System))
+    }
+
+    /// The same with names that are looked up elsewhere.
+    fn with_lookup(private: bool, lookup: Arc<dyn Lookup>) -> Result<Self, ClientError> {
         let failed = |error: &dyn Error| ClientError(error.to_string());
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let verifier = rustls_platform_verifier::Verifier::new(Arc::clone(&provider))
@@ -59,7 +65,7 @@ impl WebhookClient {
             .no_proxy()
             .retry(retry::never())
             .referer(false)
-            .dns_resolver(Resolver { private })
+            .dns_resolver(Resolver { private, lookup })
             .timeout(PATIENCE)
             .connect_timeout(CONNECT)
             .pool_idle_timeout(IDLE)
@@ -113,8 +119,6 @@ impl WebhookClient {
     }
 }
 
-const NOT_PUBLIC: &str = "The address is not on the public internet.";
-
 /// The status, and the beginning of the body. No more of it is read: the rest goes with its
 /// connection, however long it is.
 async fn read(mut answer: Response) -> (Option<u16>, String, Option<Failure>) {
@@ -162,8 +166,14 @@ fn failed(error: &reqwest::Error) -> Failure {
         return Failure::new("The endpoint did not answer within 15 seconds.");
     }
     let mut reason: &dyn Error = error;
-    while let Some(cause) = reason.source() {
-        reason = cause;
+    loop {
+        if let Some(why) = certificate_fault(reason) {
+            return Failure::new(why);
+        }
+        match reason.source() {
+            Some(cause) => reason = cause,
+            None => break,
+        }
     }
     let reason = reason.to_string();
     Failure::new(if reason == NOT_PUBLIC {
@@ -173,24 +183,114 @@ fn failed(error: &reqwest::Error) -> Failure {
     })
 }
 
-/// Resolves names as the system does, to public addresses alone.
-struct Resolver {
-    private: bool,
+/// What is wrong with the endpoint's TLS certificate, and the way out, if that is the reason.
+fn certificate_fault(reason: &(dyn Error + 'static)) -> Option<String> {
+    // An error of the network keeps to itself what it was made of, which is often another one.
+    if let Some(network) = reason.downcast_ref::<io::Error>() {
+        return certificate_fault(network.get_ref()?);
+    }
+    let Some(rustls::Error::InvalidCertificate(fault)) = reason.downcast_ref() else {
+        return None;
+    };
+    Some(match fault {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "The TLS certificate of the endpoint has expired. Renew it there.".to_owned()
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "The TLS certificate of the endpoint is not valid yet. Check the clocks of both machines."
+                .to_owned()
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "The TLS certificate of the endpoint is for another host name.".to_owned()
+        }
+        CertificateError::UnknownIssuer => "The TLS certificate of the endpoint is signed by nobody whom this \
+            machine trusts: it signed itself, or the endpoint does not send the certificates between."
+            .to_owned(),
+        CertificateError::Revoked => {
+            "The TLS certificate of the endpoint is revoked. Replace it there.".to_owned()
+        }
+        // What else can be wrong is for whoever made it, in the words of their own tools.
+        _ => "The TLS certificate of the endpoint is not valid. Look at it with a program such as openssl s_client."
+            .to_owned(),
+    })
 }
 
-impl Resolve for Resolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        let private = self.private;
-        Box::pin(async move {
-            // The port is the URL's.
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let allowed: Vec<SocketAddr> = found
-                .filter(|address| private || is_public(address.ip()))
-                .collect();
-            if allowed.is_empty() {
-                return Err(NOT_PUBLIC.into());
-            }
-            Ok(Box::new(allowed.into_iter()) as Addrs)
-        })
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+    use std::sync::Mutex;
+
+    use reqwest::dns::Resolve as _;
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::webhook::resolver::LookingUp;
+
+    /// Answers a name with one list of addresses after the other.
+    #[derive(Debug, Default)]
+    struct Turns(Mutex<Vec<Vec<SocketAddr>>>);
+
+    impl Lookup for Turns {
+        fn look_up(&self, _: String) -> LookingUp {
+            let mut turns = self.0.lock().unwrap();
+            let found = if turns.is_empty() {
+                Vec::new()
+            } else {
+                turns.remove(0)
+            };
+            Box::pin(async move { Ok(found) })
+        }
+    }
+
+    /// A listener, and a client that finds these addresses one after the other.
+    async fn client(
+        private: bool,
+        turns: impl FnOnce(SocketAddr) -> Vec<Vec<SocketAddr>>,
+    ) -> (TcpListener, Arc<Turns>, WebhookClient) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let turns = turns(listener.local_addr().unwrap());
+        let turns = Arc::new(Turns(Mutex::new(turns)));
+        let client = WebhookClient::with_lookup(private, Arc::clone(&turns) as Arc<dyn Lookup>);
+        (listener, turns, client.unwrap())
+    }
+
+    async fn send(client: &WebhookClient, listener: &TcpListener) -> AttemptOutcome {
+        let port = listener.local_addr().unwrap().port();
+        let url = format!("http://rebinding.example:{port}/hook");
+        let now = Timestamp::from_millis(0);
+        let signed = Signed::new("test_1", now, b"{}", &[]);
+        client.send(&url, &signed, "{}".to_owned(), now).await
+    }
+
+    #[tokio::test]
+    async fn a_name_that_leads_to_this_machine_the_second_time_is_refused() {
+        let public: SocketAddr = "[2606:4700::1111]:1".parse().unwrap();
+        let (listener, turns, client) =
+            client(false, |loopback| vec![vec![public], vec![loopback]]).await;
+        // The first time nothing is wrong with it.
+        let resolver = Resolver {
+            private: false,
+            lookup: Arc::clone(&turns) as Arc<dyn Lookup>,
+        };
+        let found = resolver.resolve("rebinding.example".parse().unwrap()).await;
+        assert_eq!(found.ok().unwrap().next(), Some(public));
+        let second = send(&client, &listener).await.failure;
+        assert_eq!(second, Some(Failure::new(NOT_PUBLIC)));
+        assert!(turns.0.lock().unwrap().is_empty(), "it was looked up again");
+        let connected = listener.into_std().unwrap().accept();
+        assert_eq!(connected.unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    }
+
+    #[tokio::test]
+    async fn what_was_checked_is_what_is_connected_to() {
+        // Nobody is at the second one: it would be asked for if the name was looked up again.
+        let nobody: SocketAddr = "127.0.0.2:1".parse().unwrap();
+        let (listener, turns, client) =
+            client(true, |loopback| vec![vec![loopback], vec![nobody]]).await;
+        let hang_up = async { listener.accept().await.map(drop) };
+        let (outcome, called) = tokio::join!(send(&client, &listener), hang_up);
+        called.unwrap();
+        assert!(outcome.failure.is_some(), "it was hung up");
+        assert_eq!(turns.0.lock().unwrap().len(), 1, "it is looked up once");
     }
 }

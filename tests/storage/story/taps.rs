@@ -7,7 +7,7 @@ use tapdesk_service::inlay::template::{Template, TemplateSettings};
 use tapdesk_service::interaction::{Claim, Refusal, Tech, Verdict};
 use tapdesk_service::inventory::UrlTemplateFields;
 use tapdesk_service::rolling_key::KeyHash;
-use tapdesk_service::storage::TagKey;
+use tapdesk_service::storage::{InteractionFilter, TagKey};
 
 use crate::storage::backend::{Backend, Database, START, Tap};
 
@@ -91,7 +91,9 @@ pub(crate) async fn taps_are_counted_where_they_were_made<B: Backend>(db: Databa
     }
 }
 
-pub(crate) async fn the_first_tap_at_a_template_is_noted_with_it<B: Backend>(db: Database<B>) {
+pub(crate) async fn the_first_tap_at_a_template_is_noted_with_it_or_not_at_all<B: Backend>(
+    db: Database<B>,
+) {
     let mut templates = Vec::new();
     for name in ["one", "two"] {
         let text = format!("https://tags.example/{name}?p={{picc}}&c={{mac}}");
@@ -119,6 +121,17 @@ pub(crate) async fn the_first_tap_at_a_template_is_noted_with_it<B: Backend>(db:
     };
     db.tap(Tap::of(tag)).await;
     assert_eq!(noted().await, [None, None]);
+    // Whichever of the two fails, the other is not written.
+    for table in ["interactions", "url_templates"] {
+        db.backend().refuse(table, true).await;
+        let refused = db.record_tap(at_first(KeyHash([1; 16]))).await;
+        assert!(refused.is_err(), "{table}: {refused:?}");
+        db.backend().refuse(table, false).await;
+        assert_eq!(noted().await, [None, None], "{table}");
+        let taps = InteractionFilter::default();
+        let taps = db.interactions(taps, None, 10).await.unwrap();
+        assert_eq!(taps.found.len(), 1, "{table}: the tap at no template");
+    }
     db.record_tap(at_first(KeyHash([2; 16]))).await.unwrap();
     assert_eq!(noted().await, [None, Some(START)]);
     db.clock.advance(1_000);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { narrow } from "./browser.mjs";
 import { group } from "./suite.mjs";
 
@@ -16,6 +17,15 @@ group("Interactions", {
       const [replay] = (await api.get("/interactions?reason=replayed&limit=1")).items;
       await page.show(`interactions/${replay.id}?reason=replayed`);
       await page.getByText("API calls").waitFor();
+    },
+    "visitor data of a tap that proves it, and of one that does not": async (page, { api }) => {
+      const [replay] = (await api.get("/interactions?reason=replayed&limit=1")).items;
+      await page.show(`interactions/${replay.id}`);
+      await page.getByRole("button", { name: "Visitor data…" }).click();
+      await page.getByText("was not verified").waitFor();
+      await page.show(`interactions/${(await newest(api)).id}`);
+      await page.getByRole("button", { name: "Visitor data…" }).click();
+      await page.getByRole("heading", { name: "Stays" }).waitFor();
     },
     "the choice of a tag": async (page) => {
       await page.show("interactions");
@@ -79,6 +89,24 @@ group("Interactions", {
         await page.getByRole("button", { name: "Show all taps" }).click();
         await page.getByRole("list", { name: "Interactions" }).waitFor();
       }
+    },
+    "have what is kept of their visitor exported and erased": async (page, { api, tags }) => {
+      const twin = await api.post("/simulator/inlays", { tag_id: tags[0].id });
+      const tap = async () => (await api.post(`/simulator/inlays/${twin.id}/tap`, { follow: true })).followed.interaction_id;
+      const [first, held] = [await tap(), await tap()];
+      await page.show(`interactions/${held}`);
+      await page.getByRole("button", { name: "Visitor data…" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText("2 taps of this visitor").waitFor();
+      const [download] = await Promise.all([page.waitForEvent("download"), dialog.getByRole("button", { name: "Export…" }).click()]);
+      assert.equal(download.suggestedFilename(), `visitor-of-tap-${held}.json`);
+      const document = JSON.parse(await readFile(await download.path(), "utf8"));
+      assert.deepEqual(document.interactions.map(({ id }) => id), [held, first]);
+      await dialog.getByRole("button", { name: "Erase data of 2 taps" }).click();
+      await page.getByText("Visitor data of 2 taps erased.").waitFor();
+      assert.equal((await api.get(`/interactions/${held}/visitor`)).interactions, 0);
+      await page.getByRole("button", { name: "Visitor data…" }).click();
+      await page.getByText("Ask the person to tap the tag again").waitFor();
     },
     "show a form that failed, and why": async (page, { api }) => {
       const fields = [{ label: "Your name", kind: "text", variable: "nickname", required: true }];

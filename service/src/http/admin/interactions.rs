@@ -4,8 +4,10 @@ mod erase;
 mod export;
 mod get;
 mod list;
+mod visitor;
 
 pub(super) use erase::*;
 pub(super) use export::*;
 pub(super) use get::*;
 pub(super) use list::*;
+pub(super) use visitor::*;

@@ -37,6 +37,10 @@ pub(super) fn read<T: DeserializeOwned>(
         let name = name.into_owned().into();
         return Err(refused(Some(name), "a value holds a NUL character"));
     }
+    // An empty name in the words below would be told as no word.
+    if pairs.clone().any(|(name, _)| name.is_empty()) {
+        return Err(refused(None, "a parameter has no name"));
+    }
     let chosen = form_urlencoded::Serializer::new(String::new())
         .extend_pairs(pairs)
         .finish();
@@ -91,6 +95,11 @@ mod tests {
             };
             assert!(why.message.contains(part), "{query}: {why}");
             assert_eq!(why.field.as_deref(), Some(name), "{query}");
+        }
+        for query in ["=1", "limit=1&=", "="] {
+            let why = "The query is invalid: a parameter has no name.";
+            let expected = ApiError::Invalid(FieldError::whole(why));
+            assert_eq!(parse(query).await, Err(expected), "{query}");
         }
     }
 }

@@ -13,6 +13,7 @@ use super::export::{Format, cell, line};
 use super::period::buckets;
 use super::query::Query;
 use crate::clock::Timestamp;
+use crate::field_error::FieldError;
 use crate::http::error::{ApiError, Common, Invalid};
 use crate::id::ExperienceId;
 use crate::interaction::VISITOR_GROUPS;
@@ -145,8 +146,8 @@ pub(crate) struct ReportView {
 ///
 /// What taps came to, and those of the period before: in all, by bucket, experience, technology,
 /// country, system, language, and hour of the week. Updates and submissions count at the time of
-/// their tap. Counts are kept by the hour, and stay when taps are erased or grow old. The period is
-/// widened to whole buckets, at most 1,000.
+/// their tap. Counts stay when taps are erased or grow old: those by the day for ever, those by the
+/// hour somewhat longer than interactions. The period is widened to whole buckets, at most 1,000.
 #[utoipa::path(
     get, path = "/reports", tag = "stats", params(ReportQuery),
     responses((status = OK, body = ReportView), Invalid, Common)
@@ -214,7 +215,18 @@ async fn read(service: &Service, query: &ReportQuery) -> Result<(ReportRange, Re
         experience: query.experience_id,
         world: query.simulated,
     };
-    Ok((range, service.storage.report(range).await?))
+    let report = service.storage.report(range).await?;
+    if let Some(hour) = report.hours_since
+        && range.needs_hours_before(hour)
+    {
+        let since = Bucket::Hour.begin(hour);
+        let why = format!(
+            "Counts by the hour are kept since {since}, and the period before this one begins earlier. Ask for \
+             days: they are kept for ever."
+        );
+        return Err(ApiError::Invalid(FieldError::of("bucket", why)));
+    }
+    Ok((range, report))
 }
 
 /// The taps by the groups of visitors that the published version of an experience tells apart.

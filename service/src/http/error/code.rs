@@ -75,6 +75,8 @@ pub(crate) enum Code {
     TurnStale,
     /// The key that wraps inlay keys is locked, or another one.
     InlayKeyLocked,
+    /// The tap does not prove that a person holds the tag.
+    NotProved,
     /// This kind of database does not support it.
     Unsupported,
     /// `If-Match` names another revision of the resource.
@@ -133,6 +135,7 @@ impl Code {
             | Self::InlayBlocked
             | Self::TurnStale
             | Self::InlayKeyLocked
+            | Self::NotProved
             | Self::Unsupported => StatusCode::CONFLICT,
             Self::Changed => StatusCode::PRECONDITION_FAILED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,

@@ -138,6 +138,10 @@ impl<D: Transaction + ?Sized> Transaction for Called<'_, D> {
     async fn lock_counter(&mut self, inlay: InlayId) -> Result<(), StorageError> {
         self.db.lock_counter(inlay).await
     }
+
+    async fn forget_visitor(&mut self, tag: TagId, client: &[u8]) -> Result<(), StorageError> {
+        self.db.forget_visitor(tag, client).await
+    }
 }
 
 /// Adds to a statement that ends in its conditions the one that `column` is within reach.

@@ -68,15 +68,18 @@ impl<D: Database> Experiences for D {
         .await
     }
 
-    async fn roll_back_experience(
+    async fn roll_back_experience_if(
         &self,
         id: ExperienceId,
         version: u32,
+        expected: Precondition,
     ) -> Result<Option<Experience>, StorageError> {
-        let arguments = (id, version);
-        self.change("roll_back_experience", arguments, |tx, (id, version)| {
-            Box::pin(roll_back(tx, *id, *version))
-        })
+        let arguments = (id, version, expected);
+        self.change(
+            "roll_back_experience",
+            arguments,
+            |tx, (id, version, expected)| Box::pin(roll_back(tx, *id, *version, expected)),
+        )
         .await
     }
 
@@ -284,10 +287,13 @@ async fn roll_back(
     tx: &mut dyn Transaction,
     id: ExperienceId,
     version: u32,
+    expected: &Precondition,
 ) -> Result<Option<Experience>, StorageError> {
-    let Some(Experience { name, draft, .. }) = experience(tx, id).await? else {
+    let Some(present) = experience(tx, id).await? else {
         return Ok(None);
     };
+    expected.check(Some(&present))?;
+    let Experience { name, draft, .. } = present;
     let found = tx
         .row(
             "SELECT content FROM experience_versions

@@ -6,6 +6,8 @@
 //! counting is cut off, and on whichever node; and a report that reads the counts, and what is not
 //! counted yet, as of one moment is exact.
 
+mod prune;
+
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
@@ -13,6 +15,7 @@ use async_trait::async_trait;
 use super::callers::condition;
 use super::dialect::Dialect;
 use super::{Database, Query, Transaction, insert_rows};
+use crate::clock::Timestamp;
 use crate::id::ExperienceId;
 use crate::interaction::{Tech, Traits};
 use crate::report::{Bucket, Count, CountedTap, Counts, Dimension, Report, ReportRange};
@@ -49,6 +52,23 @@ impl<D: Database> Reports for D {
     async fn report(&self, range: ReportRange) -> Result<Report, StorageError> {
         self.read_snapshot("report", range, |db, range| Box::pin(report(db, range)))
             .await
+    }
+
+    async fn prune_report_hours(&self, keep_since: Timestamp) -> Result<bool, StorageError> {
+        let first = Bucket::Hour.of(keep_since);
+        // Most rounds find nothing, and write nothing.
+        let due = self
+            .read("due_report_hours", first, |db, first| {
+                Box::pin(prune::is_due(db, *first))
+            })
+            .await?;
+        if !due {
+            return Ok(false);
+        }
+        self.change("prune_report_hours", first, |tx, first| {
+            Box::pin(prune::hours(tx, *first))
+        })
+        .await
     }
 }
 
@@ -266,6 +286,7 @@ async fn report(db: &mut dyn Query, range: &ReportRange) -> Result<Report, Stora
     let (from, _) = mark(db).await?;
     let mut report = Report {
         complete: true,
+        hours_since: prune::hours_since(db).await?,
         ..Report::default()
     };
     counted(db, range, &mut report).await?;
@@ -291,6 +312,12 @@ async fn report(db: &mut dyn Query, range: &ReportRange) -> Result<Report, Stora
     Ok(report)
 }
 
+/// All dimensions, for a condition: rows lie by them, and each is a stretch of its own.
+fn dimensions() -> String {
+    let names = Dimension::ALL.map(|dimension| format!("'{}'", dimension.as_str()));
+    names.join(", ")
+}
+
 const SUMS: &str = "CAST(sum(taps) AS BIGINT), CAST(sum(updates) AS BIGINT), \
      CAST(sum(submissions) AS BIGINT)";
 
@@ -300,15 +327,19 @@ async fn counted(
     range: &ReportRange,
     report: &mut Report,
 ) -> Result<(), StorageError> {
-    // All of them: rows lie by them, and each is a stretch of its own.
-    let dimensions = Dimension::ALL.map(|dimension| format!("'{}'", dimension.as_str()));
-    let dimensions = dimensions.join(", ");
+    let dimensions = dimensions();
     for before in [false, true] {
         for (bucket, first, end) in range.pieces(before) {
             let (conditions, values) = conditions(db, range, (bucket, first, end));
+            // Rows lie by dimension, time and value: the first sums need no sorting, and leave a
+            // row for each value instead of one for each experience, too.
             let sql = format!(
-                "SELECT dimension, value, {SUMS} FROM report_counts
-                 WHERE dimension IN ({dimensions}) AND {conditions} GROUP BY dimension, value"
+                "SELECT dimension, value, {SUMS} FROM (
+                     SELECT dimension, value, sum(taps) AS taps, sum(updates) AS updates,
+                         sum(submissions) AS submissions
+                     FROM report_counts WHERE dimension IN ({dimensions}) AND {conditions}
+                     GROUP BY dimension, slot, value
+                 ) sums GROUP BY dimension, value"
             );
             for mut row in db.query(&sql, &values).await? {
                 let dimension = row.text("dimension", Dimension::from_name)?;

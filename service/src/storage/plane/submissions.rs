@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 
 use super::callers::condition;
-use super::{Database, Query, Transaction};
+use super::{Database, Query, Transaction, told};
 use crate::audit::Note;
 use crate::clock::Timestamp;
 use crate::id::{InteractionId, SubmissionId, TagId};
@@ -88,12 +88,12 @@ impl<D: Database> Submissions for D {
     }
 }
 
-const SELECT: &str =
+pub(super) const SELECT: &str =
     "SELECT s.id, s.at, s.interaction_id, s.tag_id, t.slug, t.name, s.experience_id,
         s.experience_version, s.verification, s.fields, s.consent, s.simulated
     FROM submissions s JOIN tags t ON t.id = s.tag_id";
 
-fn read(mut row: Row) -> Result<Submission, StorageError> {
+pub(super) fn read(mut row: Row) -> Result<Submission, StorageError> {
     let (id, at, interaction_id) = (row.take()?, row.take()?, row.take()?);
     let (tag_id, slug, tag_name) = (row.take()?, row.take()?, row.take()?);
     let (experience_id, experience_version) = (row.take()?, row.take()?);
@@ -253,51 +253,45 @@ async fn erase_some(
     Ok(ErasedSubmissions { erased, next })
 }
 
-/// What tells of the update at `?2` of the tag `?1`: both of its events are from its commit.
-const TOLD: &str = "tag_id = ?1 AND at = ?2 AND type IN ('submission.created', 'tag.updated')";
-
 async fn erase(
     tx: &mut dyn Transaction,
     submission: &Submission,
     empty_variables: bool,
 ) -> Result<(), StorageError> {
     let Submission { tag_id, at, .. } = submission;
-    let told = values![*tag_id, *at];
-    for sql in [
-        format!("DELETE FROM outbox WHERE {TOLD}"),
-        format!(
-            "UPDATE webhook_states SET
-                 waiting = waiting - (SELECT count(*) FROM webhook_deliveries
-                     WHERE webhook_id = webhook_states.webhook_id AND waits AND {TOLD}),
-                 kept = kept - (SELECT count(*) FROM webhook_deliveries
-                     WHERE webhook_id = webhook_states.webhook_id AND NOT waits AND {TOLD})
-             WHERE webhook_id IN (SELECT webhook_id FROM webhook_deliveries WHERE {TOLD})"
-        ),
-        format!(
-            "DELETE FROM webhook_attempts
-             WHERE delivery_id IN (SELECT id FROM webhook_deliveries WHERE {TOLD})"
-        ),
-        format!("DELETE FROM webhook_deliveries WHERE {TOLD}"),
-    ] {
-        tx.execute(&sql, &told).await?;
-    }
+    told::forget_update(tx, *tag_id, *at).await?;
     forget_changes(tx, submission.interaction_id).await?;
     if empty_variables {
         for field in &submission.fields {
-            let sql = "UPDATE properties SET value = ''
-                 WHERE tag_id = ?1 AND class = ?2 AND key = ?3 AND value = ?4";
-            let values = values![
-                *tag_id,
-                PropertyClass::Variable.as_str(),
-                field.variable.as_str(),
-                &field.value
-            ];
-            tx.execute(sql, &values).await?;
+            empty_variable(tx, *tag_id, field.variable.as_str(), &field.value).await?;
         }
         tx.changes(Some(Part::Tag(*tag_id)));
     }
+    erase_row(tx, submission.id).await
+}
+
+/// Removes a submission's own row alone.
+pub(super) async fn erase_row(
+    tx: &mut dyn Transaction,
+    id: SubmissionId,
+) -> Result<(), StorageError> {
     let sql = "DELETE FROM submissions WHERE id = ?1";
-    tx.execute(sql, &values![submission.id]).await.map(drop)
+    tx.execute(sql, &values![id]).await.map(drop)
+}
+
+/// Empties a variable of a tag if it still has this value.
+pub(super) async fn empty_variable(
+    tx: &mut dyn Transaction,
+    tag: TagId,
+    variable: &str,
+    value: &str,
+) -> Result<(), StorageError> {
+    let sql = "UPDATE properties SET value = ''
+         WHERE tag_id = ?1 AND class = ?2 AND key = ?3 AND value = ?4";
+    let class = PropertyClass::Variable.as_str();
+    tx.execute(sql, &values![tag, class, variable, value])
+        .await
+        .map(drop)
 }
 
 /// That there was an update stays: it is why the key is consumed.

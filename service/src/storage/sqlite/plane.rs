@@ -18,10 +18,11 @@ use super::writer::Write;
 use crate::clock::Timestamp;
 use crate::id::{InlayId, TagId};
 use crate::inlay::counter::{CounterState, MirrorState};
+use crate::interaction::ClientId;
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::tags::Ranking;
 use crate::storage::plane::{Change, Database, Query, Read, TagCounts, Transaction};
-use crate::storage::value::{Columns, Row, Value, unreadable};
+use crate::storage::value::{Columns, Row, Value, unreadable, values};
 use crate::storage::{Event, Part, StorageError};
 
 /// Counts of taps that are written in a few milliseconds.
@@ -108,6 +109,14 @@ impl Transaction for Command<'_, '_> {
 
     async fn lock_counter(&mut self, inlay: InlayId) -> Result<(), StorageError> {
         self.0.fold.hand_over_counter(inlay)
+    }
+
+    async fn forget_visitor(&mut self, tag: TagId, client: &[u8]) -> Result<(), StorageError> {
+        let id: [u8; 16] = client.try_into().map_err(|_| unreadable("client"))?;
+        let sql = "DELETE FROM visits WHERE tag_id = ?1 AND client = ?2";
+        self.execute(sql, &values![tag, client]).await?;
+        self.0.fold.forget(Visitor::client(tag, ClientId(id)));
+        Ok(())
     }
 }
 

@@ -839,6 +839,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/interactions/{id}/visitor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what is kept of a tap's visitor
+         * @description How much there is, and what erasing would leave. A person who holds a tag taps it: while that
+         *     tap's rolling key lives, a verified tap proves it, and what is kept of its visitor can be exported
+         *     and erased. A visitor is a network address and a browser at one tag: taps from another phone or
+         *     network are somebody else's.
+         */
+        get: operations["get_interactions_id_visitor"];
+        put?: never;
+        post?: never;
+        /**
+         * Erase what is kept of a tap's visitor
+         * @description Of each tap of the tag that the visitor made: the client, the country, system, language and group,
+         *     whether they had come before, its rolling key, the values that an update wrote, what a form sent,
+         *     and what webhooks keep of it. Taps, verdicts and counts stay, and so do the tag's variables,
+         *     unless `empty_variables` is `true`. The audit log says that it was done.
+         *
+         *     Only a verified tap whose rolling key lives proves that a person holds the tag: 409 with `code:
+         *     "not_proved"` otherwise. It goes step by step, so that taps continue; the tap itself goes last. If
+         *     the request is interrupted, send it again.
+         */
+        delete: operations["delete_interactions_id_visitor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/interactions/{id}/visitor/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export what is kept of a tap's visitor
+         * @description A JSON document: the visitor's taps of the tag, what was written and sent with them, and in
+         *     words what is kept, why and for how long. Keys, their hashes and the digest of the client are not
+         *     in it. Only a verified tap whose rolling key lives proves that a person holds the tag: 409 with
+         *     `code: "not_proved"` otherwise.
+         */
+        get: operations["get_interactions_id_visitor_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/interactions/export": {
         parameters: {
             query?: never;
@@ -942,8 +999,8 @@ export interface paths {
          * Get a report
          * @description What taps came to, and those of the period before: in all, by bucket, experience, technology,
          *     country, system, language, and hour of the week. Updates and submissions count at the time of
-         *     their tap. Counts are kept by the hour, and stay when taps are erased or grow old. The period is
-         *     widened to whole buckets, at most 1,000.
+         *     their tap. Counts stay when taps are erased or grow old: those by the day for ever, those by the
+         *     hour somewhat longer than interactions. The period is widened to whole buckets, at most 1,000.
          */
         get: operations["get_reports"];
         put?: never;
@@ -3299,6 +3356,14 @@ export interface components {
              */
             erased: number;
         };
+        /** @description What was erased. */
+        ErasedVisitor: {
+            /**
+             * Format: int64
+             * @description Of how many taps.
+             */
+            interactions: number;
+        };
         /** @description Whose submissions are erased. */
         ErasePerson: {
             /** @description Whether variables that still have a value of them become empty. */
@@ -3882,6 +3947,20 @@ export interface components {
          * @description An interaction: one tap.
          */
         InteractionId: number;
+        /** @description Something that is kept of visitors, and why. */
+        KeptData: {
+            /** @description Whether it is erased with the data of a visitor. */
+            erased: boolean;
+            /**
+             * Format: int32
+             * @description After how many months it is deleted; `null` if it is not by its age.
+             */
+            months?: number | null;
+            /** @description What it is. */
+            what: string;
+            /** @description Why it is kept. */
+            why: string;
+        };
         KeyCheck: string;
         /**
          * @description Where an inlay's keys come from.
@@ -4805,7 +4884,7 @@ export interface components {
          * @description What is wrong, for programs. A code is never renamed; new ones can come.
          * @enum {string}
          */
-        ProblemCode: "bad_host" | "unauthorized" | "scope" | "not_found" | "method_not_allowed" | "timeout" | "slug_taken" | "slug_reserved" | "too_many_former_slugs" | "uid_taken" | "in_import" | "import_given_up" | "templates_overlap" | "too_many_templates" | "too_many_webhooks" | "missing" | "other_world" | "in_use" | "sheet_closed" | "sheet_full" | "run_closed" | "run_full" | "counter_used_up" | "no_tag" | "no_mirror" | "too_many_keys" | "count_changed" | "setting_fixed" | "encoding_open" | "inlay_blocked" | "turn_stale" | "inlay_key_locked" | "unsupported" | "changed" | "too_large" | "unsupported_media_type" | "misdirected" | "invalid" | "rate_limited" | "internal" | "unavailable" | "disk_full";
+        ProblemCode: "bad_host" | "unauthorized" | "scope" | "not_found" | "method_not_allowed" | "timeout" | "slug_taken" | "slug_reserved" | "too_many_former_slugs" | "uid_taken" | "in_import" | "import_given_up" | "templates_overlap" | "too_many_templates" | "too_many_webhooks" | "missing" | "other_world" | "in_use" | "sheet_closed" | "sheet_full" | "run_closed" | "run_full" | "counter_used_up" | "no_tag" | "no_mirror" | "too_many_keys" | "count_changed" | "setting_fixed" | "encoding_open" | "inlay_blocked" | "turn_stale" | "inlay_key_locked" | "not_proved" | "unsupported" | "changed" | "too_large" | "unsupported_media_type" | "misdirected" | "invalid" | "rate_limited" | "internal" | "unavailable" | "disk_full";
         /** @description A field that is wrong. */
         ProblemField: {
             /** @description The member of the body, or the parameter: `name`, `location.lat`; `blocks[2]` is the third block. */
@@ -6403,6 +6482,43 @@ export interface components {
             /** @description The one-time URL. */
             url: string;
         };
+        /** @description What is kept of the visitor of a tag who made a tap. */
+        VisitorData: {
+            /**
+             * Format: int64
+             * @description How many taps of the tag the visitor made, as far as it can be told: those from the same
+             *     network address with the same browser.
+             */
+            interactions: number;
+            /** @description What is kept, why, and for how long, in words for the person. */
+            kept: components["schemas"]["KeptData"][];
+            oldest_at?: components["schemas"]["Timestamp"] | null;
+            proof: ("valid" | "not_verified" | "expired") & Record<string, never>;
+            /**
+             * Format: int64
+             * @description How many forms were sent with them.
+             */
+            submissions: number;
+        };
+        /** @description All that is kept of the visitor of a tag. */
+        VisitorExport: {
+            /** @description When it was exported. */
+            exported_at: components["schemas"]["Timestamp"];
+            /** @description The visitor's taps of the tag, the newest first. Last, because they are sent as they are read. */
+            interactions: components["schemas"]["VisitorTap"][];
+            /** @description What is kept, why, and for how long. */
+            kept: components["schemas"]["KeptData"][];
+            tag?: components["schemas"]["TagName"] | null;
+            /** @description The tap that proved that the person holds the tag. */
+            tap: components["schemas"]["InteractionId"];
+        };
+        /** @description A tap with what the visitor did after it. */
+        VisitorTap: components["schemas"]["Interaction"] & {
+            payload_reads?: components["schemas"]["RecordedReads"] | null;
+            refused_update?: components["schemas"]["RefusedUpdate"] | null;
+            submission?: components["schemas"]["Submission"] | null;
+            update?: components["schemas"]["RecordedUpdate"] | null;
+        };
         /** @description An endpoint. */
         Webhook: components["schemas"]["WebhookFields"] & {
             /** @description When it was created. */
@@ -6598,6 +6714,7 @@ export type EncodingStep = components['schemas']['EncodingStep'];
 export type EncodingTurn = components['schemas']['EncodingTurn'];
 export type Envelope = components['schemas']['Envelope'];
 export type ErasedPerson = components['schemas']['ErasedPerson'];
+export type ErasedVisitor = components['schemas']['ErasedVisitor'];
 export type ErasePerson = components['schemas']['ErasePerson'];
 export type ErrorEnvelope = components['schemas']['ErrorEnvelope'];
 export type Event = components['schemas']['Event'];
@@ -6646,6 +6763,7 @@ export type InlayPatch = components['schemas']['InlayPatch'];
 export type Interaction = components['schemas']['Interaction'];
 export type InteractionEvent = components['schemas']['InteractionEvent'];
 export type InteractionId = components['schemas']['InteractionId'];
+export type KeptData = components['schemas']['KeptData'];
 export type KeyCheck = components['schemas']['KeyCheck'];
 export type KeySource = components['schemas']['KeySource'];
 export type KeyState = components['schemas']['KeyState'];
@@ -6857,6 +6975,9 @@ export type VirtualInlay = components['schemas']['VirtualInlay'];
 export type VirtualInlayId = components['schemas']['VirtualInlayId'];
 export type VirtualTap = components['schemas']['VirtualTap'];
 export type VirtualTapped = components['schemas']['VirtualTapped'];
+export type VisitorData = components['schemas']['VisitorData'];
+export type VisitorExport = components['schemas']['VisitorExport'];
+export type VisitorTap = components['schemas']['VisitorTap'];
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookAttempt = components['schemas']['WebhookAttempt'];
 export type WebhookDisabled = components['schemas']['WebhookDisabled'];
@@ -12023,7 +12144,10 @@ export interface operations {
     post_experiences_id_rollback: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the resource as it was seen: if it was changed meanwhile, nothing is changed */
+                "If-Match"?: string;
+            };
             path: {
                 id: components["schemas"]["ExperienceId"];
             };
@@ -12038,6 +12162,8 @@ export interface operations {
             /** @description An experience as the admin API shows it. Its content is the draft. The published content is the */
             200: {
                 headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -12092,6 +12218,17 @@ export interface operations {
             /** @description Not possible in the present state of the data */
             409: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `If-Match` names another revision: nothing was changed, and `current` is the resource as it is now */
+            412: {
+                headers: {
+                    /** @description The revision of the resource's configuration, for `If-Match`; counts and last taps are no part of it */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -13535,6 +13672,348 @@ export interface operations {
                 headers: {
                     /** @description Seconds to wait */
                     "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_interactions_id_visitor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["InteractionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is kept of the visitor of a tag who made a tap. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VisitorData"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_interactions_id_visitor: {
+        parameters: {
+            query?: {
+                /** @description Whether variables of the tag that still have a value of the visitor become empty. */
+                empty_variables?: boolean;
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["InteractionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was erased. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasedVisitor"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_interactions_id_visitor_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["InteractionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All that is kept of the visitor of a tag. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VisitorExport"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {

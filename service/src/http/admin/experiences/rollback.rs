@@ -8,9 +8,11 @@ use utoipa::ToSchema;
 
 use crate::experience::Experience;
 use crate::http::admin::body::Body;
-use crate::http::admin::edited::Edited;
+use crate::http::admin::edited::{Edited, IfMatch, unless_changed};
 use crate::http::admin::path::Id;
-use crate::http::error::{ApiError, BadBody, Common, Conflicting, NotFound, Written};
+use crate::http::error::{
+    ApiError, BadBody, ChangedMeanwhile, Common, Conflicting, NotFound, Written,
+};
 use crate::id::ExperienceId;
 use crate::service::Service;
 
@@ -31,14 +33,22 @@ pub(crate) struct Rollback {
 #[utoipa::path(
     post, path = "/experiences/{id}/rollback", tag = "experiences",
     params(("id" = ExperienceId, Path)), request_body = Rollback,
-    responses((status = OK, body = Experience), NotFound, Conflicting, BadBody, Written, Common)
+    responses(
+        (status = OK, body = Experience),
+        NotFound, Conflicting, ChangedMeanwhile, BadBody, Written, Common
+    )
 )]
 pub(crate) async fn rollback(
     State(service): State<Arc<Service>>,
     Id(id): Id<ExperienceId>,
+    IfMatch(expected): IfMatch,
     Body(Rollback { version }): Body<Rollback>,
 ) -> Result<Edited<Experience>, ApiError> {
-    let experience = service.storage.roll_back_experience(id, version).await?;
+    let experience = service
+        .storage
+        .roll_back_experience_if(id, version, expected)
+        .await;
+    let experience = unless_changed(experience, super::current(&service, id)).await?;
     experience
         .map(Edited::from)
         .ok_or(ApiError::NotFound("experience"))

@@ -145,6 +145,11 @@ impl<'a> Folding<'a> {
         Ok(())
     }
 
+    /// Forgets a visitor whose row is being removed. Taps may make them known again.
+    pub(in crate::storage::sqlite) fn forget(&mut self, visitor: Visitor) {
+        self.changes.visits.insert(visitor, Stage::Gone);
+    }
+
     /// Forgets the clients of a tag, whose rows are being removed. Taps may make them known
     /// again.
     pub(in crate::storage::sqlite) fn forget_clients(&mut self, tag: TagId) {

@@ -28,6 +28,7 @@ const nouns: Record<string, Noun> = {
   "tags.data": ["data property", "data properties"],
   "tags.former-slugs": ["former slug", "former slugs"],
   "tags.traces": ["visitor data", "visitor data"],
+  "interactions.visitor": ["visitor data", "visitor data"],
   settings: ["settings", "settings"],
   demo: ["demo data", "demo data"],
 };

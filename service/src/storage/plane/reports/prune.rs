@@ -1,0 +1,52 @@
+//! Removes counts by the hour of a time that nobody asks for by the hour any more. Those by the day
+//! are a twenty-fourth, and stay.
+
+use super::dimensions;
+use crate::storage::StorageError;
+use crate::storage::plane::{Query, Transaction};
+use crate::storage::value::{Value, values};
+
+/// The row of `settings` with the first hour whose counts are kept.
+const HOURS_SINCE: &str = "report_hours_since";
+/// Rows removed in one transaction: taps wait for it.
+const AT_ONCE: usize = 1_000;
+
+/// The first hour whose counts are kept; `None` if none was ever removed.
+pub(super) async fn hours_since(db: &mut dyn Query) -> Result<Option<i64>, StorageError> {
+    let sql = "SELECT value FROM settings WHERE name = ?1";
+    let row = db.row(sql, &values![HOURS_SINCE]).await?;
+    let hour = row.map(|mut row| row.text("hour", |hour| hour.parse().ok()));
+    hour.transpose()
+}
+
+/// Whether there are counts of before an hour.
+pub(super) async fn is_due(db: &mut dyn Query, first: i64) -> Result<bool, StorageError> {
+    let dimensions = dimensions();
+    let sql = format!(
+        "SELECT 1 FROM report_counts WHERE span = 1 AND dimension IN ({dimensions}) AND slot < ?1 LIMIT 1"
+    );
+    db.exists(&sql, &values![first]).await
+}
+
+/// Removes some of them. What is told of the hours that are kept is in the same commit, so that a
+/// report never misses what it does not say.
+pub(super) async fn hours(tx: &mut dyn Transaction, first: i64) -> Result<bool, StorageError> {
+    let since = hours_since(tx).await?;
+    if since.is_none_or(|since| since < first) {
+        let sql = "INSERT INTO settings (name, value) VALUES (?1, ?2)
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+        tx.execute(sql, &values![HOURS_SINCE, first.to_string()])
+            .await?;
+    }
+    let dimensions = dimensions();
+    let sql = format!(
+        "DELETE FROM report_counts WHERE (span, dimension, slot, value, experience_id, simulated) IN (
+             SELECT span, dimension, slot, value, experience_id, simulated FROM report_counts
+             WHERE span = 1 AND dimension IN ({dimensions}) AND slot < ?1 LIMIT ?2
+         )"
+    );
+    let removed = tx
+        .execute(&sql, &values![first, Value::limit(AT_ONCE)])
+        .await?;
+    Ok(removed == AT_ONCE as u64)
+}

@@ -1,0 +1,293 @@
+//! What is kept of one visitor: told, exported and erased for whoever holds the tag and taps it.
+
+use futures_util::{StreamExt as _, stream};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_tests::fixtures::TestInlay;
+use tapdesk_tests::{
+    Answer, Answering as _, Client, Reaction, Receiver, TapResult, TestService, TestTag, eventually,
+};
+
+use tapdesk_service::inlay::{MacFrom, Mirror};
+
+use super::submissions::Form;
+
+const ADA: &str = "Ada's browser";
+const GRACE: &str = "Grace's browser";
+
+/// A service that knows a visitor's country, and delivers webhooks to this machine.
+async fn start() -> TestService {
+    TestService::start_with(|options| {
+        options.settings.default_country = "DE".into();
+        options.settings.private_webhooks = true;
+    })
+    .await
+}
+
+/// Opens a URL with a browser.
+async fn open(client: &Client, url: &str, browser: &str) -> TapResult {
+    TapResult::of(client.get(url).header("user-agent", browser).answer().await)
+}
+
+/// A verified tap, and its number.
+async fn tap(
+    client: &Client,
+    (tag, inlay): (&TestTag, &mut TestInlay),
+    browser: &str,
+) -> (TapResult, i64) {
+    let tapped = open(client, &inlay.url(tag), browser).await;
+    (tapped, client.last_interaction().await)
+}
+
+fn path(tap: i64) -> String {
+    format!("/interactions/{tap}/visitor")
+}
+
+async fn erase(client: &Client, tap: i64) -> Answer {
+    client.admin(Method::DELETE, &path(tap), Value::Null).await
+}
+
+async fn export(client: &Client, tap: i64) -> Answer {
+    let path = format!("{}/export", path(tap));
+    client.admin(Method::GET, &path, Value::Null).await
+}
+
+#[tokio::test]
+async fn who_taps_a_tag_gets_and_has_erased_what_is_kept_of_them_and_of_nobody_else() {
+    let service = start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let other = service.redirecting_tag(Value::Null).await;
+    open(&service, &other.path(), ADA).await;
+    let away = service.last_interaction().await;
+    let (first, ada) = tap(&service, (&tag, &mut inlay), ADA).await;
+    let update = json!({"registered": "by Ada"});
+    service.update(first.key(), update).await.expect(200);
+    let (tapped, grace) = tap(&service, (&tag, &mut inlay), GRACE).await;
+    let update = json!({"registered": "by Grace"});
+    service.update(tapped.key(), update).await.expect(200);
+    service.advance(60_000);
+    let (_, held) = tap(&service, (&tag, &mut inlay), ADA).await;
+
+    let told = service.admin_get(&path(held)).await;
+    assert_eq!(told["proof"], "valid");
+    assert_eq!(told["interactions"], 2);
+    assert_eq!(told["oldest_at"], "2026-01-01T12:00:00Z");
+    let months: Vec<_> = told["kept"]
+        .as_array()
+        .expect("what is kept")
+        .iter()
+        .collect();
+    assert!(
+        months
+            .iter()
+            .any(|kept| kept["months"] == 13 && kept["erased"] == true)
+    );
+    assert!(months.iter().any(|kept| kept["erased"] == false));
+
+    let document = export(&service, held).await;
+    assert_eq!(
+        document.header("content-disposition"),
+        Some(&*format!(
+            "attachment; filename=\"visitor-of-tap-{held}.json\""
+        ))
+    );
+    let document = document.expect(200);
+    let taps = document["interactions"].as_array().expect("taps");
+    let numbers: Vec<_> = taps.iter().map(|tap| &tap["id"]).collect();
+    assert_eq!(numbers, [&json!(held), &json!(ada)]);
+    assert_eq!(taps[1]["update"]["changes"][0]["new"], "by Ada");
+    assert_eq!(document["tag"]["slug"], tag.slug.as_str());
+    assert_eq!(document["kept"], told["kept"]);
+    assert!(!document.to_string().contains("Grace"), "{document}");
+
+    assert_eq!(
+        erase(&service, held).await.expect(200),
+        json!({"interactions": 2})
+    );
+    for (number, country) in [(ada, ""), (held, ""), (grace, "DE"), (away, "DE")] {
+        let traced = service.admin_get(&format!("/interactions/{number}")).await;
+        assert_eq!(traced["country"], country, "{traced}");
+        assert!(
+            !traced.to_string().contains("Ada") || number == grace,
+            "{traced}"
+        );
+    }
+    let traced = service.admin_get(&format!("/interactions/{grace}")).await;
+    assert_eq!(traced["update"]["changes"][0]["new"], "by Grace");
+    let traced = service.admin_get(&format!("/interactions/{ada}")).await;
+    assert_eq!(traced["reason"], "verified");
+    assert_eq!(traced["update"]["changes"], json!([]));
+    assert_eq!(service.scan_count(&tag).await, 3);
+    let now = service.variable(&tag, "registered").await;
+    assert_eq!(now.as_deref(), Some("by Grace"), "it is the tag's");
+
+    // Once it is done, the tap proves nothing any more, and its key opens nothing.
+    erase(&service, held).await.expect(409);
+    for (browser, returned) in [(ADA, false), (GRACE, true)] {
+        let (tapped, _) = tap(&service, (&tag, &mut inlay), browser).await;
+        let payload = service.payload(tapped.key()).await;
+        assert_eq!(payload["device"]["r"], returned, "{browser}");
+    }
+}
+
+#[tokio::test]
+async fn only_a_verified_tap_whose_key_lives_proves_that_a_person_holds_the_tag() {
+    let service = start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    let url = inlay.url(&tag);
+    let tapped = open(&service, &url, ADA).await;
+    let verified = service.last_interaction().await;
+    // Somebody else opens the copied URL, and another one the bare URL.
+    open(&service, &url, GRACE).await;
+    let copied = service.last_interaction().await;
+    open(&service, &tag.path(), ADA).await;
+    let bare = service.last_interaction().await;
+    for (number, proof) in [
+        (verified, "valid"),
+        (copied, "not_verified"),
+        (bare, "not_verified"),
+    ] {
+        let told = service.admin_get(&path(number)).await;
+        assert_eq!(told["proof"], proof, "{number}");
+        if proof == "valid" {
+            continue;
+        }
+        for refused in [
+            erase(&service, number).await,
+            export(&service, number).await,
+        ] {
+            let problem = refused.expect(409);
+            assert_eq!(problem["code"], "not_proved");
+        }
+    }
+    // A key that was used proves the tap as well as one that was not.
+    service
+        .update(tapped.key(), json!({"registered": "x"}))
+        .await
+        .expect(200);
+    export(&service, verified).await.expect(200);
+    service.advance(299_999);
+    export(&service, verified).await.expect(200);
+    service.advance(1);
+    let problem = erase(&service, verified).await.expect(409);
+    let detail = problem["detail"].as_str().expect("words");
+    assert!(detail.contains("tap the tag again"), "{detail}");
+    assert_eq!(service.admin_get(&path(verified)).await["proof"], "expired");
+    for refused in [erase(&service, 999).await, export(&service, 999).await] {
+        refused.expect(404);
+    }
+}
+
+#[tokio::test]
+async fn what_a_visitor_sent_goes_and_variables_are_emptied_if_it_is_asked_for() {
+    let service = start().await;
+    let form = Form::new(&service).await;
+    let tag = &form.tag;
+    let mut inlay = service
+        .rolling_inlay(tag, Mirror::Encrypted, MacFrom::None)
+        .await;
+    for (browser, name, email) in [
+        (GRACE, "Grace", "grace@example.com"),
+        (ADA, "Ada", "ada@example.com"),
+    ] {
+        let page = open(&service, &inlay.url(tag), browser).await.answer.body;
+        let sent = [("tag:variable:name", name), ("tag:variable:email", email)];
+        let sent = super::submissions::post_to(&service, tag, &page, &sent).await;
+        assert_eq!(sent.status, 200, "{}", sent.body);
+    }
+    // The owner corrects one of them.
+    let variable = format!("{}/variables/name", tag.admin_path());
+    let owners = json!({"value": "The owner's"});
+    service
+        .admin(Method::PUT, &variable, owners)
+        .await
+        .expect(200);
+    let (_, held) = tap(&service, (tag, &mut inlay), ADA).await;
+    assert_eq!(service.admin_get(&path(held)).await["submissions"], 1);
+    let document = export(&service, held).await.expect(200);
+    let sent = &document["interactions"][1]["submission"];
+    assert_eq!(sent["fields"][1]["value"], "ada@example.com");
+
+    let path = format!("{}?empty_variables=true", path(held));
+    let erased = service.admin(Method::DELETE, &path, Value::Null).await;
+    assert_eq!(erased.expect(200), json!({"interactions": 2}));
+    let left = service.admin_get("/submissions").await;
+    assert!(!left.to_string().contains("ada@example.com"), "{left}");
+    assert_eq!(left["items"][0]["fields"][0]["value"], "Grace");
+    for (key, value) in [("email", ""), ("name", "The owner's")] {
+        let now = service.variable(tag, key).await;
+        assert_eq!(now.as_deref(), Some(value));
+    }
+    let row = service.admin_get("/audit?limit=1").await["items"][0].clone();
+    assert_eq!(row["action"], "interactions.visitor.delete");
+    assert_eq!(row["after"], json!({"empty_variables": true}));
+}
+
+#[tokio::test]
+async fn what_webhooks_keep_of_a_visitor_goes_and_what_they_keep_of_others_stays() {
+    let service = start().await;
+    let _house = service.keep_house();
+    let receiver = Receiver::start().await;
+    receiver.react(Reaction::status(500));
+    let (tag, mut inlay) = service.bottle().await;
+    let hook = json!({"url": receiver.url(), "events": ["tap.verified", "tag.updated"], "include": ["variables"]});
+    let hook = service.admin_create("/webhooks", hook).await;
+    let attempts = format!("/webhooks/{}/attempts", hook["id"]);
+    let mut taps = Vec::new();
+    for browser in [ADA, GRACE] {
+        let (tapped, number) = tap(&service, (&tag, &mut inlay), browser).await;
+        let update = json!({"registered": browser});
+        service.update(tapped.key(), update).await.expect(200);
+        taps.push(number);
+        service.advance(1_000);
+    }
+    let told = async |events: usize| {
+        eventually("the attempts in the log", async || {
+            let log = service.admin_get(&attempts).await;
+            let items = log["items"].as_array()?.clone();
+            let mut seen: Vec<_> = items
+                .iter()
+                .map(|one| one["event_id"].to_string())
+                .collect();
+            seen.sort();
+            seen.dedup();
+            (seen.len() == events).then_some(seen)
+        })
+        .await
+    };
+    let before = told(4).await;
+    erase(&service, taps[0]).await.expect(200);
+    let after = told(2).await;
+    assert!(after.iter().all(|event| before.contains(event)));
+    let of_grace = format!("tap_{}_", taps[1]);
+    assert!(
+        after.iter().any(|event| event.contains(&of_grace)),
+        "{after:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_long_history_is_exported_and_erased_step_by_step() {
+    let service = start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    // More than one step looks at.
+    stream::iter(0..520)
+        .for_each_concurrent(16, async |number| {
+            let browser = if number % 2 == 0 { ADA } else { GRACE };
+            open(&service, &tag.path(), browser).await;
+        })
+        .await;
+    let (_, held) = tap(&service, (&tag, &mut inlay), ADA).await;
+    let document = export(&service, held).await.expect(200);
+    let taps = document["interactions"].as_array().expect("taps");
+    assert_eq!(taps.len(), 261);
+    assert_eq!(
+        erase(&service, held).await.expect(200),
+        json!({"interactions": 261})
+    );
+    let all = service.admin_get("/interactions?limit=500").await;
+    let items = all["items"].as_array().expect("taps");
+    let erased = items.iter().filter(|tap| tap["country"] == "").count();
+    // The oldest 21 are on the next page.
+    assert!((240..=261).contains(&erased), "{erased}");
+}

@@ -1,0 +1,140 @@
+//! Reports of ten million taps, and their export.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use reqwest::Method;
+use serde_json::Value;
+use tapdesk_service::clock::Timestamp;
+use tapdesk_tests::Client;
+use tapdesk_tests::service::ADMIN_TOKEN;
+
+use crate::fixture::Fixture;
+use crate::server::Server;
+
+/// Taps of the history.
+const TAPS: u32 = 10_000_000;
+/// Tags that they are spread over.
+const TAGS: u32 = 100_000;
+/// Each report is asked for so often; odd, so that a median is one of them.
+const TIMES: usize = 11;
+/// Longer than the history takes to be counted.
+const COUNTED: Duration = Duration::from_mins(20);
+/// Rows of the export from one look at the memory to the next.
+const STEP: usize = 1_000_000;
+/// A report is to be there within so many milliseconds.
+pub(crate) const GOAL_MILLIS: f64 = 1_000.0;
+
+/// What is asked for: a name, and how many days back it goes, by which bucket, and of what.
+const REPORTS: [(&str, i64, &str); 5] = [
+    ("the last 7 days by the hour", 7, "bucket=hour"),
+    ("the last 40 days by the hour", 40, "bucket=hour"),
+    ("the last 90 days by the day", 90, "bucket=day"),
+    ("the last 180 days by the day", 180, "bucket=day"),
+    (
+        "the same of one experience",
+        180,
+        "bucket=day&experience_id=1",
+    ),
+];
+
+/// What was measured.
+pub(crate) struct Reported {
+    /// How long the history took to be counted.
+    pub(crate) counted: Duration,
+    /// The median of each report.
+    pub(crate) reports: Vec<(&'static str, Duration)>,
+    pub(crate) export: Export,
+}
+
+/// A whole export.
+pub(crate) struct Export {
+    pub(crate) rows: usize,
+    pub(crate) elapsed: Duration,
+    /// Memory of the service before it, in bytes, at its peak, and after each million rows.
+    pub(crate) before: u64,
+    pub(crate) peak: u64,
+    pub(crate) seen: Vec<u64>,
+}
+
+pub(crate) async fn of_many_taps() -> Result<Reported> {
+    let fixture = Fixture::sqlite(TAGS).await?;
+    fixture.with_history(TAPS)?;
+    let server = Server::service(&fixture)?;
+    let counted = count(&fixture).await?;
+    let client = client(&server);
+    let mut reports = Vec::new();
+    for (what, days, query) in REPORTS {
+        reports.push((what, report(&client, days, query).await?));
+    }
+    server.end()?;
+    // Another process: its peak is that of the export.
+    let server = Server::service(&fixture)?;
+    let export = export(&server).await?;
+    server.end()?;
+    Ok(Reported {
+        counted,
+        reports,
+        export,
+    })
+}
+
+fn client(server: &Server) -> Client {
+    Client::new(format!("http://{}", server.address), ADMIN_TOKEN)
+}
+
+/// Waits until the history is counted.
+async fn count(fixture: &Fixture) -> Result<Duration> {
+    let started = Instant::now();
+    while !fixture.is_counted()? {
+        ensure!(started.elapsed() < COUNTED, "the history is not counted");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    Ok(started.elapsed())
+}
+
+/// The median of a report.
+async fn report(client: &Client, days: i64, query: &str) -> Result<Duration> {
+    let stats = client.admin_get("/reports").await;
+    let until: Timestamp = serde_json::from_value(stats["until"].clone())?;
+    let since = until.plus_millis(-days * 24 * 60 * 60 * 1000);
+    let path = format!("/reports?{query}&since={since}&until={until}");
+    let mut times = Vec::new();
+    for _ in 0..TIMES {
+        let started = Instant::now();
+        let report = client.admin_get(&path).await;
+        times.push(started.elapsed());
+        let is_whole = report["complete"] == Value::Bool(true);
+        let taps = report["totals"]["taps"].as_u64().unwrap_or_default();
+        ensure!(is_whole && taps > 0, "{path}: {report}");
+    }
+    times.sort_unstable();
+    Ok(times[TIMES / 2])
+}
+
+/// Reads all interactions, and keeps none.
+async fn export(server: &Server) -> Result<Export> {
+    let client = client(server);
+    let before = server.memory()?;
+    let started = Instant::now();
+    let request = client.admin_request(Method::GET, "/interactions/export?format=csv");
+    let mut answer = request.send().await?.error_for_status()?;
+    let (mut lines, mut seen) = (0, Vec::new());
+    while let Some(chunk) = answer.chunk().await? {
+        lines += chunk.iter().filter(|byte| **byte == b'\n').count();
+        if lines / STEP > seen.len() {
+            seen.push(server.memory()?);
+        }
+    }
+    let elapsed = started.elapsed();
+    // The first line has the names of the columns.
+    let rows = lines - 1;
+    ensure!(rows == usize::try_from(TAPS)?, "every tap is a row: {rows}");
+    Ok(Export {
+        rows,
+        elapsed,
+        before,
+        peak: server.peak_memory()?,
+        seen,
+    })
+}

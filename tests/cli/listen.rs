@@ -1,0 +1,170 @@
+//! `listen` and `trigger`: webhooks on a developer's own machine.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tapdesk_tests::{Reaction, Received, Receiver, ServiceProcess};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+
+use super::{BINARY, launch, run_at};
+
+/// A service with the demonstration, which may deliver to this machine.
+async fn with_demo() -> ServiceProcess {
+    let launch = launch().env("TAPDESK_PRIVATE_WEBHOOKS", "true");
+    let service = launch.start().await;
+    run_at(&service, &["demo"]).await.good();
+    service
+}
+
+/// A running `listen`. Dropped, it is killed.
+struct Listening {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    secret: String,
+}
+
+impl Listening {
+    async fn to(service: &ServiceProcess, url: &str, more: &[&str]) -> Self {
+        let mut child = Command::new(BINARY)
+            .args(["listen", "--forward-to", url])
+            .args(more)
+            .env("TAPDESK_URL", service.base())
+            .env("TAPDESK_ADMIN_TOKEN", service.admin_token())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("the binary can be started");
+        let stdout = child.stdout.take().expect("stdout is a pipe");
+        let mut listening = Self {
+            child,
+            lines: BufReader::new(stdout).lines(),
+            secret: String::new(),
+        };
+        let line = listening.line().await;
+        let said = line.split_once(", signed with ");
+        let (to, secret) = said.unwrap_or_else(|| panic!("another line: {line}"));
+        assert_eq!(to, format!("forwarding to {url}"));
+        secret.clone_into(&mut listening.secret);
+        listening
+    }
+
+    /// The next line that it prints.
+    async fn line(&mut self) -> String {
+        let line = tokio::time::timeout(Duration::from_secs(30), self.lines.next_line());
+        let line = line.await.expect("a line comes in time");
+        line.expect("it speaks in text").expect("it goes on")
+    }
+}
+
+async fn trigger(service: &ServiceProcess, event: &str) -> String {
+    let tag = match event {
+        "tap.not_checked" => "demo-poster",
+        _ => "demo-bottle",
+    };
+    let arguments = ["trigger", event, "--tag", tag];
+    run_at(service, &arguments).await.good()
+}
+
+fn kinds(received: &[Received]) -> Vec<String> {
+    let kinds = received.iter().map(|one| one.json()["type"].clone());
+    kinds
+        .map(|kind| kind.as_str().unwrap().to_owned())
+        .collect()
+}
+
+const EVENTS: [&str; 3] = ["tap.verified", "tap.not_verified", "tap.not_checked"];
+
+#[tokio::test]
+async fn what_is_triggered_is_forwarded_as_a_webhook_sends_it() {
+    let service = with_demo().await;
+    let (mine, theirs) = (Receiver::start().await, Receiver::start().await);
+    let hook = json!({"url": theirs.url(), "events": EVENTS, "filter": {"world": "all"}});
+    service.admin_create("/webhooks", hook).await;
+    let mut listening = Listening::to(&service, &mine.url(), &[]).await;
+    for (event, reason) in EVENTS.into_iter().zip(["verified", "wrong_mac", "static"]) {
+        let said = trigger(&service, event).await;
+        let id = service.last_interaction().await;
+        assert_eq!(said, format!("interaction {id}: {reason}\n"));
+        let line = listening.line().await;
+        let start = format!("{event} tap_{id}_");
+        assert!(
+            line.starts_with(&start) && line.ends_with(" → 204"),
+            "{line}"
+        );
+    }
+    let received = mine.wait_for(3).await;
+    assert_eq!(kinds(&received), EVENTS);
+    let sent = theirs.wait_for(3).await;
+    for one in &received {
+        one.verify(&listening.secret);
+        assert_eq!(one.header("content-type"), "application/json");
+        let same = sent.iter().find(|sent| sent.id() == one.id());
+        let same = same.expect("the webhook has the same id");
+        assert_eq!(one.json(), same.json());
+    }
+}
+
+#[tokio::test]
+async fn an_update_is_forwarded_without_its_values_and_a_receiver_that_is_down_ends_nothing() {
+    let service = with_demo().await;
+    let receiver = Receiver::start().await;
+    receiver.react(Reaction::status(500));
+    let mut listening = Listening::to(&service, &receiver.url(), &["--simulated", "false"]).await;
+    // A simulated tap is none that is asked for.
+    trigger(&service, "tap.verified").await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let tap = service.tap(&tag.path()).await;
+    let line = listening.line().await;
+    assert!(
+        line.starts_with("tap.not_checked ") && line.ends_with(" → 500"),
+        "{line}"
+    );
+    receiver.react(Reaction::status(204));
+    let update = json!({"registered": "by Ada"});
+    service.update(tap.key(), update).await.expect(200);
+    let line = listening.line().await;
+    assert!(
+        line.starts_with("tag.updated ") && line.ends_with(" → 204"),
+        "{line}"
+    );
+    let event = receiver.wait_for(2).await[1].json();
+    assert_eq!(event["data"]["changes"], json!([{"key": "registered"}]));
+    assert_eq!(event["data"]["slug"], tag.slug.as_str());
+
+    drop(receiver);
+    service.tap(&tag.path()).await;
+    let line = listening.line().await;
+    assert!(line.starts_with("tap.not_checked "), "{line}");
+    assert!(!line.ends_with(" → 204"), "{line}");
+
+    let launch = service.kill().await;
+    let ended = tokio::time::timeout(Duration::from_secs(30), listening.child.wait_with_output());
+    let output = ended.await.expect("it ends in time").expect("it has ended");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8(output.stderr).expect("it speaks in text");
+    assert!(said.starts_with("tapdesk-service: The "), "{said}");
+    drop(launch);
+}
+
+#[tokio::test]
+async fn an_event_that_a_tag_cannot_have_is_refused_in_words() {
+    let service = with_demo().await;
+    for (event, slug, words) in [
+        ("tap.verified", "demo-poster", "has no virtual inlay"),
+        (
+            "tap.not_verified",
+            "nowhere",
+            "nowhere has no virtual inlay",
+        ),
+        ("tap.not_checked", "nowhere", "no tag with the slug nowhere"),
+        ("tap.not_checked", "demo-bottle", "by its reason no_code"),
+    ] {
+        let arguments = ["trigger", event, "--tag", slug];
+        let said = run_at(&service, &arguments).await.refused();
+        assert!(said.contains(words), "{event} {slug}: {said}");
+    }
+}
