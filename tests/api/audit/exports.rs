@@ -15,6 +15,9 @@ async fn each_export_leaves_a_row_with_what_it_asked_for() {
         .await;
     let run = json!({"name": "Roll", "planned": 3, "plan": {"pattern": "Bottle {n:04}"}});
     let run = service.admin_create("/encoding-runs", run).await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let order = json!({"name": "Autumn", "tag_ids": [tag.id]});
+    let order = service.admin_create("/factory-orders", order).await;
     let document = tapdesk_service::openapi().to_json().unwrap();
     let document: Value = serde_json::from_str(&document).unwrap();
     let mut seen = 0;
@@ -28,6 +31,8 @@ async fn each_export_leaves_a_row_with_what_it_asked_for() {
         }
         let of = if path.starts_with("/admin/v1/sheets") {
             &sheet
+        } else if path.starts_with("/admin/v1/factory-orders") {
+            &order
         } else {
             &run
         };
