@@ -3,7 +3,9 @@
 mod bench;
 mod http;
 mod lrp;
+mod orders;
 mod pages;
+mod preview;
 mod recovery;
 mod roots;
 mod runs;

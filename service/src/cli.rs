@@ -12,6 +12,7 @@ mod export;
 mod import;
 mod listen;
 mod migrate_store;
+mod open_keys;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod restore;
@@ -83,6 +84,8 @@ enum Verb {
     Backup(backup::Options),
     /// Show the encoding root, and the inlays that hang on a compromised one; or replace it.
     EncodingRoot(encoding_root::Options),
+    /// Open the sealed keys of a factory order, and print them: for who encodes it.
+    OpenKeys(open_keys::Options),
     /// Restore a database from a backup. The service must not be running.
     Restore(restore::Options),
     /// Rotate the key that wraps inlay keys. The service must not be running. If interrupted, run it again: it resumes.
@@ -128,6 +131,7 @@ fn run(cli: Cli) -> Result<()> {
         Verb::Solve(options) => solve::run(&options),
         Verb::Backup(options) => backup::run(&options),
         Verb::EncodingRoot(options) => encoding_root::run(&options),
+        Verb::OpenKeys(options) => open_keys::run(&options),
         Verb::Restore(options) => restore::run(&options),
         Verb::RotateKey(options) => rotate_key::run(&options),
         Verb::MigrateStore(options) => migrate_store::run(&options),

@@ -9,11 +9,17 @@
 //! | `finished` | what a finished chip leaves behind, and who may touch it again |
 //! | `form` | what is to be written to the chip of a tag |
 //! | `journal` | the journal of a chip, with its keys and without |
+//! | `order` | orders for an encoding bureau: what leaves, and what comes back |
+//! | `preview` | what an encoding would do, before any of it is done |
+//! | `preview_words` | what would be on the chip, in words |
 //! | `run` | the tag that is next in a run |
 
 mod finished;
 mod form;
 mod journal;
+mod order;
+mod preview;
+mod preview_words;
 mod run;
 
 use crate::clock::Timestamp;
@@ -32,6 +38,11 @@ use crate::storage::{ChipState, EncodingTurn, Ending, StorageError, StoredEncodi
 
 pub(crate) use finished::{is_finished, is_undo};
 pub(crate) use form::FormOptions;
+pub(crate) use order::{
+    OrderRow, Reported, create_order, of_order, order_keys, order_rows, receive_order,
+};
+pub(crate) use preview::{Asked, KnownChip, Preview, Whom, preview};
+pub(crate) use preview_words::Fact;
 pub(crate) use run::{next_of_run, skip_of_run};
 
 /// How often a decision is made again because another request was faster.
@@ -376,6 +387,8 @@ impl<'a> Case<'a> {
                 // Others may know its keys: it gets new ones, and stays what it is.
                 Some(generation) if bound == tag && self.is_exposed(generation) => {}
                 Some(generation) if bound == tag => form.finished = Some(generation),
+                // A bureau wrote its keys: it gets ours, and stays what it is.
+                None if bound == tag && self.journal.bureau.is_some() => {}
                 // It has no keys: what is there already stays, and the rest is written.
                 None if bound == tag && verified.is_some() && !form.has_keys() => {}
                 _ if laid.options.replace => {}

@@ -14,6 +14,7 @@
 //! | [`progress`] | what is kept between two turns |
 //! | [`machine`] | the decisions |
 //! | [`run`] | many chips, one after the other |
+//! | [`order`] | chips that a bureau encodes |
 //!
 //! The order on the chip: facts, key 0 proved, everything checked before the first write,
 //! mirrors off, NDEF file, keys 1 to 4, mirrors on, read-only, key 0 last and alone, everything
@@ -23,6 +24,7 @@
 
 pub mod journal;
 pub mod machine;
+pub mod order;
 pub mod pages;
 pub mod plan;
 pub mod progress;

@@ -83,6 +83,8 @@ ids! {
     EncodingId,
     /// A run of encodings.
     EncodingRunId,
+    /// What a bureau is to encode.
+    FactoryOrderId,
     /// A root that keys of inlays are derived from.
     EncodingRootId,
 }

@@ -42,6 +42,8 @@ pub struct Inlay {
     pub simulated: bool,
     /// The highest counter accepted under its keys; 0 for none.
     pub last_counter: u32,
+    /// Whether its chip has the keys that a bureau wrote.
+    pub bureau_keys: bool,
 }
 
 /// The writable members of an inlay.

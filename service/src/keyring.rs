@@ -12,7 +12,8 @@ use aes_gcm::{Aes256Gcm, KeyInit, Nonce};
 use zeroize::Zeroizing;
 
 pub use file::KeyFileError;
-pub use sealed::{Passphrase, SealedWrappingKey, ShortPassphrase};
+pub(crate) use sealed::FILE_PURPOSE;
+pub use sealed::{Passphrase, SealedKeys, SealedWrappingKey, ShortPassphrase};
 pub use wrapped::WrappedKeys;
 
 use crate::entropy::{self, Entropy};

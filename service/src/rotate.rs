@@ -123,8 +123,10 @@ pub async fn rotate(
     .await
 }
 
-/// Tells the database that the rotation is done: services start again.
+/// Tells the database that the rotation is done: services start again. What the former key
+/// wrapped is in no page of the database any more.
 pub async fn done(storage: &dyn Storage) -> Result<(), RotateError> {
+    storage.forget_replaced().await?;
     Ok(storage.end_key_rotation().await?)
 }
 

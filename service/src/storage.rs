@@ -16,6 +16,7 @@ mod encoding_runs;
 mod encodings;
 mod event;
 mod experiences;
+mod factory_orders;
 mod imports;
 mod inlays;
 mod interactions;
@@ -57,6 +58,7 @@ pub use encodings::{
 };
 pub use event::{Event, Subject, Told};
 pub use experiences::{ExperienceEdit, ExperienceFilter, Experiences};
+pub use factory_orders::{CameBack, FactoryOrders, NewOrder, Taken, WrappedSet};
 pub use imports::{Imports, LEFT_AFTER_MILLIS, ROWS_AT_ONCE, Staged, finish as finish_import};
 pub use inlays::{
     InlayEdit, InlayFilter, Inlays, MasterKeys, OtherInlays, SimulatedTag, Simulator,
@@ -107,6 +109,7 @@ pub trait Storage:
     + Interactions
     + Visitors
     + EncodingRuns
+    + FactoryOrders
     + Sheets
     + Submissions
     + Reports
@@ -184,6 +187,12 @@ pub trait Storage:
     /// Restores a backup beside where it lies, as far as it can be without taking a database's place:
     /// what it has then, or in words what is wrong with it. Nothing of it stays.
     async fn check_backup(&self, file: &std::path::Path) -> Result<BackupContent, String>;
+
+    /// Writes the database anew, without what was deleted or replaced: free room in its files still
+    /// has the bytes of before. A database that reuses such room by itself does nothing here.
+    async fn forget_replaced(&self) -> Result<(), StorageError> {
+        Ok(())
+    }
 
     /// Commits what was accepted, and closes. Operations after it fail.
     async fn close(&self);

@@ -3,6 +3,7 @@
 mod experiences;
 mod exports;
 mod keys;
+mod orders;
 mod others;
 mod rows;
 mod submissions;
@@ -93,6 +94,7 @@ async fn each_operation_that_changes_something_leaves_one_row() {
     experiences::experiences(&mut driver).await;
     keys::keys(&mut driver).await;
     submissions::submissions(&mut driver).await;
+    orders::orders(&mut driver).await;
     others::others(&mut driver).await;
     let document = tapdesk_service::openapi().to_json().unwrap();
     let document: Value = serde_json::from_str(&document).unwrap();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tapdesk_service::inlay::key::AesKey;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::virtual_card::{Tear, TornOut};
-use tapdesk_tests::{Client, TestService};
+use tapdesk_tests::{Answering as _, Client, TestService};
 
 use super::bench::uid;
 use super::http::{hex, lay};
@@ -113,6 +113,27 @@ async fn a_run_creates_its_tags_as_it_goes_and_passes_on_those_of_rejected_chips
     for number in 0..5 {
         let key = hex(sixth.key(number).expose());
         assert!(!csv.to_lowercase().contains(&key));
+    }
+}
+
+/// As the desk does it: the import that there is, and a run of its tags.
+#[tokio::test]
+async fn the_tags_of_a_file_become_those_of_a_run_in_the_order_of_its_rows() {
+    let service = TestService::start().await;
+    let known = service.tag(json!({"name": "B", "slug": "second00"})).await;
+    let csv = "slug,name\nthird000,C\nsecond00,B renamed\nfirst000,A\n";
+    let path = "/tags/import?on_error=abort&mode=upsert";
+    let request = service.admin_request(Method::POST, path);
+    let request = request.header("content-type", "text/csv").body(csv);
+    let imported = request.answer().await.expect(200);
+    let results = imported["results"].as_array().unwrap();
+    let ids: Vec<_> = results.iter().map(|row| row["id"].clone()).collect();
+    assert_eq!((ids.len(), &ids[1]), (3, &json!(known.id)));
+    let id = run(&service, json!({"name": "File", "tag_ids": ids})).await;
+    for (number, slug) in [(1, "third000"), (2, "second00"), (3, "first000")] {
+        let mut chip = VirtualNtag424::new(uid(number));
+        assert_eq!(next(&service, id, &mut chip).await, "verified");
+        assert!(chip.read_url().contains(slug), "{number}");
     }
 }
 

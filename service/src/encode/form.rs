@@ -49,7 +49,15 @@ pub(super) async fn of_tag(
         let simulated = false;
         return Err(StorageError::from(Conflict::OtherWorld { tag, simulated }).into());
     }
-    let slug = found.fields.slug.to_string();
+    of_slug(service, found.fields.slug.to_string(), options).await
+}
+
+/// The form of an inlay with this slug in its URL.
+pub(super) async fn of_slug(
+    service: &Service,
+    slug: String,
+    options: &FormOptions,
+) -> Result<Form, EncodeError> {
     if let Some(id) = options.url_template_id {
         return of_template(service, id, slug, options).await;
     }

@@ -64,6 +64,7 @@ pub(super) fn open(service: &Service, stored: &StoredJournal) -> Result<Journal,
     Ok(Journal {
         uid: stored.uid,
         confirmed: stored.confirmed,
+        bureau: stored.bureau,
         refusals: stored.refusals,
         torn: stored.torn,
         refused: serde_json::from_str(&stored.refused).map_err(|_| unreadable())?,
@@ -99,6 +100,7 @@ pub(super) fn seal(
     Ok(StoredJournal {
         uid: journal.uid,
         confirmed: journal.confirmed,
+        bureau: journal.bureau,
         refusals: journal.refusals,
         torn: journal.torn,
         // Names of keys, which JSON can say.

@@ -22,17 +22,22 @@ pub(crate) async fn next_of_run(
     let reserved = service.storage.reserve_run_tag(run, uid, maker(service));
     let reserved = reserved.await?;
     let (run, tag) = reserved.ok_or(EncodeError::NotFound("encoding run"))?;
-    let options = FormOptions {
-        url_template_id: run.plan.url_template_id,
-        mirror: run.plan.mirror,
-        mac_from: run.plan.mac_from,
-        technology: run.plan.technology,
-        lock: run.plan.lock,
-        lrp: run.plan.lrp,
-        own_keys: run.plan.own_keys,
-        ..options
-    };
+    let options = options_of(&run.plan, options);
     Ok((Target::Tag(tag), options))
+}
+
+/// How a plan says that chips are written; what it does not say is as in `options`.
+pub(super) fn options_of(plan: &RunPlan, options: FormOptions) -> FormOptions {
+    FormOptions {
+        url_template_id: plan.url_template_id,
+        mirror: plan.mirror,
+        mac_from: plan.mac_from,
+        technology: plan.technology,
+        lock: plan.lock,
+        lrp: plan.lrp,
+        own_keys: plan.own_keys,
+        ..options
+    }
 }
 
 /// Passes over the next tag of a run; the one that is next then.

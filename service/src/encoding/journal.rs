@@ -116,6 +116,9 @@ pub struct Journal {
     /// The generation whose key 0 opened it last. A chip with it that opens with the factory key
     /// is an imitation.
     pub confirmed: Option<u8>,
+    /// The generation whose keys a bureau wrote, until others are proved. Which versions the bureau
+    /// wrote them with is not known for sure.
+    pub bureau: Option<u8>,
     /// Refused authentications since it was last opened.
     pub refusals: u32,
     /// Authentications in a row of which nobody knows how they ended.
@@ -132,6 +135,7 @@ impl Journal {
         Self {
             uid,
             confirmed: None,
+            bureau: None,
             refusals: 0,
             torn: 0,
             refused: Vec::new(),
@@ -211,6 +215,19 @@ impl Journal {
         }
     }
 
+    /// The generations of which the chip may have a key, the oldest first.
+    pub fn keys_sent(&self) -> Vec<u8> {
+        let may = |one: &&Generation| {
+            let there = [SlotState::Sent, SlotState::Confirmed];
+            one.slots.iter().any(|slot| there.contains(slot))
+        };
+        self.generations
+            .iter()
+            .filter(may)
+            .map(|one| one.number)
+            .collect()
+    }
+
     /// A number for new keys: never used for this chip, and not one that the chip shows, which
     /// could be another one's. `None` if all are used up.
     pub fn next_generation(&self, shown: &[u8]) -> Option<u8> {
@@ -224,11 +241,17 @@ impl Journal {
     /// says without proof.
     pub fn candidates_of_key_0(&self, shown: Option<u8>, roots: &Roots) -> Vec<Candidate> {
         let mut all = Vec::new();
+        let bureau = self.of_bureau(0);
         match shown {
-            Some(0) if self.confirmed.is_none() => all.push(Candidate::Factory),
-            Some(version) if version != 0 => all.extend(self.named(0, version, roots)),
+            Some(0) if self.confirmed.is_none() && bureau.is_none() => all.push(Candidate::Factory),
+            Some(version)
+                if version != 0 && (bureau.is_none() || self.state(version, 0).is_some()) =>
+            {
+                all.extend(self.named(0, version, roots));
+            }
             _ => {}
         }
+        all.extend(bureau);
         all.extend(self.confirmed.map(Candidate::Recorded));
         let newest_first = self.generations.iter().rev();
         let sent = newest_first.filter(|one| one.slots[0] == SlotState::Sent);
@@ -247,6 +270,9 @@ impl Journal {
     ) -> Vec<Candidate> {
         let mut all = Vec::new();
         let named = self.named(slot, shown, roots);
+        if self.state(shown, slot).is_none() {
+            all.extend(self.of_bureau(slot));
+        }
         if like.is_some_and(|like| like != Candidate::Factory) {
             all.extend(&named);
             all.push(Candidate::Factory);
@@ -263,6 +289,16 @@ impl Journal {
         let sent = newest_first.filter(|one| one.slots[usize::from(slot)] == SlotState::Sent);
         all.extend(sent.map(|one| Candidate::Recorded(one.number)));
         self.in_order(all)
+    }
+
+    /// The key that a bureau wrote to a slot, unless another one was proved there.
+    pub fn of_bureau(&self, slot: u8) -> Option<Candidate> {
+        let number = self.bureau?;
+        let may = matches!(
+            self.state(number, slot),
+            Some(SlotState::Sent | SlotState::Confirmed)
+        );
+        may.then_some(Candidate::Recorded(number))
     }
 
     /// The keys whose version is `shown`: of the journal, or else derived from any root. The

@@ -8,6 +8,7 @@
 //! | `write` | the commands that change the chip |
 //! | `read_back` | the read that proves a tap |
 //! | `pages` | a chip that has pages instead of files, from its first read to its lock |
+//! | [`preview`] | the steps before any is taken |
 //!
 //! Whatever goes wrong in a session ends it, here as on the chip: the chip is looked at anew, by
 //! the same steps, at most a few times while it lies on the reader.
@@ -16,6 +17,7 @@ mod check;
 mod facts;
 mod open;
 mod pages;
+pub mod preview;
 mod read_back;
 mod write;
 

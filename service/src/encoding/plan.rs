@@ -139,7 +139,11 @@ impl Plan {
 
     /// What a chip sent of its NDEF file, checked: it is this URL, with a code of these keys.
     pub fn prove(&self, file: &[u8], uid: Uid, keys: &Keys) -> Option<Proof> {
-        let url = url_of(file)?;
+        self.prove_url(url_of(file)?, uid, keys)
+    }
+
+    /// A URL that a chip sent, checked: it is this one, with a code of these keys.
+    pub fn prove_url(&self, url: String, uid: Uid, keys: &Keys) -> Option<Proof> {
         let addressed = self.template.read(&Request::of_url(&url)?)?;
         if addressed.slug.as_deref() != self.slug() {
             return None;

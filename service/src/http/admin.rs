@@ -11,6 +11,7 @@ mod encodings;
 mod events;
 mod experiences;
 mod export;
+mod factory_orders;
 mod inlays;
 mod interactions;
 mod master_keys;
@@ -67,6 +68,7 @@ fn routes() -> Routes {
         .any_token(bounded(routes!(tokens::current)))
         .read(routes!(encodings::list))
         .encode(routes!(encodings::start))
+        .read(routes!(encodings::preview))
         .read(routes!(encodings::get))
         .encode(routes!(encodings::abandon))
         .encode(routes!(encodings::answer))
@@ -79,6 +81,13 @@ fn routes() -> Routes {
         .encode(routes!(encoding_runs::update))
         .encode(routes!(encoding_runs::skip))
         .export(routes!(encoding_runs::export))
+        .read(routes!(factory_orders::list))
+        .keys(routes!(factory_orders::create))
+        .read(routes!(factory_orders::get))
+        .keys(routes!(factory_orders::export))
+        .keys(routes!(factory_orders::instructions))
+        .keys(routes!(factory_orders::keys))
+        .keys(routes!(factory_orders::import))
         .read(routes!(sheets::list))
         .encode(routes!(sheets::create))
         .read(routes!(sheets::get))

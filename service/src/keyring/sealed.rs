@@ -1,5 +1,5 @@
-//! The wrapping key in a backup: sealed with a passphrase. Argon2id makes
-//! a key of the passphrase, AES-256-GCM seals with it.
+//! What leaves under a passphrase: the wrapping key in a backup, and the keys of a factory order.
+//! Argon2id makes a key of the passphrase, AES-256-GCM seals with it.
 
 use std::fmt;
 
@@ -16,6 +16,8 @@ use crate::entropy::{self, Entropy};
 
 /// Bound into the sealed key, so that nothing else sealed this way passes for one.
 const PURPOSE: &[u8] = b"tapdesk wrapping key v1";
+/// Bound into a sealed file of keys. Its instructions name it, so that other programs open it, too.
+pub(crate) const FILE_PURPOSE: &str = "tapdesk factory keys v1";
 /// Argon2id with 19 MiB, 2 passes, 1 lane (OWASP Password Storage Cheat Sheet).
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
@@ -63,13 +65,22 @@ pub struct SealedWrappingKey {
 
 impl SealedWrappingKey {
     pub(super) fn seal(key: &[u8; 32], passphrase: &Passphrase, entropy: &dyn Entropy) -> Self {
+        Self::seal_bytes(key, PURPOSE, passphrase, entropy)
+    }
+
+    fn seal_bytes(
+        secret: &[u8],
+        purpose: &[u8],
+        passphrase: &Passphrase,
+        entropy: &dyn Entropy,
+    ) -> Self {
         let salt = entropy::bytes::<16>(entropy);
         let nonce = entropy::bytes::<NONCE>(entropy);
         let sealed = cipher(passphrase, &salt, MEMORY_KIB, PASSES, LANES)
             .and_then(|cipher| {
                 let payload = Payload {
-                    msg: key.as_slice(),
-                    aad: PURPOSE,
+                    msg: secret,
+                    aad: purpose,
                 };
                 cipher.encrypt(&Nonce::from(nonce), payload).ok()
             })
@@ -92,13 +103,20 @@ impl SealedWrappingKey {
 
     /// The wrapping key; `None` if the passphrase is another one.
     pub fn open(&self, passphrase: &Passphrase) -> Option<Zeroizing<[u8; 32]>> {
+        let opened = self.open_bytes(PURPOSE, passphrase)?;
+        <[u8; 32]>::try_from(opened.as_slice())
+            .ok()
+            .map(Zeroizing::new)
+    }
+
+    fn open_bytes(&self, purpose: &[u8], passphrase: &Passphrase) -> Option<Zeroizing<Vec<u8>>> {
         if self.memory_kib > MEMORY_KIB_MAX {
             return None;
         }
         let nonce = <[u8; NONCE]>::try_from(self.nonce.0.as_slice()).ok()?;
         let payload = Payload {
             msg: &self.sealed.0,
-            aad: PURPOSE,
+            aad: purpose,
         };
         let opened = cipher(
             passphrase,
@@ -109,10 +127,31 @@ impl SealedWrappingKey {
         )?
         .decrypt(&Nonce::from(nonce), payload)
         .ok()?;
-        let opened = Zeroizing::new(opened);
-        <[u8; 32]>::try_from(opened.as_slice())
-            .ok()
-            .map(Zeroizing::new)
+        Some(Zeroizing::new(opened))
+    }
+}
+
+/// A file of keys, to be opened with the passphrase it was sealed under.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SealedKeys(SealedWrappingKey);
+
+impl SealedKeys {
+    /// Seals the keys of an order. It takes the time and the memory that a guess is to cost.
+    pub fn seal(keys: &str, passphrase: &Passphrase, entropy: &dyn Entropy) -> Self {
+        let purpose = FILE_PURPOSE.as_bytes();
+        Self(SealedWrappingKey::seal_bytes(
+            keys.as_bytes(),
+            purpose,
+            passphrase,
+            entropy,
+        ))
+    }
+
+    /// The keys; `None` if the passphrase is another one.
+    pub fn open(&self, passphrase: &Passphrase) -> Option<Zeroizing<String>> {
+        let opened = self.0.open_bytes(FILE_PURPOSE.as_bytes(), passphrase)?;
+        String::from_utf8(opened.to_vec()).ok().map(Zeroizing::new)
     }
 }
 
@@ -166,5 +205,19 @@ mod tests {
         assert_eq!(opened.as_deref(), Some(&[7; 32]));
         assert!(stored.open(&passphrase("battery staple")).is_none());
         assert_eq!(Passphrase::parse("too short").unwrap_err(), ShortPassphrase);
+    }
+
+    #[test]
+    fn a_file_of_keys_is_no_wrapping_key_and_opens_with_its_passphrase_alone() {
+        let passphrase = |text| Passphrase::parse(text).unwrap();
+        let right = passphrase("correct horse");
+        let sealed = SealedKeys::seal("position,key_0", &right, &OsEntropy);
+        let json = serde_json::to_string(&sealed).unwrap();
+        assert!(!json.contains("position"));
+        let stored: SealedKeys = serde_json::from_str(&json).unwrap();
+        assert_eq!(stored.open(&right).unwrap().as_str(), "position,key_0");
+        assert!(stored.open(&passphrase("battery staple")).is_none());
+        let other: SealedWrappingKey = serde_json::from_str(&json).unwrap();
+        assert!(other.open(&right).is_none());
     }
 }

@@ -48,6 +48,8 @@ pub struct StoredJournal {
     pub uid: Uid,
     /// The generation whose key 0 opened it last.
     pub confirmed: Option<u8>,
+    /// The generation whose keys a bureau wrote, until others are proved.
+    pub bureau: Option<u8>,
     /// Refused authentications since then.
     pub refusals: u32,
     /// Authentications in a row of which nobody knows how they ended.

@@ -17,6 +17,7 @@ pub(super) mod dialect;
 mod encoding_runs;
 mod encodings;
 pub(super) mod experiences;
+mod factory_orders;
 mod images;
 mod imports;
 pub(super) mod inlays;

@@ -346,6 +346,13 @@ impl Storage for SqliteStorage {
         Ok(swept)
     }
 
+    async fn forget_replaced(&self) -> Result<(), StorageError> {
+        let path = self.path.clone();
+        let compacted = tokio::task::spawn_blocking(move || connection::compact(&path));
+        let compacted = compacted.await;
+        compacted.map_err(|error| StorageError::Failed(error.to_string()))?
+    }
+
     async fn backup(&self, note: BackupNote) -> Result<File, StorageError> {
         // A copy is exact at any moment; this one needs nothing read again at its start.
         self.writer.settle().await?;

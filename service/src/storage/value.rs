@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::StorageError;
 use crate::clock::Timestamp;
 use crate::id::{
-    EncodingId, EncodingRootId, EncodingRunId, ExperienceId, ImageId, ImportId, InlayId,
-    InteractionId, MasterKeyId, SheetId, SubmissionId, TagId, TokenId, UrlTemplateId,
+    EncodingId, EncodingRootId, EncodingRunId, ExperienceId, FactoryOrderId, ImageId, ImportId,
+    InlayId, InteractionId, MasterKeyId, SheetId, SubmissionId, TagId, TokenId, UrlTemplateId,
     VirtualInlayId, WebhookId,
 };
 use crate::inlay::Uid;
@@ -272,7 +272,7 @@ macro_rules! ids {
 ids! {
     ExperienceId, ImageId, ImportId, InlayId, InteractionId, MasterKeyId, SheetId, TagId, TokenId,
     UrlTemplateId, VirtualInlayId, WebhookId, SubmissionId,
-    EncodingId, EncodingRootId, EncodingRunId,
+    EncodingId, EncodingRootId, EncodingRunId, FactoryOrderId,
 }
 
 /// A row while its database holds it: columns are read in place and in any order, and nothing is

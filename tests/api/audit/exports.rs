@@ -18,6 +18,9 @@ async fn each_export_leaves_a_row_with_what_it_asked_for() {
     let (tag, mut inlay) = service.bottle().await;
     service.tap(&inlay.url(&tag)).await;
     let tap = json!({"id": service.last_interaction().await});
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let order = json!({"name": "Autumn", "tag_ids": [tag.id]});
+    let order = service.admin_create("/factory-orders", order).await;
     let document = tapdesk_service::openapi().to_json().unwrap();
     let document: Value = serde_json::from_str(&document).unwrap();
     let mut seen = 0;
@@ -33,6 +36,8 @@ async fn each_export_leaves_a_row_with_what_it_asked_for() {
             &sheet
         } else if path.starts_with("/admin/v1/interactions") {
             &tap
+        } else if path.starts_with("/admin/v1/factory-orders") {
+            &order
         } else {
             &run
         };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formFields, formWords, isAgreed, isEncodable, newForm } from "./encodingForm";
+import { formFields, isAgreed, isEncodable, newForm, previewFields } from "./encodingForm";
 
 const template = (text: string, technology: "ntag213" | "ntag424dna" = "ntag213") => ({ id: 3, technology, template: text, mode: "aes" as "aes" | "lrp", tamper_at: null });
 
@@ -32,14 +32,15 @@ describe("the form of an encoding", () => {
     expect([isAgreed(form, lrp), isAgreed({ ...form, lrp: true }, lrp), isAgreed(form, null)]).toEqual([false, true, true]);
     expect(formFields({ ...form, lrp: true }, lrp)).toEqual({ url_template_id: 3, own_keys: false, lrp: true });
     expect(formFields({ ...form, lrp: true }, { ...lrp, mode: "aes" })).toEqual({ url_template_id: 3, own_keys: false });
-    expect(formWords(form, lrp, "u").flat().join(" ")).toContain("LRP, for ever");
-    expect(formWords(form, { ...lrp, technology: "ntag424dna_tt", tamper_at: 0 }, "u").flat().join(" ")).toContain("Measured from then on, for ever");
-    expect(formWords(form, { ...lrp, mode: "aes" }, "u").flat().join(" ")).not.toContain("ever");
   });
 
-  it("says that a lock is for ever only if it was asked for", () => {
-    const words = (lock: boolean) => formWords({ ...newForm(), choice: "ntag213", lock }, null, "https://a.example/t/x").flat().join(" ");
-    expect(words(true)).toContain("again, ever");
-    expect(words(false)).not.toContain("ever");
+  it("asks about the chip on the reader if its UID is known, and shows what is for ever before it is agreed to", () => {
+    const lrp = { ...template("https://a.example/{slug}?p={picc}&m={mac}", "ntag424dna"), mode: "lrp" as const };
+    const lies = { state: "inlay", uid: "04DE5F1EACC040", chip: "ntag424dna", random_uid: false };
+    expect(previewFields({ ...newForm(), choice: "3" }, lrp, lies)).toEqual({ url_template_id: 3, own_keys: false, lrp: true, uid: lies.uid, chip: "ntag424dna" });
+    expect(previewFields(newForm(), null, { ...lies, chip: "other_type4" })).toMatchObject({ uid: lies.uid });
+    for (const unknown of [null, { ...lies, state: "failed" }, { ...lies, uid: null }, { ...lies, random_uid: true }]) {
+      expect(previewFields(newForm(), null, unknown)).not.toHaveProperty("uid");
+    }
   });
 });

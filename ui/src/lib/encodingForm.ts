@@ -1,7 +1,6 @@
 // How inlays are written: what the dialogs of one inlay and of a run choose, as the service wants it.
 
 import type { MacFrom, Mirror, Technology, UrlTemplate } from "./api/types";
-import { chipName } from "./inlays/technologies";
 
 export interface EncodingForm {
   /** `ntag424dna` for Tapdesk's own form, a chip without keys for a static URL, or the id of a URL template. */
@@ -17,6 +16,9 @@ export interface EncodingForm {
 
 /** The chips without keys that Tapdesk writes. */
 export const staticChips: Technology[] = ["ntag213", "ntag215", "ntag216"];
+
+/** The chips that a reader tells apart. */
+const readable: Technology[] = ["ntag424dna", ...staticChips, "ultralight"];
 
 export const newForm = (): EncodingForm => ({ choice: "ntag424dna", mirror: "encrypted", macFrom: "none", ownKeys: false, lock: false, lrp: false });
 
@@ -41,36 +43,16 @@ export function formFields(form: EncodingForm, template: Pick<UrlTemplate, "id" 
   return { mirror, mac_from: macFrom, ...keys };
 }
 
-/** What will be on the chip, in words: names and texts. */
-export function formWords(
+/** What the service is asked before anything is written; with the chip that lies on the reader, as far as it is known. */
+export function previewFields(
   form: EncodingForm,
-  template: Pick<UrlTemplate, "technology" | "template" | "mode" | "tamper_at"> | null,
-  url: string,
-): [string, string][] {
-  const chip = chipOf(form, template);
-  const withoutKeys = staticChips.includes(chip);
-  const counted = template !== null && /\{(uid|counter)\}/.test(template.template);
-  const tap = withoutKeys
-    ? counted
-      ? "The chip writes its UID or counter into the URL, in clear. Anyone can write the same: taps are counted, never verified."
-      : "The URL is always the same. Its taps are not checked."
-    : "The chip writes its code into the URL, as the template says.";
-  const keys = form.ownKeys ? "All five become random keys of this chip alone." : "All five become keys of this chip alone, derived from the encoding root.";
-  const access = form.lock
-    ? "Nobody can write this chip again, ever: not its URL, and not another one. It cannot be wiped."
-    : "Anyone with a phone can write this chip. Lock it, or wipe it later.";
-  const forEver: [string, string][] = [];
-  if (template?.mode === "lrp") {
-    forEver.push(["Mode", "LRP, for ever: from then on the chip takes URLs of LRP mode alone, and it cannot be wiped."]);
-  }
-  if (template && chip === "ntag424dna_tt" && (template.tamper_at !== null || template.template.includes("{tamper}"))) {
-    forEver.push(["Tamper loop", "Measured from then on, for ever: each tap tells whether the loop is open, or was."]);
-  }
-  return [
-    ["Chip", chipName(chip)],
-    ["URL", url],
-    ["On each tap", tap],
-    ...(withoutKeys ? ([["Write access", access]] as [string, string][]) : ([["Keys", keys]] as [string, string][])),
-    ...forEver,
-  ];
+  template: Pick<UrlTemplate, "id" | "technology" | "mode"> | null,
+  lies: { state: string; uid: string | null; chip?: string; random_uid?: boolean } | null,
+) {
+  const fields = formFields(form, template);
+  // What is for ever is shown before it is agreed to.
+  const agreed = template?.mode === "lrp" && { lrp: true };
+  const known = lies?.state === "inlay" && lies.uid?.length === 14 && !lies.random_uid;
+  const chip = readable.find((one) => one === lies?.chip);
+  return { ...fields, ...agreed, ...(known && { uid: lies.uid, ...(chip && { chip }) }) };
 }

@@ -122,18 +122,3 @@ export function outcomeOf(progress: EncodingProgress): Outcome {
 
 /** The outcome of an attempt that did not reach the inlay or the service. */
 export const failed = (why: string): Outcome => ({ tone: "again", title: "Again", text: why, progress: null });
-
-/** What is done with a chip, in this order, in words. */
-export const encodingSteps: [string, string][] = [
-  ["Look at the chip", "Its UID, version and settings, and the versions of its keys. Nothing is written."],
-  ["Open it with key 0", "The factory key, or the one that Tapdesk gave it. The chip proves its UID."],
-  ["Check everything", "Each key that will be changed must be known, or nothing is written at all."],
-  ["Switch off its codes", "A chip that is half written makes no codes."],
-  ["Write the URL", "Its length comes last: a chip that is torn away reads as empty, never as a cut URL."],
-  ["Change keys 1 to 4", "To the keys of this chip alone. The journal has them on disk before they are sent."],
-  ["Switch on its codes", "UID and counter are mirrored into the URL on each tap, with a MAC."],
-  ["Mark it read-only", "Phones show it as read-only. Key 0 can still change it."],
-  ["Change key 0", "Last and alone: until then the key that opened the chip opens it again."],
-  ["Prove all of it", "The new keys, their versions, and the settings are read back."],
-  ["Read it once", "The service verifies the code of this read. Only then is the inlay bound to its tag."],
-];

@@ -148,7 +148,10 @@ impl Machine<'_> {
             return None;
         }
         match self.journal.state(version, slot) {
-            None if version == 0 => Some(Candidate::Factory),
+            // A bureau may have written its key with any version.
+            None if version == 0 && self.journal.of_bureau(slot).is_none() => {
+                Some(Candidate::Factory)
+            }
             None | Some(SlotState::Planned) => None,
             Some(_) => Some(Candidate::Recorded(version)),
         }
@@ -185,6 +188,7 @@ impl Machine<'_> {
 
     fn reset(&mut self) -> Next {
         self.journal.confirmed = None;
+        self.journal.bureau = None;
         for generation in &mut self.journal.generations {
             generation.slots = [SlotState::Superseded; ev2::KEYS as usize];
         }

@@ -152,11 +152,14 @@ impl Machine<'_> {
             self.chip.proved.push((opening.slot, candidate));
             return self.prove_slots();
         }
-        if candidate == Candidate::Factory && self.journal.confirmed.is_some() {
+        // A bureau's chip with the factory key was not encoded, or says to be one that was.
+        let is_known = self.journal.confirmed.is_some() || self.journal.bureau.is_some();
+        if candidate == Candidate::Factory && is_known {
             if !self.means.replace {
                 return Next::Rejected(Reason::NotGenuine);
             }
             self.journal.confirmed = None;
+            self.journal.bureau = None;
         }
         self.chip.opened = Some(candidate);
         self.check(session, opening.read)

@@ -247,20 +247,7 @@ impl Machine<'_> {
             return Next::Verified(proof);
         }
         let [.., magic, version, size, access] = seen.head;
-        let [first, second, third] = pages.memory.all_locks;
-        let locks = [
-            write(
-                "Lock, capability container",
-                CONTAINER,
-                [magic, version, size, access | READ_ONLY],
-            ),
-            write(
-                "Lock, dynamic lock bytes",
-                pages.memory.locks,
-                [first, second, third, 0],
-            ),
-            write("Lock, static lock bytes", STATIC_LOCKS, [0, 0, 0xFF, 0xFF]),
-        ];
+        let locks = lock_commands(pages, [magic, version, size, access | READ_ONLY]);
         let open = locks
             .into_iter()
             .zip(locked)
@@ -298,8 +285,22 @@ impl Machine<'_> {
     }
 }
 
+/// What locks a chip, with its capability container as it is to be.
+pub(super) fn lock_commands(pages: &Pages, container: [u8; PAGE]) -> [Command; 3] {
+    let [first, second, third] = pages.memory.all_locks;
+    [
+        write("Lock, capability container", CONTAINER, container),
+        write(
+            "Lock, dynamic lock bytes",
+            pages.memory.locks,
+            [first, second, third, 0],
+        ),
+        write("Lock, static lock bytes", STATIC_LOCKS, [0, 0, 0xFF, 0xFF]),
+    ]
+}
+
 /// The reads of everything that matters: the first pages, the data, the settings.
-fn whole(pages: &Pages) -> Vec<Command> {
+pub(super) fn whole(pages: &Pages) -> Vec<Command> {
     let data = (0..pages.data.len()).step_by(READ);
     let data = data.map(|at| read(DATA + u8::try_from(at / PAGE).unwrap_or(0)));
     let mut commands = vec![read(0)];
@@ -309,13 +310,13 @@ fn whole(pages: &Pages) -> Vec<Command> {
 }
 
 /// Reads four pages (PC/SC part 3, section 3.2.2.1.8).
-fn read(page: u8) -> Command {
+pub(super) fn read(page: u8) -> Command {
     let name = format!("Read pages {page} to {}", page.saturating_add(3));
     Command::new(name, &[0xFF, 0xB0, 0x00, page, 0x10], "9000")
 }
 
 /// Writes one page (section 3.2.2.1.9).
-fn write(what: &str, page: u8, [a, b, c, d]: [u8; PAGE]) -> Command {
+pub(super) fn write(what: &str, page: u8, [a, b, c, d]: [u8; PAGE]) -> Command {
     let name = format!("{what}, page {page}");
     Command::new(name, &[0xFF, 0xD6, 0x00, page, 0x04, a, b, c, d], "9000")
 }

@@ -18,22 +18,7 @@ impl Machine<'_> {
 
     /// Reads the file in one run: one read raises the counter by one.
     pub(super) fn read_commands(&self) -> Vec<Command> {
-        let length = self.means.plan.map_or(0, |plan| plan.file.len());
-        let mut commands = vec![
-            Command::new("Select application", &SELECT_APPLICATION, "9000"),
-            Command::new("Select NDEF file", &SELECT_NDEF, "9000"),
-        ];
-        for at in (0..length).step_by(READ) {
-            let part = u8::try_from((length - at).min(READ)).unwrap_or(0);
-            // Files have 256 bytes.
-            let at = u16::try_from(at).unwrap_or(u16::MAX);
-            commands.push(Command::new(
-                "Read as a phone does",
-                &read_binary(at, part),
-                "9000",
-            ));
-        }
-        commands
+        commands(self.means.plan.map_or(0, |plan| plan.file.len()))
     }
 
     /// The read, checked. Its answers begin with the one at `from`.
@@ -67,6 +52,7 @@ impl Machine<'_> {
             self.rewrite = true;
             return Next::Again;
         };
+        self.journal.bureau = None;
         for generation in &mut self.journal.generations {
             generation.slots = if generation.number == number {
                 [SlotState::Confirmed; KEYS as usize]
@@ -76,4 +62,23 @@ impl Machine<'_> {
         }
         Next::Verified(proof)
     }
+}
+
+/// The commands that read a file of this length.
+pub(super) fn commands(length: usize) -> Vec<Command> {
+    let mut commands = vec![
+        Command::new("Select application", &SELECT_APPLICATION, "9000"),
+        Command::new("Select NDEF file", &SELECT_NDEF, "9000"),
+    ];
+    for at in (0..length).step_by(READ) {
+        let part = u8::try_from((length - at).min(READ)).unwrap_or(0);
+        // Files have 256 bytes.
+        let at = u16::try_from(at).unwrap_or(u16::MAX);
+        commands.push(Command::new(
+            "Read as a phone does",
+            &read_binary(at, part),
+            "9000",
+        ));
+    }
+    commands
 }

@@ -16,7 +16,7 @@ use crate::inlay::technology::ntag424::file_settings;
 
 /// Bytes of a `WriteData`: with its header it is one frame (FSC 128), which is written whole or
 /// not at all (data sheet section 8.6).
-const CHUNK: usize = 100;
+pub(super) const CHUNK: usize = 100;
 /// Bytes of the NDEF file.
 const FILE: usize = 256;
 /// Where the capability container says who may write the NDEF file (AN12196 section 6.14).

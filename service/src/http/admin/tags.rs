@@ -17,6 +17,7 @@ mod warning;
 
 pub(super) use bulk::*;
 pub(super) use create::*;
+pub(super) use csv::separator;
 pub(super) use delete::*;
 pub(super) use export::*;
 pub(super) use former_slugs::*;

@@ -59,7 +59,7 @@ struct Wrapped {
 
 /// Every column with a secret. A test compares them with the schema. What an import has set aside
 /// (`import_rows.inlay`) is not among them: there is none before a rotation begins.
-const WRAPPED: [Wrapped; 7] = [
+const WRAPPED: [Wrapped; 8] = [
     Wrapped {
         table: "master_keys",
         key: &["id"],
@@ -83,6 +83,11 @@ const WRAPPED: [Wrapped; 7] = [
     Wrapped {
         table: "chip_keys",
         key: &["uid", "generation", "slot"],
+        secrets: &["key"],
+    },
+    Wrapped {
+        table: "factory_order_keys",
+        key: &["order_id", "position", "slot"],
         secrets: &["key"],
     },
     Wrapped {

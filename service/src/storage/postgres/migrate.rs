@@ -23,7 +23,7 @@ const FIRST: &str = concat!(
 );
 
 /// All versions, in their order.
-const MIGRATIONS: [(&str, &str); 10] = [
+const MIGRATIONS: [(&str, &str); 11] = [
     ("V1__initial", FIRST),
     (
         "V3__opened_tags",
@@ -60,6 +60,10 @@ const MIGRATIONS: [(&str, &str); 10] = [
     (
         "V11__reports",
         include_str!("../../../migrations/postgres/V11__reports.sql"),
+    ),
+    (
+        "V12__factory_orders",
+        include_str!("../../../migrations/postgres/V12__factory_orders.sql"),
     ),
 ];
 

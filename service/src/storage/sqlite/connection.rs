@@ -35,6 +35,18 @@ pub(super) fn writer(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// Writes the database at `path` anew, page by page, and empties its log: what was deleted or
+/// replaced is in neither. Nobody else writes meanwhile.
+pub(super) fn compact(path: &Path) -> Result<(), StorageError> {
+    let connection = writer(path)?;
+    search::add_function(&connection)?;
+    // The copy may be larger than the memory.
+    connection.pragma_update(None, "temp_store", "FILE")?;
+    connection.execute("VACUUM", [])?;
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    Ok(())
+}
+
 /// The settings that all connections share, read back: durability is not left
 /// to a default.
 fn set_up(connection: &Connection) -> rusqlite::Result<()> {

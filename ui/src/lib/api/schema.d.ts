@@ -398,6 +398,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/encodings/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview an encoding
+         * @description A dry run: what would be written, byte by byte, and every step in words with the names of its
+         *     commands. Nothing is sent, and nothing is stored: no tag of a run is created, and no encoding
+         *     root. With the `uid` of a chip on the reader the answer is about that chip, as far as its
+         *     journal knows it; what only the chip can tell shows when it is encoded.
+         */
+        post: operations["post_encodings_preview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/events": {
         parameters: {
             query?: never;
@@ -741,6 +764,137 @@ export interface paths {
         get: operations["get_experiences_templates"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/factory-orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List factory orders
+         * @description The newest first, without their positions.
+         */
+        get: operations["get_factory_orders"];
+        put?: never;
+        /**
+         * Create a factory order
+         * @description For each tag a random set of five keys is made and stored, which is used for one chip and for
+         *     nothing else. The order leaves as `/export`, `/instructions` and `/keys`.
+         */
+        post: operations["post_factory_orders"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/factory-orders/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a factory order with its positions */
+        get: operations["get_factory_orders_id"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/factory-orders/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export a factory order
+         * @description `order.csv` for a bureau (RFC 4180): what is written to the chip of each position, byte by
+         *     byte, and no key.
+         */
+        get: operations["get_factory_orders_id_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/factory-orders/{id}/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import what a bureau reports
+         * @description A CSV file: UTF-8, separated by commas or semicolons, with a header row. It needs `uid`, and one
+         *     of `position`, `slug` and `url`; `status` and `counter` are taken, other columns are not. Each
+         *     chip becomes the inlay of its position's tag with the keys of the position, `"bureau_keys":
+         *     true`, until it is laid down at goods-in: `POST /encodings` with `factory_order_id`. A `url` with
+         *     a code is a sample: the code must be one of the chip with the position's keys. The same file
+         *     again changes nothing.
+         */
+        post: operations["post_factory_orders_id_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/factory-orders/{id}/instructions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the instructions of a factory order
+         * @description A text for the bureau: what the columns of `order.csv` mean, in which order a chip is written,
+         *     how `keys.sealed` is opened, and what to send back.
+         */
+        get: operations["get_factory_orders_id_instructions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/factory-orders/{id}/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export the keys of a factory order
+         * @description `keys.sealed`: the keys of all positions, sealed with a passphrase. `/instructions` says how it
+         *     is opened; `tapdesk-service open-keys` does it. That the keys leave is in the audit log before
+         *     they do.
+         */
+        post: operations["post_factory_orders_id_keys"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3128,6 +3282,71 @@ export interface components {
          * @description An encoding of an inlay.
          */
         EncodingId: number;
+        /** @description What an encoding would do. */
+        EncodingPreview: {
+            chip?: components["schemas"]["EncodingPreviewChip"] | null;
+            /** @description What would be on the chip, in words. */
+            facts: components["schemas"]["EncodingPreviewFact"][];
+            /**
+             * Format: int32
+             * @description The version of its new keys; of its present ones if it is finished. Null for chips without keys.
+             */
+            generation?: number | null;
+            reason?: components["schemas"]["EncodingReason"] | null;
+            sheet?: components["schemas"]["EncodingSheet"] | null;
+            /** @description The slug in the URL; an example if the tag is not there yet. */
+            slug: string;
+            /** @description The steps in their order; none if it would not be encoded. */
+            steps: components["schemas"]["EncodingPreviewStep"][];
+            tag_id?: components["schemas"]["TagId"] | null;
+            /** @description The chip that is written. */
+            technology: components["schemas"]["Technology"];
+            /** @description What to think of before, in words. */
+            warnings: string[];
+        };
+        /**
+         * @description What is known of the chip.
+         * @enum {string}
+         */
+        EncodingPreviewChip: "new" | "known" | "half_way" | "finished";
+        /** @description A name and a text. */
+        EncodingPreviewFact: {
+            /** @description What it is about. */
+            name: string;
+            /** @description What would be so. */
+            text: string;
+        };
+        /** @description A step of an encoding, in words. */
+        EncodingPreviewStep: {
+            /** @description The names of its commands, in their order. */
+            commands: string[];
+            /** @description What is done. */
+            name: string;
+            /** @description How, and why. */
+            text: string;
+        };
+        /** @description An encoding to be looked at before it begins. */
+        EncodingQuestion: {
+            /** @description Whether it is to be encoded though the tag has an inlay already. */
+            additional?: boolean;
+            chip?: components["schemas"]["Technology"] | null;
+            /** @description Whether an NTAG 213, 215 or 216 is to be locked against writing, for ever. */
+            lock?: boolean;
+            /** @description Whether an NTAG 424 DNA is to be switched to LRP mode, for ever. */
+            lrp?: boolean;
+            mac_from?: components["schemas"]["MacFrom"] | null;
+            mirror?: components["schemas"]["Mirror"] | null;
+            /** @description Whether its keys are to be random ones. */
+            own_keys?: boolean;
+            /** @description Whether a finished chip is to be encoded again. */
+            replace?: boolean;
+            run_id?: components["schemas"]["EncodingRunId"] | null;
+            tag_id?: components["schemas"]["TagId"] | null;
+            technology?: components["schemas"]["Technology"] | null;
+            /** @description The UID that the reader shows, if a chip lies on it. */
+            uid?: string | null;
+            url_template_id?: components["schemas"]["UrlTemplateId"] | null;
+        };
         /**
          * @description Why a chip is not encoded, or not now.
          * @enum {string}
@@ -3539,6 +3758,119 @@ export interface components {
             /** @description Its chip. */
             uid: components["schemas"]["Uid"];
         };
+        /** @description A factory order. */
+        FactoryOrder: {
+            /** @description When it was created. */
+            created_at: components["schemas"]["Timestamp"];
+            exported_at?: components["schemas"]["Timestamp"] | null;
+            /** @description Its identifier. */
+            id: components["schemas"]["FactoryOrderId"];
+            /** @description Its name. */
+            name: string;
+            /** @description What is written. */
+            plan: components["schemas"]["FactoryOrderPlan"];
+            /**
+             * Format: int64
+             * @description Its positions.
+             */
+            position_count: number;
+            /**
+             * Format: int64
+             * @description The chips that came back.
+             */
+            received_count: number;
+            /**
+             * Format: int64
+             * @description Those of them that have no keys of the bureau any more.
+             */
+            rekeyed_count: number;
+        };
+        /**
+         * Format: int64
+         * @description What a bureau is to encode.
+         */
+        FactoryOrderId: number;
+        /** @description How the chips of an order write their URLs. */
+        FactoryOrderPlan: {
+            mac_from?: components["schemas"]["MacFrom"] | null;
+            mirror?: components["schemas"]["Mirror"] | null;
+            url_template_id?: components["schemas"]["UrlTemplateId"] | null;
+        };
+        /** @description A position of an order: one chip for one tag. */
+        FactoryOrderPosition: {
+            /** @description The tag's name. */
+            name: string;
+            /**
+             * Format: int32
+             * @description Its number, from 1.
+             */
+            position: number;
+            received_at?: components["schemas"]["Timestamp"] | null;
+            /** @description The tag's slug, as it is now. */
+            slug: string;
+            /** @description How far it is. */
+            state: components["schemas"]["FactoryOrderPositionState"];
+            /** @description The tag. */
+            tag_id: components["schemas"]["TagId"];
+            uid?: components["schemas"]["Uid"] | null;
+        };
+        /**
+         * @description How far a position is.
+         * @enum {string}
+         */
+        FactoryOrderPositionState: "ordered" | "bureau_keys" | "rekeyed";
+        /** @description The result of a report. */
+        FactoryOrderReport: {
+            /**
+             * Format: int32
+             * @description Chips that are the inlays of their tags now.
+             */
+            bound: number;
+            /** @description Whether nothing was written: the results say what would be done. */
+            dry_run: boolean;
+            /** @description Positions that have no chip after it. */
+            missing: number[];
+            /**
+             * Format: int32
+             * @description Rows whose URL had a code of the chip, which was checked.
+             */
+            proved: number;
+            /**
+             * Format: int32
+             * @description Rows of which nothing was taken.
+             */
+            refused: number;
+            /** @description The result of each row. */
+            results: components["schemas"]["FactoryOrderReportRow"][];
+            /**
+             * Format: int32
+             * @description Chips that were before.
+             */
+            unchanged: number;
+        };
+        /**
+         * @description What is done with a row.
+         * @enum {string}
+         */
+        FactoryOrderReportOutcome: "bound" | "unchanged" | "refused";
+        /** @description The result of a row. */
+        FactoryOrderReportRow: {
+            /** @description What is done. */
+            outcome: components["schemas"]["FactoryOrderReportOutcome"];
+            /**
+             * Format: int32
+             * @description The position; null if the row names none.
+             */
+            position?: number | null;
+            /** @description Why nothing was taken, in words. */
+            reason?: string | null;
+            /**
+             * Format: int32
+             * @description Its number as a spreadsheet shows it; the header is row 1.
+             */
+            row: number;
+            uid?: components["schemas"]["Uid"] | null;
+        };
         /**
          * @description What can be entered in a field.
          * @enum {string}
@@ -3779,6 +4111,8 @@ export interface components {
             /** @description Whether its owner blocked it, because it was lost or cloned: its codes are not verified. */
             blocked: boolean;
             blocked_at?: components["schemas"]["Timestamp"] | null;
+            /** @description Whether its chip still has the keys that a bureau wrote: it gets its own when it is laid down at goods-in. */
+            bureau_keys: boolean;
             /** @description Whether it has a factory key, which everyone knows: its codes prove nothing. */
             factory_keys: boolean;
             file_key_check?: components["schemas"]["KeyCheck"] | null;
@@ -4230,6 +4564,7 @@ export interface components {
         NewEncoding: {
             /** @description Encode it though the tag has an inlay already. */
             additional?: boolean;
+            factory_order_id?: components["schemas"]["FactoryOrderId"] | null;
             /** @description If true, an NTAG 213, 215 or 216 is locked against writing once its URL is proved, for ever. */
             lock?: boolean;
             /**
@@ -4288,6 +4623,15 @@ export interface components {
             /** @description Leave it unpublished. */
             draft?: boolean;
         };
+        /** @description An order to be created. */
+        NewFactoryOrder: {
+            /** @description Its name. */
+            name: string;
+            /** @description What is written. */
+            plan?: components["schemas"]["FactoryOrderPlan"];
+            /** @description Its tags, in the order of the positions. Those that have an inlay are left out. */
+            tag_ids: components["schemas"]["TagId"][];
+        };
         /** @description An inlay to be created. */
         NewInlay: {
             /** @description Accept a factory key, too; its codes prove nothing. */
@@ -4340,6 +4684,11 @@ export interface components {
              *     not stored. If it is not sent, backups are sealed as before; with null, they do not contain the key.
              */
             passphrase?: string | null;
+        };
+        /** @description How the keys leave. */
+        NewSealedKeys: {
+            /** @description The passphrase that the keys are sealed with. Tell it to the bureau by another way than the file. */
+            passphrase: string;
         };
         /** @description A sheet to be created. */
         NewSheet: {
@@ -4576,6 +4925,20 @@ export interface components {
             count_is_estimate?: boolean | null;
             /** @description The items, in the list's order. */
             items: components["schemas"]["ExposedInlay"][];
+            /** @description Send it as `after` to get the next page; `null` on the last one. */
+            next?: string | null;
+        };
+        /** @description A page of a list. */
+        Page_FactoryOrder: {
+            /**
+             * Format: int64
+             * @description How many items there are on all pages; only with `count=true`.
+             */
+            count?: number | null;
+            /** @description Whether `count` is an estimate; only if it is one, and only with `estimate=true`. */
+            count_is_estimate?: boolean | null;
+            /** @description The items, in the list's order. */
+            items: components["schemas"]["FactoryOrder"][];
             /** @description Send it as `after` to get the next page; `null` on the last one. */
             next?: string | null;
         };
@@ -6613,6 +6976,11 @@ export interface components {
             /** @description Its chips, in the order in which they were laid down. */
             rows: components["schemas"]["EncodingRunRow"][];
         };
+        /** @description An order with its positions. */
+        WholeFactoryOrder: components["schemas"]["FactoryOrder"] & {
+            /** @description Its positions, in their order. */
+            positions: components["schemas"]["FactoryOrderPosition"][];
+        };
         /** @description A sheet with its rows. */
         WholeSheet: components["schemas"]["Sheet"] & {
             /** @description The result of each inlay, in the order in which they were read. */
@@ -6697,6 +7065,11 @@ export type EncodingCommand = components['schemas']['EncodingCommand'];
 export type EncodingExchange = components['schemas']['EncodingExchange'];
 export type EncodingFault = components['schemas']['EncodingFault'];
 export type EncodingId = components['schemas']['EncodingId'];
+export type EncodingPreview = components['schemas']['EncodingPreview'];
+export type EncodingPreviewChip = components['schemas']['EncodingPreviewChip'];
+export type EncodingPreviewFact = components['schemas']['EncodingPreviewFact'];
+export type EncodingPreviewStep = components['schemas']['EncodingPreviewStep'];
+export type EncodingQuestion = components['schemas']['EncodingQuestion'];
 export type EncodingReason = components['schemas']['EncodingReason'];
 export type EncodingResult = components['schemas']['EncodingResult'];
 export type EncodingRoot = components['schemas']['EncodingRoot'];
@@ -6732,6 +7105,14 @@ export type ExperienceMembersPatch = components['schemas']['ExperienceMembersPat
 export type ExperienceTemplate = components['schemas']['ExperienceTemplate'];
 export type ExpiredKeyState = components['schemas']['ExpiredKeyState'];
 export type ExposedInlay = components['schemas']['ExposedInlay'];
+export type FactoryOrder = components['schemas']['FactoryOrder'];
+export type FactoryOrderId = components['schemas']['FactoryOrderId'];
+export type FactoryOrderPlan = components['schemas']['FactoryOrderPlan'];
+export type FactoryOrderPosition = components['schemas']['FactoryOrderPosition'];
+export type FactoryOrderPositionState = components['schemas']['FactoryOrderPositionState'];
+export type FactoryOrderReport = components['schemas']['FactoryOrderReport'];
+export type FactoryOrderReportOutcome = components['schemas']['FactoryOrderReportOutcome'];
+export type FactoryOrderReportRow = components['schemas']['FactoryOrderReportRow'];
 export type FieldKind = components['schemas']['FieldKind'];
 export type FileData = components['schemas']['FileData'];
 export type FileImage = components['schemas']['FileImage'];
@@ -6792,9 +7173,11 @@ export type NewEncoding = components['schemas']['NewEncoding'];
 export type NewEncodingRoot = components['schemas']['NewEncodingRoot'];
 export type NewEncodingRun = components['schemas']['NewEncodingRun'];
 export type NewExperience = components['schemas']['NewExperience'];
+export type NewFactoryOrder = components['schemas']['NewFactoryOrder'];
 export type NewInlay = components['schemas']['NewInlay'];
 export type NewMasterKey = components['schemas']['NewMasterKey'];
 export type NewSchedule = components['schemas']['NewSchedule'];
+export type NewSealedKeys = components['schemas']['NewSealedKeys'];
 export type NewSheet = components['schemas']['NewSheet'];
 export type NewToken = components['schemas']['NewToken'];
 export type NewUrlTemplate = components['schemas']['NewUrlTemplate'];
@@ -6811,6 +7194,7 @@ export type PageEncoding = components['schemas']['Page_Encoding'];
 export type PageEncodingRun = components['schemas']['Page_EncodingRun'];
 export type PageExperience = components['schemas']['Page_Experience'];
 export type PageExposedInlay = components['schemas']['Page_ExposedInlay'];
+export type PageFactoryOrder = components['schemas']['Page_FactoryOrder'];
 export type PageImage = components['schemas']['Page_Image'];
 export type PageInlay = components['schemas']['Page_Inlay'];
 export type PageInteraction = components['schemas']['Page_Interaction'];
@@ -6987,6 +7371,7 @@ export type WebhookId = components['schemas']['WebhookId'];
 export type When = components['schemas']['When'];
 export type WholeEncoding = components['schemas']['WholeEncoding'];
 export type WholeEncodingRun = components['schemas']['WholeEncodingRun'];
+export type WholeFactoryOrder = components['schemas']['WholeFactoryOrder'];
 export type WholeSheet = components['schemas']['WholeSheet'];
 export type World = components['schemas']['World'];
 export type WrittenTo = components['schemas']['WrittenTo'];
@@ -10167,6 +10552,151 @@ export interface operations {
             };
         };
     };
+    post_encodings_preview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EncodingQuestion"];
+            };
+        };
+        responses: {
+            /** @description What an encoding would do. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EncodingPreview"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_events: {
         parameters: {
             query?: {
@@ -12766,6 +13296,901 @@ export interface operations {
                 headers: {
                     /** @description Seconds to wait */
                     "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_factory_orders: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before. */
+                after?: string;
+                /** @description Whether to count what is on all pages. */
+                count?: boolean;
+                /** @description The largest number of items on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of a list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_FactoryOrder"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_factory_orders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewFactoryOrder"];
+            };
+        };
+        responses: {
+            /** @description A factory order. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FactoryOrder"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_factory_orders_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["FactoryOrderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An order with its positions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WholeFactoryOrder"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_factory_orders_id_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["FactoryOrderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_factory_orders_id_import: {
+        parameters: {
+            query?: {
+                /** @description Check everything, and write nothing. */
+                dry_run?: boolean;
+                /** @description The shape of the file: `csv`, `ixkio` or `gototags`. By default `csv`. */
+                preset?: string;
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["FactoryOrderId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description The result of a report. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FactoryOrderReport"];
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_factory_orders_id_instructions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["FactoryOrderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_factory_orders_id_keys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["FactoryOrderId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSealedKeys"];
+            };
+        };
+        responses: {
+            /** @description The sealed keys */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The request names no host, or several */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope that the operation needs */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body took too long to arrive */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible in the present state of the data */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body has the wrong content type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The `Host` is not one of the service's host names */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed or incomplete */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many refused requests from this client */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error; the service's log says more */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable at the moment */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full, and nothing was written */
+            507: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {

@@ -16,12 +16,17 @@ export type Tag = Answer<schema.Tag>;
 export type Location = Answer<schema.Location>;
 export type Inlay = Answer<schema.Inlay>;
 export type Encoding = Answer<schema.Encoding>;
+export type EncodingPreview = Answer<schema.EncodingPreview>;
 export type EncodingRoot = Answer<schema.EncodingRoot>;
 export type ExposedInlay = Answer<schema.ExposedInlay>;
 export type BackupSchedule = Answer<schema.BackupSchedule>;
 export type EncodingRun = Answer<schema.EncodingRun>;
 export type EncodingRunRow = Answer<schema.EncodingRunRow>;
 export type WholeEncodingRun = Answer<schema.WholeEncodingRun>;
+export type FactoryOrder = Answer<schema.FactoryOrder>;
+export type FactoryOrderPosition = Answer<schema.FactoryOrderPosition>;
+export type FactoryOrderReport = Answer<schema.FactoryOrderReport>;
+export type WholeFactoryOrder = Answer<schema.WholeFactoryOrder>;
 export type ImportPreset = Answer<schema.ImportPreset>;
 export type MasterKey = Answer<schema.MasterKey>;
 export type Experience = Answer<schema.Experience>;
@@ -59,6 +64,7 @@ export type AuditRow = Answer<schema.AuditRow>;
 // These have optional members in responses, too.
 export type {
   Block,
+  EncodingQuestion,
   EncodingReason,
   EncodingState,
   Difference,

@@ -15,7 +15,7 @@ use crate::field_error::FieldError;
 use crate::http::admin::Requester;
 use crate::http::admin::body::Body;
 use crate::http::error::{ApiError, BadBody, Common, Conflicting, Written};
-use crate::id::{EncodingRunId, TagId, UrlTemplateId};
+use crate::id::{EncodingRunId, FactoryOrderId, TagId, UrlTemplateId};
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::scope::Scope;
 use crate::service::Service;
@@ -36,6 +36,9 @@ pub(crate) struct NewEncoding {
     tag_id: Option<TagId>,
     /// The run whose next tag it is to be an inlay of. The run says how it is written.
     run_id: Option<EncodingRunId>,
+    /// The factory order that it came back for: it gets keys of this service, and stays the inlay of its tag. The
+    /// order says how it is written.
+    factory_order_id: Option<FactoryOrderId>,
     /// If true, it is to be as it left the factory. A chip that is an inlay of a tag needs the scope `keys` for that;
     /// with the `run_id` of the open run that encoded it, and while nobody has tapped it since, `encode` is enough.
     #[serde(default)]
@@ -71,7 +74,7 @@ pub(crate) struct NewEncoding {
 }
 
 /// The UID of a reader. A random one has 4 bytes, and zeros behind it here.
-fn shown_uid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Uid, D::Error> {
+pub(super) fn shown_uid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Uid, D::Error> {
     let text = String::deserialize(deserializer)?;
     let random = text.len() == 8 && text.starts_with(&format!("{RANDOM_ID:02}"));
     let padded = if random {
@@ -125,12 +128,18 @@ pub(crate) async fn start(
         replace: body.replace,
         additional: body.additional,
     };
-    let (target, options) = match (body.tag_id, body.run_id, body.wipe) {
-        (Some(tag), None, false) => (Target::Tag(tag), options),
-        (None, Some(run), false) => encode::next_of_run(&service, run, body.uid, options).await?,
-        (None, _, true) => (Target::Factory, options),
+    let whom = (body.tag_id, body.run_id, body.factory_order_id, body.wipe);
+    let (target, options) = match whom {
+        (Some(tag), None, None, false) => (Target::Tag(tag), options),
+        (None, Some(run), None, false) => {
+            encode::next_of_run(&service, run, body.uid, options).await?
+        }
+        (None, None, Some(order), false) => {
+            encode::of_order(&service, order, body.uid, options).await?
+        }
+        (None, _, None, true) => (Target::Factory, options),
         _ => {
-            let why = "Send one of tag_id, run_id and wipe; or wipe with the run_id of the run that it undoes.";
+            let why = "Send one of tag_id, run_id, factory_order_id and wipe; or wipe with the run_id of the run that it undoes.";
             return Err(ApiError::Invalid(FieldError::of("tag_id", why)));
         }
     };

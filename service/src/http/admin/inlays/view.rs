@@ -44,6 +44,8 @@ pub(crate) struct InlayView {
     meta_key_check: Option<KeyCheck>,
     /// The same under its file key.
     file_key_check: Option<KeyCheck>,
+    /// Whether its chip still has the keys that a bureau wrote: it gets its own when it is laid down at goods-in.
+    bureau_keys: bool,
     /// Whether it has a factory key, which everyone knows: its codes prove nothing.
     factory_keys: bool,
     /// Whether its counter has reached its end: the chip makes no further codes.
@@ -94,6 +96,7 @@ impl From<Inlay> for InlayView {
             master_key_id: keys.and_then(SealedKeys::master_key_id),
             meta_key_check: keys.and_then(SealedKeys::meta).map(KeyFingerprint::check),
             file_key_check: keys.map(|keys| keys.file().check()),
+            bureau_keys: inlay.bureau_keys,
             factory_keys: keys.is_some_and(|keys| keys.factory(fields.technology, inlay.uid)),
             used_up: inlay.last_counter >= fields.technology.counter_max(),
             blocked: fields.blocked_at.is_some(),

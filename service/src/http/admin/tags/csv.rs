@@ -4,4 +4,5 @@ mod column;
 mod table;
 
 pub(super) use column::{Column, EXPERIENCE, TEMPLATE, is_of_tag};
-pub(super) use table::{Row, Table, separator};
+pub(in crate::http::admin) use table::separator;
+pub(super) use table::{Row, Table};

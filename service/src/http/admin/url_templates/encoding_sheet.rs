@@ -151,48 +151,52 @@ pub(crate) async fn encoding_sheet(
     })?;
     let settings = template.settings();
     let slug = slug.filter(|_| template.has(crate::inlay::template::Field::Slug));
-    Ok(Json(view(sheet, settings.technology, settings.mode, slug)))
+    let (technology, mode) = (settings.technology, settings.mode);
+    Ok(Json(EncodingSheetView::of(sheet, technology, mode, slug)))
 }
 
-fn view(
-    sheet: EncodingSheet,
-    technology: Technology,
-    mode: Mode,
-    slug: Option<String>,
-) -> EncodingSheetView {
-    let hex = |bytes: &[u8]| format!("{:X}", base16ct::HexDisplay(bytes));
-    let slot = |wanted| {
-        let found = sheet.slots.iter().find(|(of, _)| *of == wanted);
-        found.map(|(_, slot)| *slot)
-    };
-    let mirrors = sheet.mirrors.iter().map(|mirrored| MirrorView {
-        name: mirrored.field.name(),
-        offset: mirrored.offset,
-        length: mirrored.length,
-    });
-    EncodingSheetView {
-        technology,
-        mode,
-        slug,
-        bytes: hex(&sheet.bytes),
-        mirrors: mirrors.collect(),
-        written_to: match sheet.written_to {
-            Memory::NdefFile => WrittenTo::NdefFile,
-            Memory::Pages => WrittenTo::Pages,
-        },
-        mac_input: sheet
-            .mac_input
-            .map(|(offset, length)| Stretch { offset, length }),
-        tamper_offset: sheet.tamper,
-        change_file_settings: sheet.file_settings.as_deref().map(|data| FileSettings {
-            file: NDEF_FILE,
-            data: hex(data),
-            meta_slot: slot(KeyUse::Meta),
-            file_slot: slot(KeyUse::File),
-        }),
-        mirror_start: sheet
-            .mirror_start
-            .map(|(page, byte)| MirrorStart { page, byte }),
-        url: sheet.url,
+impl EncodingSheetView {
+    /// A sheet with its chip; `slug` is the one in its URL.
+    pub(in crate::http::admin) fn of(
+        sheet: EncodingSheet,
+        technology: Technology,
+        mode: Mode,
+        slug: Option<String>,
+    ) -> Self {
+        let hex = |bytes: &[u8]| format!("{:X}", base16ct::HexDisplay(bytes));
+        let slot = |wanted| {
+            let found = sheet.slots.iter().find(|(of, _)| *of == wanted);
+            found.map(|(_, slot)| *slot)
+        };
+        let mirrors = sheet.mirrors.iter().map(|mirrored| MirrorView {
+            name: mirrored.field.name(),
+            offset: mirrored.offset,
+            length: mirrored.length,
+        });
+        Self {
+            technology,
+            mode,
+            slug,
+            bytes: hex(&sheet.bytes),
+            mirrors: mirrors.collect(),
+            written_to: match sheet.written_to {
+                Memory::NdefFile => WrittenTo::NdefFile,
+                Memory::Pages => WrittenTo::Pages,
+            },
+            mac_input: sheet
+                .mac_input
+                .map(|(offset, length)| Stretch { offset, length }),
+            tamper_offset: sheet.tamper,
+            change_file_settings: sheet.file_settings.as_deref().map(|data| FileSettings {
+                file: NDEF_FILE,
+                data: hex(data),
+                meta_slot: slot(KeyUse::Meta),
+                file_slot: slot(KeyUse::File),
+            }),
+            mirror_start: sheet
+                .mirror_start
+                .map(|(page, byte)| MirrorStart { page, byte }),
+            url: sheet.url,
+        }
     }
 }

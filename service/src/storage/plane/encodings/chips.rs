@@ -11,17 +11,20 @@ pub(super) async fn journal(
     db: &mut dyn Query,
     uid: Uid,
 ) -> Result<Option<StoredJournal>, StorageError> {
-    let sql = "SELECT confirmed, refusals, torn, refused FROM chips WHERE uid = ?1";
+    let sql = "SELECT confirmed, refusals, torn, refused, bureau FROM chips WHERE uid = ?1";
     let Some(mut row) = db.row(sql, &values![uid]).await? else {
         return Ok(None);
     };
     let confirmed: Option<u32> = row.take()?;
+    let (refusals, torn, refused) = (row.take()?, row.take()?, row.take()?);
+    let bureau: Option<u32> = row.take()?;
     Ok(Some(StoredJournal {
         uid,
         confirmed: confirmed.map(number).transpose()?,
-        refusals: row.take()?,
-        torn: row.take()?,
-        refused: row.take()?,
+        bureau: bureau.map(number).transpose()?,
+        refusals,
+        torn,
+        refused,
         generations: generations(db, uid).await?,
     }))
 }
@@ -65,16 +68,24 @@ pub(super) async fn store(
     let StoredJournal {
         uid,
         confirmed,
+        bureau,
         refusals,
         torn,
         refused,
         generations,
     } = journal;
     tx.execute(
-        "INSERT INTO chips (uid, confirmed, refusals, torn, refused) VALUES (?1, ?2, ?3, ?4, ?5)
+        "INSERT INTO chips (uid, confirmed, refusals, torn, refused, bureau) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (uid) DO UPDATE SET confirmed = excluded.confirmed, refusals = excluded.refusals,
-             torn = excluded.torn, refused = excluded.refused",
-        &values![*uid, confirmed.map(u32::from), *refusals, *torn, refused],
+             torn = excluded.torn, refused = excluded.refused, bureau = excluded.bureau",
+        &values![
+            *uid,
+            confirmed.map(u32::from),
+            *refusals,
+            *torn,
+            refused,
+            bureau.map(u32::from)
+        ],
     )
     .await?;
     let before = self::generations(tx, *uid).await?;

@@ -12,7 +12,7 @@ use crate::storage::{BoundInlay, StorageError, TagInlays, TemplateInlay};
 /// Columns of an inlay, for a query over [`FROM`].
 pub(in crate::storage) const COLUMNS: &str = "i.id, i.uid, i.technology, i.mode, i.url_template_id, i.tag_id, i.mirror, \
     i.mac_from, i.master_key_id, i.meta_key, i.file_key, i.meta_key_print, i.file_key_print, i.factory_keys, \
-    i.blocked_at, i.simulated, c.last";
+    i.blocked_at, i.simulated, c.last, EXISTS (SELECT 1 FROM chips h WHERE h.uid = i.uid AND h.bureau IS NOT NULL)";
 
 /// Inlays with their counters.
 pub(in crate::storage) const FROM: &str = "inlays i JOIN counters c ON c.inlay_id = i.id";
@@ -42,6 +42,7 @@ fn stored(row: &mut Row) -> Result<Inlay, StorageError> {
         },
         simulated: row.take()?,
         last_counter: row.take()?,
+        bureau_keys: row.take()?,
     })
 }
 

@@ -27,6 +27,7 @@ pub(super) static TABLES: &[Table] = &[
             column("refusals", Integer),
             column("torn", Integer),
             column("refused", Text),
+            column("bureau", Integer),
         ],
     ),
     Table::new(
@@ -63,6 +64,39 @@ pub(super) static TABLES: &[Table] = &[
             column("tag_id", Integer),
             column("uid", Bytes),
             column("skipped_at", Integer),
+        ],
+    ),
+    Table::new(
+        "factory_orders",
+        1,
+        &[
+            column("id", Integer),
+            column("name", Text),
+            column("settings", Text),
+            column("created_at", Integer),
+            column("exported_at", Integer),
+        ],
+    )
+    .numbered(),
+    Table::new(
+        "factory_order_positions",
+        2,
+        &[
+            column("order_id", Integer),
+            column("position", Integer),
+            column("tag_id", Integer),
+            column("uid", Bytes),
+            column("received_at", Integer),
+        ],
+    ),
+    Table::new(
+        "factory_order_keys",
+        3,
+        &[
+            column("order_id", Integer),
+            column("position", Integer),
+            column("slot", Integer),
+            column("key", Bytes),
         ],
     ),
     Table::new(

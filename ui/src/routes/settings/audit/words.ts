@@ -24,4 +24,4 @@ export function actionName(action: string): string {
 }
 
 /** The choices of the filter by action: what actions begin with. */
-export const subjects = ["tags", "experiences", "inlays", "master-keys", "url-templates", "sheets", "encodings", "encoding-runs", "submissions", "webhooks", "tokens", "settings", "backup", "simulator", "demo"];
+export const subjects = ["tags", "experiences", "inlays", "master-keys", "url-templates", "sheets", "encodings", "encoding-runs", "factory-orders", "submissions", "webhooks", "tokens", "settings", "backup", "simulator", "demo"];

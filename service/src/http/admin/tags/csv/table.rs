@@ -101,7 +101,7 @@ fn decode(record: &ByteRecord, name: impl Fn(usize) -> String) -> Cells {
 }
 
 /// The separator of a file, by its header.
-pub(in super::super) fn separator(file: &Chunks) -> u8 {
+pub(in crate::http::admin) fn separator(file: &Chunks) -> u8 {
     let header = file.peek();
     let header = header.take_while(|byte| !matches!(byte, b'\n' | b'\r'));
     let header: Vec<_> = header.take(HEADER_MAX).collect();

@@ -18,6 +18,8 @@ pub(super) struct Import {
     query: ImportQuery,
     /// Rows of an import that is decided, on their way to be tags.
     applying: Option<Applying>,
+    /// Whether all rows are checked of an import that takes all or none: there are no more.
+    checked: bool,
 }
 
 impl Import {
@@ -27,6 +29,7 @@ impl Import {
             reading,
             query,
             applying: None,
+            checked: false,
         }
     }
 
@@ -39,6 +42,7 @@ impl Import {
                 let rows = self.reading.next().await?;
                 self.store(&rows).await
             }
+            (None, OnError::Abort) if self.checked => Ok(Vec::new()),
             (None, OnError::Abort) => self.all_or_none().await,
         }
     }
@@ -51,6 +55,7 @@ impl Import {
     /// If one bad row keeps all others out: checks all rows, and sets them
     /// aside on the way; then, if none is bad, begins to make them tags.
     async fn all_or_none(&mut self) -> Result<Vec<RowResult>, StorageError> {
+        self.checked = true;
         let mut staging = None;
         let mut results = Vec::new();
         let mut bad = false;

@@ -1,0 +1,18 @@
+//! `/admin/v1/factory-orders`: chips that a bureau encodes, and their goods-in.
+
+mod create;
+mod export;
+mod get;
+mod import;
+mod instructions;
+mod keys;
+mod list;
+mod report;
+
+pub(super) use create::*;
+pub(super) use export::*;
+pub(super) use get::*;
+pub(super) use import::*;
+pub(super) use instructions::*;
+pub(super) use keys::*;
+pub(super) use list::*;

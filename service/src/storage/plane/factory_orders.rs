@@ -1,0 +1,349 @@
+//! Factory orders.
+
+use async_trait::async_trait;
+
+use super::{Database, Query, Transaction, inlays, insert_rows};
+use crate::audit::Note;
+use crate::encoding::order::{BUREAU_VERSION, Order, OrderPosition, PositionState};
+use crate::encoding::{SlotState, word};
+use crate::id::{FactoryOrderId, TagId};
+use crate::inlay::Uid;
+use crate::storage::value::{Row, Value, unreadable, values};
+use crate::storage::{
+    CameBack, Conflict, FactoryOrders, NewOrder, StorageError, Taken, WrappedSet,
+};
+
+#[async_trait]
+impl<D: Database> FactoryOrders for D {
+    async fn insert_factory_order(&self, order: NewOrder) -> Result<Order, StorageError> {
+        self.change("insert_factory_order", order, |tx, order| {
+            Box::pin(insert(tx, order))
+        })
+        .await
+    }
+
+    async fn factory_order(&self, id: FactoryOrderId) -> Result<Option<Order>, StorageError> {
+        self.read("factory_order", id, |db, id| Box::pin(order(db, *id)))
+            .await
+    }
+
+    async fn factory_orders(
+        &self,
+        after: Option<FactoryOrderId>,
+        limit: usize,
+    ) -> Result<Vec<Order>, StorageError> {
+        self.read("factory_orders", (after, limit), |db, (after, limit)| {
+            Box::pin(list(db, *after, *limit))
+        })
+        .await
+    }
+
+    async fn count_factory_orders(&self) -> Result<u64, StorageError> {
+        self.read("count_factory_orders", (), |db, ()| {
+            db.count("SELECT count(*) FROM factory_orders", &[])
+        })
+        .await
+    }
+
+    async fn factory_order_positions(
+        &self,
+        id: FactoryOrderId,
+    ) -> Result<Option<Vec<OrderPosition>>, StorageError> {
+        self.read_snapshot("factory_order_positions", id, |db, id| {
+            Box::pin(positions(db, *id))
+        })
+        .await
+    }
+
+    async fn factory_order_keys(
+        &self,
+        id: FactoryOrderId,
+    ) -> Result<Vec<WrappedSet>, StorageError> {
+        self.read("factory_order_keys", id, |db, id| Box::pin(keys(db, *id)))
+            .await
+    }
+
+    async fn note_order_exported(&self, id: FactoryOrderId) -> Result<(), StorageError> {
+        self.change("note_order_exported", id, |tx, id| {
+            Box::pin(exported(tx, *id))
+        })
+        .await
+    }
+
+    async fn receive_chips(
+        &self,
+        id: FactoryOrderId,
+        chips: Vec<CameBack>,
+        dry_run: bool,
+    ) -> Result<Vec<Result<Taken, Conflict>>, StorageError> {
+        if dry_run {
+            return self
+                .read_snapshot("check_chips", (id, chips), |db, (id, chips)| {
+                    Box::pin(check(db, *id, chips))
+                })
+                .await;
+        }
+        self.change("receive_chips", (id, chips), |tx, (id, chips)| {
+            Box::pin(receive(tx, *id, chips))
+        })
+        .await
+    }
+
+    async fn order_of_chip(
+        &self,
+        id: FactoryOrderId,
+        uid: Uid,
+    ) -> Result<Option<(Order, Option<TagId>)>, StorageError> {
+        self.read_snapshot("order_of_chip", (id, uid), |db, (id, uid)| {
+            Box::pin(of_chip(db, *id, *uid))
+        })
+        .await
+    }
+}
+
+/// Whether the chip of a position `p` has keys of a bureau.
+const OF_BUREAU: &str =
+    "EXISTS (SELECT 1 FROM chips c WHERE c.uid = p.uid AND c.bureau IS NOT NULL)";
+
+fn select() -> String {
+    format!(
+        "SELECT o.id, o.name, o.settings, o.created_at, o.exported_at, \
+            (SELECT count(*) FROM factory_order_positions p WHERE p.order_id = o.id), \
+            (SELECT count(*) FROM factory_order_positions p WHERE p.order_id = o.id AND p.uid IS NOT NULL), \
+            (SELECT count(*) FROM factory_order_positions p \
+                WHERE p.order_id = o.id AND p.uid IS NOT NULL AND NOT {OF_BUREAU}) \
+        FROM factory_orders o"
+    )
+}
+
+fn read(mut row: Row) -> Result<Order, StorageError> {
+    Ok(Order {
+        id: row.take()?,
+        name: row.take()?,
+        plan: row.json("factory order")?,
+        created_at: row.take()?,
+        exported_at: row.take()?,
+        position_count: row.take()?,
+        received_count: row.take()?,
+        rekeyed_count: row.take()?,
+    })
+}
+
+async fn order(db: &mut dyn Query, id: FactoryOrderId) -> Result<Option<Order>, StorageError> {
+    let sql = format!("{} WHERE o.id = ?1", select());
+    db.row(&sql, &values![id]).await?.map(read).transpose()
+}
+
+async fn list(
+    db: &mut dyn Query,
+    after: Option<FactoryOrderId>,
+    limit: usize,
+) -> Result<Vec<Order>, StorageError> {
+    let sql = format!("{} WHERE o.id < ?1 ORDER BY o.id DESC LIMIT ?2", select());
+    let values = values![after.map_or(i64::MAX, |id| id.0), Value::limit(limit)];
+    let found = db.query(&sql, &values).await?;
+    found.into_iter().map(read).collect()
+}
+
+async fn insert(tx: &mut dyn Transaction, new: &NewOrder) -> Result<Order, StorageError> {
+    let settings = serde_json::to_string(&new.plan).map_err(|_| unreadable("factory order"))?;
+    let now = tx.now();
+    let mut inserted = tx
+        .one(
+            "INSERT INTO factory_orders (name, settings, created_at) VALUES (?1, ?2, ?3) RETURNING id",
+            &values![&new.name, settings, now],
+        )
+        .await?;
+    let id: FactoryOrderId = inserted.take()?;
+    let (mut position, mut rows) = (0_u32, Vec::new());
+    for (&tag, keys) in new.tags.iter().zip(&new.keys) {
+        let sql = "SELECT (SELECT count(*) FROM inlays WHERE tag_id = t.id), \
+                (SELECT count(*) FROM factory_order_positions WHERE order_id = ?2 AND tag_id = t.id) \
+            FROM tags t WHERE t.id = ?1";
+        let mut found = tx.row(sql, &values![tag, id]).await?.ok_or_else(|| {
+            let (noun, id) = ("tag", tag.0);
+            StorageError::from(Conflict::Missing { noun, id })
+        })?;
+        let (inlays, twice): (u64, u64) = (found.take()?, found.take()?);
+        if inlays + twice > 0 {
+            continue;
+        }
+        position += 1;
+        let sql =
+            "INSERT INTO factory_order_positions (order_id, position, tag_id) VALUES (?1, ?2, ?3)";
+        tx.execute(sql, &values![id, position, tag]).await?;
+        rows.extend(
+            (0_u32..)
+                .zip(keys)
+                .map(|(slot, key)| values![id, position, slot, key].to_vec()),
+        );
+    }
+    let columns = ["order_id", "position", "slot", "key"];
+    insert_rows(tx, "factory_order_keys", &columns, rows, "").await?;
+    let stored = order(tx, id).await?;
+    let stored = stored.ok_or_else(|| unreadable("factory order"))?;
+    let shown = serde_json::json!({"name": stored.name, "positions": stored.position_count});
+    tx.note(Note::created(format!("factory-orders/{id}"), &shown));
+    Ok(stored)
+}
+
+async fn positions(
+    db: &mut dyn Query,
+    id: FactoryOrderId,
+) -> Result<Option<Vec<OrderPosition>>, StorageError> {
+    if order(db, id).await?.is_none() {
+        return Ok(None);
+    }
+    let sql = format!(
+        "SELECT p.position, p.tag_id, t.slug, t.name, p.uid, p.received_at, {OF_BUREAU} \
+        FROM factory_order_positions p JOIN tags t ON t.id = p.tag_id \
+        WHERE p.order_id = ?1 ORDER BY p.position"
+    );
+    let found = db.query(&sql, &values![id]).await?;
+    let positions = found.into_iter().map(|mut row| {
+        let (position, tag_id) = (row.take()?, row.take()?);
+        let (slug, name) = (row.take()?, row.take()?);
+        let uid: Option<Uid> = row.take()?;
+        let received_at = row.take()?;
+        let of_bureau: bool = row.take()?;
+        Ok(OrderPosition {
+            position,
+            tag_id,
+            slug,
+            name,
+            uid,
+            state: match (uid, of_bureau) {
+                (None, _) => PositionState::Ordered,
+                (Some(_), true) => PositionState::BureauKeys,
+                (Some(_), false) => PositionState::Rekeyed,
+            },
+            received_at,
+        })
+    });
+    positions.collect::<Result<_, StorageError>>().map(Some)
+}
+
+async fn keys(db: &mut dyn Query, id: FactoryOrderId) -> Result<Vec<WrappedSet>, StorageError> {
+    let sql = "SELECT key FROM factory_order_keys WHERE order_id = ?1 ORDER BY position, slot";
+    let found = db.query(sql, &values![id]).await?;
+    let keys = found.into_iter().map(|mut row| row.take());
+    let keys = keys.collect::<Result<Vec<Vec<u8>>, _>>()?;
+    let (sets, rest) = keys.as_chunks();
+    if rest.is_empty() {
+        Ok(sets.to_vec())
+    } else {
+        Err(unreadable("factory order"))
+    }
+}
+
+async fn exported(tx: &mut dyn Transaction, id: FactoryOrderId) -> Result<(), StorageError> {
+    let sql = "UPDATE factory_orders SET exported_at = coalesce(exported_at, ?2) WHERE id = ?1";
+    tx.execute(sql, &values![id, tx.now()]).await?;
+    tx.note(Note::default());
+    Ok(())
+}
+
+/// What is in the way of a chip that came back.
+async fn look(
+    db: &mut dyn Query,
+    id: FactoryOrderId,
+    CameBack { position, inlay }: &CameBack,
+) -> Result<Result<Taken, Conflict>, StorageError> {
+    let sql = "SELECT uid FROM factory_order_positions WHERE order_id = ?1 AND position = ?2";
+    let Some(mut row) = db.row(sql, &values![id, *position]).await? else {
+        return Ok(Err(format!("The order has no position {position}.").into()));
+    };
+    let before: Option<Uid> = row.take()?;
+    Ok(match before {
+        Some(before) if before == inlay.uid => Ok(Taken::Unchanged),
+        Some(before) => Err(format!("Position {position} has the chip {before} already.").into()),
+        None => {
+            let known = "SELECT 1 FROM chips WHERE uid = ?1";
+            let used = "SELECT 1 FROM inlays WHERE uid = ?1 AND deleted_at IS NULL";
+            if db.exists(used, &values![inlay.uid]).await? {
+                Err(Conflict::UidTaken(inlay.uid.to_string()))
+            } else if db.exists(known, &values![inlay.uid]).await? {
+                let why = "Tapdesk has encoded this chip before, so no bureau can have: it is another chip that says to be it.";
+                Err(why.to_owned().into())
+            } else {
+                Ok(Taken::Bound)
+            }
+        }
+    })
+}
+
+async fn check(
+    db: &mut dyn Query,
+    id: FactoryOrderId,
+    chips: &[CameBack],
+) -> Result<Vec<Result<Taken, Conflict>>, StorageError> {
+    let mut taken = Vec::with_capacity(chips.len());
+    for chip in chips {
+        taken.push(look(db, id, chip).await?);
+    }
+    Ok(taken)
+}
+
+async fn receive(
+    tx: &mut dyn Transaction,
+    id: FactoryOrderId,
+    chips: &[CameBack],
+) -> Result<Vec<Result<Taken, Conflict>>, StorageError> {
+    let mut taken = Vec::with_capacity(chips.len());
+    for chip in chips {
+        let mut seen = look(tx, id, chip).await?;
+        if seen == Ok(Taken::Bound) {
+            // It checks before it writes.
+            match inlays::insert(tx, &chip.inlay).await {
+                Ok(_) => hand_over(tx, id, chip).await?,
+                Err(StorageError::Conflict(conflict)) => seen = Err(conflict),
+                Err(error) => return Err(error),
+            }
+        }
+        taken.push(seen);
+    }
+    let bound = taken.iter().filter(|one| **one == Ok(Taken::Bound)).count();
+    tx.note(Note::done(&serde_json::json!({ "bound": bound })));
+    Ok(taken)
+}
+
+/// The keys of a position become those that its chip is known to have.
+async fn hand_over(
+    tx: &mut dyn Transaction,
+    id: FactoryOrderId,
+    CameBack { position, inlay }: &CameBack,
+) -> Result<(), StorageError> {
+    let (uid, version) = (inlay.uid, u32::from(BUREAU_VERSION));
+    tx.execute(
+        "INSERT INTO chips (uid, confirmed, refusals, torn, refused, bureau) VALUES (?1, NULL, 0, 0, '[]', ?2)",
+        &values![uid, version],
+    )
+    .await?;
+    let sql = "SELECT slot, key FROM factory_order_keys WHERE order_id = ?1 AND position = ?2 ORDER BY slot";
+    let mut rows = Vec::new();
+    for mut row in tx.query(sql, &values![id, *position]).await? {
+        let (slot, key): (u32, Vec<u8>) = (row.take()?, row.take()?);
+        rows.push(values![uid, version, slot, word(SlotState::Sent), key].to_vec());
+    }
+    let columns = ["uid", "generation", "slot", "state", "key"];
+    insert_rows(tx, "chip_keys", &columns, rows, "").await?;
+    let sql = "UPDATE factory_order_positions SET uid = ?3, received_at = ?4 \
+        WHERE order_id = ?1 AND position = ?2";
+    let now = tx.now();
+    tx.execute(sql, &values![id, *position, uid, now]).await?;
+    Ok(())
+}
+
+async fn of_chip(
+    db: &mut dyn Query,
+    id: FactoryOrderId,
+    uid: Uid,
+) -> Result<Option<(Order, Option<TagId>)>, StorageError> {
+    let Some(order) = order(db, id).await? else {
+        return Ok(None);
+    };
+    let sql = "SELECT tag_id FROM factory_order_positions WHERE order_id = ?1 AND uid = ?2";
+    let tag = db.row(sql, &values![id, uid]).await?;
+    let tag = tag.map(|mut row| row.take()).transpose()?;
+    Ok(Some((order, tag)))
+}

@@ -1,0 +1,54 @@
+//! A factory order: that it is made, that its keys leave, and what comes back.
+
+use reqwest::Method;
+use serde_json::json;
+use tapdesk_tests::Answering as _;
+
+use super::Driver;
+
+pub(super) async fn orders(driver: &mut Driver) {
+    let tag = driver.service.tag(json!({"name": "Bottle"})).await;
+    driver.look().await;
+    let order = json!({"name": "Autumn", "tag_ids": [tag.id]});
+    let answer = driver.send(Method::POST, "/factory-orders", order).await;
+    let order = format!("factory-orders/{}", answer.json()["id"]);
+    driver
+        .left(
+            "post_factory_orders",
+            answer,
+            "factory-orders.create",
+            &order,
+        )
+        .await;
+    let path = format!("{order}/keys");
+    let passphrase = json!({"passphrase": "correct horse battery"});
+    let answer = driver
+        .send(Method::POST, &format!("/{path}"), passphrase)
+        .await;
+    driver
+        .left(
+            "post_factory_orders_id_keys",
+            answer,
+            "factory-orders.keys",
+            &path,
+        )
+        .await;
+    let path = format!("{order}/import");
+    let request = driver
+        .service
+        .admin_request(Method::POST, &format!("/{path}"));
+    let request = request.header("content-type", "text/csv");
+    let answer = request
+        .body("position,uid\n1,04DE5F1EACC0F1\n")
+        .answer()
+        .await;
+    assert_eq!(answer.json()["bound"], 1, "{}", answer.body);
+    driver
+        .left(
+            "post_factory_orders_id_import",
+            answer,
+            "factory-orders.import",
+            &path,
+        )
+        .await;
+}

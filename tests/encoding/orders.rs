@@ -1,0 +1,425 @@
+//! Factory orders: what leaves for a bureau, what comes back, and goods-in.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_service::inlay::key::AesKey;
+use tapdesk_service::keyring::{Passphrase, SealedKeys};
+use tapdesk_tests::relay::bytes;
+use tapdesk_tests::virtual_card::ntag424::{FileSettings, VirtualNtag424};
+use tapdesk_tests::virtual_card::{Tear, TornOut};
+use tapdesk_tests::{Answer, Answering as _, Client, TestService, files_containing};
+
+use super::bench::uid;
+use super::http::{hex, lay};
+
+const PASSPHRASE: &str = "correct horse battery";
+
+/// The tables of an order: rows by the names of their columns.
+struct Sent {
+    id: Value,
+    rows: Vec<Value>,
+    keys: Vec<[AesKey; 5]>,
+}
+
+fn table(text: &str) -> Vec<Value> {
+    let mut lines = text.lines();
+    let names: Vec<_> = lines.next().unwrap().split(',').collect();
+    let row = |line: &str| {
+        let cells = names.iter().zip(line.split(','));
+        let cells = cells.map(|(name, cell)| ((*name).to_owned(), json!(cell)));
+        Value::Object(cells.collect())
+    };
+    lines.map(row).collect()
+}
+
+fn text<'a>(row: &'a Value, column: &str) -> &'a str {
+    row[column].as_str().unwrap()
+}
+
+/// Orders chips for new tags, as a bureau gets it.
+async fn order(service: &TestService, count: usize, plan: Value) -> Sent {
+    let mut tags = Vec::new();
+    for number in 1..=count {
+        let tag = service
+            .tag(json!({"name": format!("Bottle {number}")}))
+            .await;
+        tags.push(tag.id);
+    }
+    let order = json!({"name": "Autumn", "tag_ids": tags, "plan": plan});
+    let made = service.admin_create("/factory-orders", order).await;
+    assert_eq!(made["position_count"], count);
+    let id = made["id"].clone();
+    let path = format!("/factory-orders/{id}/export");
+    let csv = service.admin(Method::GET, &path, Value::Null).await.body;
+    let keys = table(&open(service, &id).await);
+    let keys = keys.iter().map(|row| {
+        assert_eq!(text(row, "key_version"), "1");
+        std::array::from_fn(|slot| {
+            let key = bytes(text(row, &format!("key_{slot}")));
+            AesKey::from_bytes(key.try_into().unwrap())
+        })
+    });
+    Sent {
+        id,
+        rows: table(&csv),
+        keys: keys.collect(),
+    }
+}
+
+/// The sealed keys, opened as the bureau does.
+async fn open(service: &TestService, id: &Value) -> String {
+    let sealed = service
+        .admin(
+            Method::POST,
+            &format!("/factory-orders/{id}/keys"),
+            json!({"passphrase": PASSPHRASE}),
+        )
+        .await;
+    assert_eq!(sealed.status, 200, "{}", sealed.body);
+    let sealed: SealedKeys = serde_json::from_str(&sealed.body).unwrap();
+    let opened = sealed.open(&Passphrase::parse(PASSPHRASE).unwrap());
+    opened.unwrap().as_str().to_owned()
+}
+
+impl Sent {
+    /// A chip as a bureau writes it, with this key version.
+    fn chip(&self, position: usize, number: u32, version: u8) -> VirtualNtag424 {
+        let row = &self.rows[position - 1];
+        let mut chip = VirtualNtag424::new(uid(number));
+        let file = bytes(text(row, "ndef_hex"));
+        chip.set_message(&file[2..]);
+        let settings = bytes(text(row, "change_file_settings_hex"));
+        chip.set_ndef_settings(FileSettings::parse(&settings).unwrap());
+        for (slot, key) in (0..).zip(&self.keys[position - 1]) {
+            chip.set_key(slot, key.clone(), version);
+        }
+        chip
+    }
+
+    /// Sends a report of the bureau.
+    async fn report(&self, service: &TestService, query: &str, csv: &str) -> Answer {
+        let path = format!("/factory-orders/{}/import{query}", self.id);
+        let request = service.admin_request(Method::POST, &path);
+        let request = request.header("content-type", "text/csv");
+        request.body(csv.to_owned()).answer().await
+    }
+
+    fn goods_in(&self, number: u32) -> Value {
+        json!({"uid": uid(number).to_string(), "factory_order_id": self.id})
+    }
+
+    async fn states(&self, client: &TestService) -> Vec<String> {
+        let path = format!("/factory-orders/{}", self.id);
+        let whole = client.admin_get(&path).await;
+        let positions = whole["positions"].as_array().unwrap().iter();
+        positions
+            .map(|position| text(position, "state").to_owned())
+            .collect()
+    }
+}
+
+async fn verdict(client: &Client, chip: &mut VirtualNtag424) -> Value {
+    let asked = json!({"url": chip.read_url()});
+    let verdict = client.admin(Method::POST, "/verification", asked).await;
+    verdict.expect(200)["tag_verified"].clone()
+}
+
+#[tokio::test]
+async fn what_a_bureau_encodes_verifies_and_gets_keys_of_this_service_at_goods_in() {
+    let service = TestService::start().await;
+    let sent = order(&service, 3, json!({})).await;
+    // Of the third chip the bureau forgot the version, and of the second it wrote another one.
+    let mut chips = [sent.chip(1, 1, 1), sent.chip(2, 2, 7), sent.chip(3, 3, 0)];
+    let mut report = "position,uid,status,url\n".to_owned();
+    for (position, chip) in (1..).zip(&mut chips) {
+        // The second one is a sample.
+        let url = if position == 2 {
+            chip.read_url()
+        } else {
+            String::new()
+        };
+        report += &format!("{position},{},ok,{url}\n", chip.uid());
+    }
+    let looked = sent
+        .report(&service, "?dry_run=true", &report)
+        .await
+        .expect(200);
+    assert_eq!(
+        (&looked["bound"], &looked["proved"]),
+        (&json!(3), &json!(1)),
+        "{looked}"
+    );
+    assert_eq!(service.admin_get("/inlays?count=true").await["count"], 0);
+    let taken = sent.report(&service, "", &report).await.expect(200);
+    assert_eq!(
+        (&taken["bound"], &taken["missing"]),
+        (&json!(3), &json!([])),
+        "{taken}"
+    );
+    assert_eq!(sent.states(&service).await, ["bureau_keys"; 3]);
+    let again = sent.report(&service, "", &report).await.expect(200);
+    assert_eq!(
+        (&again["bound"], &again["unchanged"]),
+        (&json!(0), &json!(3))
+    );
+
+    for (number, chip) in (1..).zip(&mut chips) {
+        let path = format!("/inlays?uid={}", uid(number));
+        let inlay = service.admin_get(&path).await["items"][0].clone();
+        assert_eq!(inlay["bureau_keys"], true);
+        assert_eq!(verdict(&service, chip).await, true, "{number}");
+        let turn = lay(&service, chip, &sent.goods_in(number)).await;
+        assert_eq!(turn["state"], "verified", "{number}: {turn}");
+        assert_eq!(turn["result"]["tag_id"], inlay["tag_id"]);
+        let rekeyed = service.admin_get(&path).await["items"][0].clone();
+        assert_eq!(rekeyed["bureau_keys"], false);
+        assert_eq!(rekeyed["id"], inlay["id"]);
+        let position = usize::try_from(number).unwrap() - 1;
+        for slot in 0..5 {
+            assert_ne!(*chip.key(slot), sent.keys[position][usize::from(slot)]);
+            assert_eq!(chip.key_version(slot), 2);
+        }
+        assert_eq!(verdict(&service, chip).await, true);
+        assert!(chip.tally().refusals <= 1, "{number}: {:?}", chip.tally());
+        // Laid down once more it is finished.
+        let turn = lay(&service, chip, &sent.goods_in(number)).await;
+        assert_eq!(turn["state"], "verified", "{turn}");
+    }
+    assert_eq!(sent.states(&service).await, ["rekeyed"; 3]);
+}
+
+#[tokio::test]
+async fn a_chip_that_is_torn_away_at_goods_in_is_finished_when_it_is_laid_down_again() {
+    let service = TestService::start().await;
+    let count = 16;
+    let sent = order(
+        &service,
+        count,
+        json!({"mirror": "plain", "mac_from": "uid"}),
+    )
+    .await;
+    let mut report = "slug;uid\n".to_owned();
+    for (row, number) in sent.rows.iter().zip(1..) {
+        report += &format!("{};{}\n", text(row, "slug"), uid(number));
+    }
+    let taken = sent.report(&service, "", &report).await.expect(200);
+    assert_eq!(taken["bound"], count, "{taken}");
+    for (position, number) in (1..=count).zip(1..) {
+        // Each at another command, the later ones among those that change keys.
+        let at = 8 + 2 * position;
+        let chip = sent.chip(position, number, 1);
+        let mut torn = TornOut::new(Tear::after(at), chip);
+        lay(&service, &mut torn, &sent.goods_in(number)).await;
+        let mut chip = torn.into_card();
+        let turn = lay(&service, &mut chip, &sent.goods_in(number)).await;
+        assert_eq!(turn["state"], "verified", "{position}: {turn}");
+        assert!(chip.tally().refusals <= 2, "{position}: {:?}", chip.tally());
+        assert_eq!(verdict(&service, &mut chip).await, true);
+    }
+}
+
+#[tokio::test]
+async fn what_does_not_fit_the_order_is_refused_row_by_row() {
+    let service = TestService::start().await;
+    let sent = order(&service, 4, json!({})).await;
+    let other = order(&service, 1, json!({})).await;
+    let mut known = VirtualNtag424::new(uid(9));
+    let tag = service.tag(json!({"name": "Own"})).await;
+    let own = json!({"uid": uid(9).to_string(), "tag_id": tag.id});
+    assert_eq!(lay(&service, &mut known, &own).await["state"], "verified");
+    let wipe = json!({"uid": uid(9).to_string(), "wipe": true});
+    assert_eq!(lay(&service, &mut known, &wipe).await["state"], "reset");
+    let right = sent.chip(1, 1, 1).read_url();
+    let mut forged = sent.chip(1, 1, 1);
+    forged.set_key(2, AesKey::from_bytes([9; 16]), 1);
+    let wrong = forged.read_url();
+    let foreign = text(&other.rows[0], "slug");
+    let report = [
+        "position,uid,status,slug,url".to_owned(),
+        format!("1,{},ok,,{wrong}", uid(1)),
+        format!("2,{},failed,,", uid(2)),
+        "3,04DE5F1E,ok,,".to_owned(),
+        "3,AADE5F1EACC040,ok,,".to_owned(),
+        format!("9,{},ok,,", uid(3)),
+        format!(",{},ok,{foreign},", uid(3)),
+        format!("3,{},ok,,", uid(9)),
+        format!("4,{},ok,,", uid(4)),
+        format!("3,{},ok,,", uid(4)),
+        format!(",{},,,{right}", uid(1)),
+    ];
+    let taken = sent
+        .report(&service, "", &report.join("\r\n"))
+        .await
+        .expect(200);
+    let results = taken["results"].as_array().unwrap();
+    let outcomes: Vec<_> = results
+        .iter()
+        .map(|row| {
+            (
+                row["row"].as_i64().unwrap(),
+                row["reason"].as_str().unwrap_or("bound"),
+            )
+        })
+        .collect();
+    let expected = [
+        "The code in its URL is not one",
+        "The bureau says of this chip: failed",
+        "no UID of 7 bytes",
+        "begin with 04",
+        "no such position",
+        "no such position",
+        "has encoded this chip before",
+        "bound",
+        "Another row has the same chip",
+        "bound",
+    ];
+    for ((row, found), (number, expected)) in outcomes.iter().zip((2..).zip(expected)) {
+        assert_eq!(*row, number);
+        assert!(found.contains(expected), "{row}: {found}");
+    }
+    assert_eq!(taken["missing"], json!([2, 3]));
+    assert_eq!((&taken["bound"], &taken["proved"]), (&json!(2), &json!(1)));
+    // A chip that no report names is none of the order.
+    let unknown = service
+        .admin(Method::POST, "/encodings", sent.goods_in(2))
+        .await;
+    assert_eq!(unknown.status, 404);
+    for (query, file, part) in [
+        ("?preset=other", "uid,position\n", "no preset"),
+        ("", "position\n1\n", "no column for the UID"),
+        (
+            "?preset=ixkio",
+            "UID,RESPONSE\n",
+            "no column for a position",
+        ),
+    ] {
+        let refused = sent.report(&service, query, file).await.expect(422);
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(detail.contains(part), "{detail}");
+    }
+}
+
+#[tokio::test]
+async fn a_chip_at_goods_in_that_is_not_the_bureaus_is_not_touched() {
+    let service = TestService::start().await;
+    let sent = order(&service, 2, json!({})).await;
+    let report = format!("position,uid\n1,{}\n2,{}\n", uid(1), uid(2));
+    sent.report(&service, "", &report).await.expect(200);
+    // With the factory key, as an imitation has it; and with the keys of another position.
+    let mut blank = VirtualNtag424::new(uid(1));
+    let turn = lay(&service, &mut blank, &sent.goods_in(1)).await;
+    assert_eq!(turn["reason"], "not_genuine", "{turn}");
+    let mut swapped = sent.chip(1, 2, 1);
+    let turn = lay(&service, &mut swapped, &sent.goods_in(2)).await;
+    assert_eq!(turn["reason"], "foreign_key", "{turn}");
+    for chip in [&blank, &swapped] {
+        assert_eq!(chip.tally().writes, 0);
+        assert!(chip.tally().refusals <= 2);
+    }
+    // It is no inlay of another tag.
+    let other = service.tag(json!({"name": "Other"})).await;
+    let wish = json!({"uid": uid(1).to_string(), "tag_id": other.id});
+    let mut chip = sent.chip(1, 1, 1);
+    let turn = lay(&service, &mut chip, &wish).await;
+    assert_eq!(turn["reason"], "already_encoded");
+}
+
+#[tokio::test]
+async fn keys_leave_sealed_and_noted_and_only_for_who_may() {
+    let service = TestService::start().await;
+    let sent = order(&service, 2, json!({})).await;
+    let again = table(&open(&service, &sent.id).await);
+    assert_eq!(
+        text(&again[1], "key_4").to_lowercase(),
+        hex(sent.keys[1][4].expose())
+    );
+    // No two are the same.
+    let mut all: Vec<_> = sent
+        .keys
+        .iter()
+        .flatten()
+        .map(|key| hex(key.expose()))
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 10);
+    let short = json!({"passphrase": "short"});
+    let path = format!("/factory-orders/{}/keys", sent.id);
+    assert_eq!(service.admin(Method::POST, &path, short).await.status, 422);
+    let order = service
+        .admin_get(&format!("/factory-orders/{}", sent.id))
+        .await;
+    assert!(order["exported_at"].is_string());
+    let audit = service.admin_get("/audit?limit=20").await.to_string();
+    assert!(
+        audit.contains(&format!("factory-orders/{}", sent.id)),
+        "{audit}"
+    );
+    let read_me = format!("/factory-orders/{}/instructions", sent.id);
+    let read_me = service.admin(Method::GET, &read_me, Value::Null).await;
+    assert!(read_me.body.contains("tapdesk factory keys v1"));
+    let csv = format!("/factory-orders/{}/export", sent.id);
+    let csv = service.admin(Method::GET, &csv, Value::Null).await.body;
+    for key in sent.keys.iter().flatten() {
+        let found = files_containing(service.folder(), key.expose());
+        assert!(found.is_empty(), "{found:?}");
+        for shown in [&csv, &audit, &read_me.body, &order.to_string()] {
+            assert!(!shown.to_lowercase().contains(&hex(key.expose())));
+        }
+    }
+    // Who encodes takes chips in, and gets no key.
+    let token = json!({"name": "Desk", "scopes": ["read", "encode"]});
+    let created = service.admin_create("/tokens", token).await;
+    let desk = Client::new(service.base(), created["token"].as_str().unwrap());
+    for path in [&path, &format!("/factory-orders/{}/export", sent.id)] {
+        let method = if path.ends_with("keys") {
+            Method::POST
+        } else {
+            Method::GET
+        };
+        let refused = desk
+            .admin(method, path, json!({"passphrase": PASSPHRASE}))
+            .await;
+        assert_eq!(refused.expect(403)["code"], "scope");
+    }
+    let report = format!("position,uid\n1,{}\n", uid(1));
+    sent.report(&service, "", &report).await.expect(200);
+    let turn = lay(&desk, &mut sent.chip(1, 1, 1), &sent.goods_in(1)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+}
+
+#[tokio::test]
+async fn an_order_is_of_chips_that_a_bureau_can_key() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let template = json!({"name": "LRP", "technology": "ntag424dna", "mode": "lrp", "template": "https://l.example/v/{slug}?p={picc}&m={mac}"});
+    let lrp = service.admin_create("/url-templates", template).await["id"].clone();
+    let mut chip = VirtualNtag424::new(uid(1));
+    let wish = json!({"uid": uid(1).to_string(), "tag_id": tag.id});
+    assert_eq!(lay(&service, &mut chip, &wish).await["state"], "verified");
+    for order in [
+        json!({"name": "A", "tag_ids": []}),
+        json!({"name": "", "tag_ids": [tag.id]}),
+        json!({"name": "A", "tag_ids": [tag.id], "plan": {"url_template_id": lrp}}),
+        json!({"name": "A", "tag_ids": [999]}),
+    ] {
+        let refused = service
+            .admin(Method::POST, "/factory-orders", order.clone())
+            .await;
+        assert!(
+            matches!(refused.status, 409 | 422),
+            "{order}: {}",
+            refused.body
+        );
+    }
+    // A tag that has an inlay is left out.
+    let free = service.tag(json!({"name": "Free"})).await;
+    let order = json!({"name": "A", "tag_ids": [tag.id, free.id, free.id]});
+    let made = service.admin_create("/factory-orders", order).await;
+    assert_eq!(made["position_count"], 1);
+    let listed = service.admin_get("/factory-orders?count=true").await;
+    assert_eq!(
+        (&listed["count"], &listed["items"][0]["id"]),
+        (&json!(1), &made["id"])
+    );
+}

@@ -1,0 +1,34 @@
+// The tags of a run from a file: the import of tags, all rows or none, so that a run never begins with
+// half of its tags.
+
+import type { TagImportRow } from "../../lib/api/types";
+import type { ImportRun } from "../tags/importRun.svelte";
+
+/** Most tags of one run. */
+export const RUN_MAX = 10_000;
+
+/** The column without which the file cannot be imported. */
+export const needed = ({ options }: Pick<ImportRun, "options">) => (options.mode === "upsert" ? "slug" : "name");
+
+export const isTooLong = ({ table }: Pick<ImportRun, "table">) => (table?.rows.length ?? 0) > RUN_MAX;
+
+/** Whether the file can be imported as it is mapped. */
+export const isReady = (run: Pick<ImportRun, "table" | "mapping" | "options" | "busy">) =>
+  run.table !== null && run.table.rows.length > 0 && !isTooLong(run) && !run.busy && run.mapping.includes(needed(run));
+
+/** The tags of the rows, in the order of the file; a tag that two rows are about comes once. */
+export function tagsInOrder(results: TagImportRow[]): number[] {
+  const rows = [...results].sort((a, b) => a.row - b.row);
+  return [...new Set(rows.flatMap((row) => ("id" in row && row.id ? [row.id] : [])))];
+}
+
+/**
+ * Imports the rows and answers their tags; null if a row was refused, which the import shows. Rows that are
+ * imported already stay so: if only the run could not be created, the next attempt imports nothing twice.
+ */
+export async function importedTags(run: ImportRun): Promise<number[] | null> {
+  run.options.on_error = "abort";
+  const result = run.step === "done" && run.result?.refused === 0 ? run.result : await run.start(false);
+  const whole = result && result.refused === 0 && !result.stopped;
+  return whole ? tagsInOrder(result.results) : null;
+}

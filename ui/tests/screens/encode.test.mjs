@@ -1,0 +1,130 @@
+// Encoding runs and factory orders, as far as they go without a reader.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { settled } from "./browser.mjs";
+import { group } from "./suite.mjs";
+
+const csv = (text) => ({ name: "tags.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
+const button = (page, name) => page.getByRole("button", { name, exact: true });
+
+const newRun = async (page) => {
+  await page.show("encode");
+  await button(page, "New run").click();
+  await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("Roll of 21 November");
+};
+
+const fromFile = async (page, text) => {
+  await page.getByRole("dialog").getByLabel("Tags", { exact: true }).selectOption("csv");
+  await page.getByLabel("CSV file").setInputFiles(csv(text));
+  await page.getByLabel("Import name as").waitFor();
+};
+
+/** An order of as many tags; its id. */
+async function order(api, names) {
+  const tags = [];
+  for (const name of names) tags.push((await api.post("/tags", { name })).id);
+  return (await api.post("/factory-orders", { name: "Labels for autumn", tag_ids: tags })).id;
+}
+
+group("Encode", {
+  states: {
+    runs: (page) => page.show("encode"),
+    "factory orders": (page) => page.show("encode?part=orders"),
+    "a run from a file": async (page) => {
+      await newRun(page);
+      await fromFile(page, "name,slug\nBottle A,encode-a\nBottle B,encode-b\n");
+      await page.getByText("Dry run: every step").click();
+      await page.getByText("Change key 0").waitFor();
+      await settled(page);
+    },
+    "a new order": async (page) => {
+      await page.show("encode?part=orders");
+      await button(page, "New order").click();
+      await page.getByRole("dialog").waitFor();
+    },
+    "an order whose chips came back": async (page, { api }) => {
+      const id = await order(api, ["Crate 1", "Crate 2", "Crate 3"]);
+      const uid = id.toString(16).padStart(2, "0").toUpperCase();
+      await api.csv(`/factory-orders/${id}/import`, `position,uid\n1,04DE5F1EAC${uid}01\n2,04DE5F1EAC${uid}02\n`);
+      await page.show(`encode/order-${id}`);
+      await page.getByRole("cell", { name: "Bureau keys" }).first().waitFor();
+    },
+    "a report that was checked": async (page) => {
+      await button(page, "Import report…").click();
+      await page.getByLabel("CSV file").setInputFiles(csv("position,uid,status\n3,04DE5F1EACFFF3,ok\n9,04DE5F1EACFFF9,ok\n"));
+      await button(page, "Check").click();
+      await page.getByText("1 chip can be bound, 1 row refused.").waitFor();
+    },
+  },
+  stories: {
+    "takes the tags of a file in the order of its rows": async (page, { api }) => {
+      await newRun(page);
+      await fromFile(page, "name,slug\nLamp C,encode-run-c\nLamp A,encode-run-a\nLamp B,encode-run-b\n");
+      await button(page.getByRole("dialog"), "Create run").click();
+      await page.getByRole("heading", { name: "Roll of 21 November" }).waitFor();
+      await page.getByText("Next: Lamp C").waitFor();
+      const { items } = await api.get("/encoding-runs?limit=1");
+      assert.equal(items[0].tag_count, 3);
+    },
+    "imports nothing for a run if a row is invalid": async (page, { api }) => {
+      const { count: before } = await api.get("/encoding-runs?count=true&limit=1");
+      await newRun(page);
+      await fromFile(page, "name,slug\nGood,encode-good\n,encode-bad\n");
+      await button(page.getByRole("dialog"), "Create run").click();
+      await page.getByText("1 good row left out because of that").waitFor();
+      assert.equal((await api.get("/encoding-runs?count=true&limit=1")).count, before);
+      assert.equal((await api.get("/tags?q=encode-good&count=true")).count, 0);
+    },
+    "shows what the service would write": async (page, { api }) => {
+      await newRun(page);
+      await page.getByText("Dry run: every step").click();
+      const { sheet } = await api.post("/encodings/preview");
+      await page.getByRole("dialog").getByText(sheet.url).waitFor();
+      await page.getByRole("dialog").getByText(sheet.change_file_settings.data).waitFor();
+      // Another chip, other steps.
+      await page.getByRole("dialog").getByLabel("Chip and URL").selectOption("ntag213");
+      await page.getByText("Anyone with a phone can write this chip.").waitFor();
+      await page.getByText("Read it as a phone does").waitFor();
+      assert.equal(await page.getByText("Change key 0").count(), 0);
+    },
+    "sends an order to a bureau and takes its report": async (page, { api }) => {
+      await page.show("encode?part=orders");
+      await button(page, "New order").click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Name", { exact: true }).fill("Posters");
+      await page.getByLabel("CSV file").setInputFiles(csv("name,slug\nPoster A,order-a0\nPoster B,order-b0\n"));
+      await dialog.getByLabel("Import name as").waitFor();
+      await button(dialog, "Create order").click();
+      await page.getByRole("heading", { name: "Posters" }).waitFor();
+      await page.getByText("not sent", { exact: true }).waitFor();
+      const saved = page.waitForEvent("download");
+      await button(page, "Save order.csv…").click();
+      const text = await readFile(await (await saved).path(), "utf8");
+      assert.match(text, /^position,slug,technology,url,ndef_hex/);
+      assert.match(text, /\r\n2,order-b0,ntag424dna,/);
+      await button(page, "Save keys…").click();
+      await dialog.getByLabel("Passphrase", { exact: true }).fill("correct horse battery");
+      await dialog.getByLabel("Repeat passphrase").fill("correct horse battery");
+      const sealed = page.waitForEvent("download");
+      await button(page, "Save keys.sealed…").click();
+      assert.ok(JSON.parse(await readFile(await (await sealed).path(), "utf8")).sealed);
+      await page.getByText("at the bureau", { exact: true }).waitFor();
+      await button(page, "Import report…").click();
+      await dialog.getByLabel("File of").selectOption("ixkio");
+      await page.getByLabel("CSV file").setInputFiles(csv("XUID,UID,CUID,TAGNAME,RESPONSE,STATUS\norder-a0,04DE5F1EACEEE1,,,,Active\norder-b0,04DE5F1EACEEE2,,,,Failed\n"));
+      await button(page, "Check").click();
+      await page.getByText("Without a chip: 2.").waitFor();
+      await page.getByText("The bureau says of this chip: Failed.").waitFor();
+      assert.equal((await api.get("/inlays?uid=04DE5F1EACEEE1&count=true")).count, 0);
+      await button(page, "Import").click();
+      await page.getByText("1 chip bound, 1 row refused, 1 position without a chip.").waitFor();
+      await button(page, "Done").click();
+      await page.getByRole("cell", { name: "Bureau keys" }).waitFor();
+      const { items } = await api.get("/inlays?uid=04DE5F1EACEEE1");
+      assert.equal(items[0].bureau_keys, true);
+      // It waits for goods-in.
+      await page.getByText("No reader is connected.").waitFor();
+    },
+  },
+});
