@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { formFields, isAgreed, isEncodable, newForm, previewFields } from "./encodingForm";
 
-const template = (text: string, technology: "ntag213" | "ntag424dna" = "ntag213") => ({ id: 3, technology, template: text, mode: "aes" as "aes" | "lrp", tamper_at: null });
+const template = (text: string, technology: "ntag213" | "ntag424dna" = "ntag213") => ({
+  id: 3,
+  technology,
+  template: text,
+  mode: "aes" as "aes" | "lrp",
+  tamper_at: null,
+});
 
 describe("the form of an encoding", () => {
   it("sends the mirror of the canonical form, and never a lock for a chip with keys", () => {
@@ -15,7 +21,10 @@ describe("the form of an encoding", () => {
   it("sends a template alone", () => {
     const one = template("https://a.example/{slug}");
     expect(formFields({ ...newForm(), choice: "3" }, one)).toEqual({ url_template_id: 3, lock: false });
-    expect(formFields({ ...newForm(), choice: "3", ownKeys: true }, { ...one, technology: "ntag424dna" })).toEqual({ url_template_id: 3, own_keys: true });
+    expect(formFields({ ...newForm(), choice: "3", ownKeys: true }, { ...one, technology: "ntag424dna" })).toEqual({
+      url_template_id: 3,
+      own_keys: true,
+    });
   });
 
   it("offers the templates that can be written", () => {
@@ -37,7 +46,13 @@ describe("the form of an encoding", () => {
   it("asks about the chip on the reader if its UID is known, and shows what is for ever before it is agreed to", () => {
     const lrp = { ...template("https://a.example/{slug}?p={picc}&m={mac}", "ntag424dna"), mode: "lrp" as const };
     const lies = { state: "inlay", uid: "04DE5F1EACC040", chip: "ntag424dna", random_uid: false };
-    expect(previewFields({ ...newForm(), choice: "3" }, lrp, lies)).toEqual({ url_template_id: 3, own_keys: false, lrp: true, uid: lies.uid, chip: "ntag424dna" });
+    expect(previewFields({ ...newForm(), choice: "3" }, lrp, lies)).toEqual({
+      url_template_id: 3,
+      own_keys: false,
+      lrp: true,
+      uid: lies.uid,
+      chip: "ntag424dna",
+    });
     expect(previewFields(newForm(), null, { ...lies, chip: "other_type4" })).toMatchObject({ uid: lies.uid });
     for (const unknown of [null, { ...lies, state: "failed" }, { ...lies, uid: null }, { ...lies, random_uid: true }]) {
       expect(previewFields(newForm(), null, unknown)).not.toHaveProperty("uid");

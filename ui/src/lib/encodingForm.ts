@@ -20,7 +20,14 @@ export const staticChips: Technology[] = ["ntag213", "ntag215", "ntag216"];
 /** The chips that a reader tells apart. */
 const readable: Technology[] = ["ntag424dna", ...staticChips, "ultralight"];
 
-export const newForm = (): EncodingForm => ({ choice: "ntag424dna", mirror: "encrypted", macFrom: "none", ownKeys: false, lock: false, lrp: false });
+export const newForm = (): EncodingForm => ({
+  choice: "ntag424dna",
+  mirror: "encrypted",
+  macFrom: "none",
+  ownKeys: false,
+  lock: false,
+  lrp: false,
+});
 
 /** Whether Tapdesk can write the chips of a template. */
 export const isEncodable = ({ technology, template }: Pick<UrlTemplate, "technology" | "template">) =>

@@ -112,7 +112,11 @@ group("Encode", {
       await page.getByText("at the bureau", { exact: true }).waitFor();
       await button(page, "Import report…").click();
       await dialog.getByLabel("File of").selectOption("ixkio");
-      await page.getByLabel("CSV file").setInputFiles(csv("XUID,UID,CUID,TAGNAME,RESPONSE,STATUS\norder-a0,04DE5F1EACEEE1,,,,Active\norder-b0,04DE5F1EACEEE2,,,,Failed\n"));
+      await page
+        .getByLabel("CSV file")
+        .setInputFiles(
+          csv("XUID,UID,CUID,TAGNAME,RESPONSE,STATUS\norder-a0,04DE5F1EACEEE1,,,,Active\norder-b0,04DE5F1EACEEE2,,,,Failed\n"),
+        );
       await button(page, "Check").click();
       await page.getByText("Without a chip: 2.").waitFor();
       await page.getByText("The bureau says of this chip: Failed.").waitFor();

@@ -101,7 +101,10 @@ group("Interactions", {
       const [download] = await Promise.all([page.waitForEvent("download"), dialog.getByRole("button", { name: "Export…" }).click()]);
       assert.equal(download.suggestedFilename(), `visitor-of-tap-${held}.json`);
       const document = JSON.parse(await readFile(await download.path(), "utf8"));
-      assert.deepEqual(document.interactions.map(({ id }) => id), [held, first]);
+      assert.deepEqual(
+        document.interactions.map(({ id }) => id),
+        [held, first],
+      );
       await dialog.getByRole("button", { name: "Erase data of 2 taps" }).click();
       await page.getByText("Visitor data of 2 taps erased.").waitFor();
       assert.equal((await api.get(`/interactions/${held}/visitor`)).interactions, 0);

@@ -9,7 +9,8 @@ const PREFIX = "order-";
 export const addressOf = (id: number): string => `${PREFIX}${id}`;
 
 /** The order that a part of the address names; null if it names a run. */
-export const orderAt = (selected: string | null): number | null => (selected?.startsWith(PREFIX) ? Number(selected.slice(PREFIX.length)) || null : null);
+export const orderAt = (selected: string | null): number | null =>
+  selected?.startsWith(PREFIX) ? Number(selected.slice(PREFIX.length)) || null : null;
 
 /** How far an order is. */
 export function stateOf(order: Pick<FactoryOrder, "exported_at" | "position_count" | "received_count" | "rekeyed_count">): string {
@@ -25,7 +26,9 @@ export const positionStates: Record<FactoryOrderPosition["state"], { title: stri
 };
 
 /** What an import did, or would do. */
-export function reportWords(report: Pick<FactoryOrderReport, "dry_run" | "bound" | "unchanged" | "refused" | "proved" | "missing">): string {
+export function reportWords(
+  report: Pick<FactoryOrderReport, "dry_run" | "bound" | "unchanged" | "refused" | "proved" | "missing">,
+): string {
   const parts = [`${counted(report.bound, "chip")} ${report.dry_run ? "can be bound" : "bound"}`];
   if (report.proved > 0) parts.push(`${counted(report.proved, "sample")} verified`);
   if (report.unchanged > 0) parts.push(`${counted(report.unchanged, "chip")} bound before`);
