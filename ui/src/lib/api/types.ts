@@ -63,6 +63,7 @@ export type {
   DifferenceLine,
   ExperienceTemplate,
   FieldKind,
+  Include,
   FormField,
   Image,
   OperatingSystem,
