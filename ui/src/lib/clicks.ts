@@ -14,7 +14,9 @@ interface Click {
 }
 
 const controlOf = (target: EventTarget | null) =>
-  target instanceof Element ? target.closest("button, a, input, select, textarea, label, summary, [role=button], [role=option], [role=tab]") : null;
+  target instanceof Element
+    ? target.closest("button, a, input, select, textarea, label, summary, [role=button], [role=option], [role=tab]")
+    : null;
 
 /** Whether `next` is the second click of a double click that began with `last` on another control. */
 export const isStray = (last: Click, next: Click): boolean =>

@@ -74,16 +74,7 @@ export interface Reading {
   atr: string;
   /** Whether the UID changes each time the chip is powered. */
   random_uid: boolean;
-  chip:
-    | "ntag424dna"
-    | "ntag213"
-    | "ntag215"
-    | "ntag216"
-    | "ultralight"
-    | "inconsistent"
-    | "other_type2"
-    | "other_type4"
-    | "unknown";
+  chip: "ntag424dna" | "ntag213" | "ntag215" | "ntag216" | "ultralight" | "inconsistent" | "other_type2" | "other_type4" | "unknown";
   /** Bytes of memory for messages. */
   memory: number | null;
   /** Whether its maker signed its UID. */
@@ -130,10 +121,7 @@ export interface Failed {
 /** A slot of a reader. */
 export interface ReaderPlace {
   name: string;
-  on:
-    | { state: "nothing" | "unavailable" | "module" }
-    | ({ state: "inlay" } & Reading)
-    | ({ state: "failed" } & Failed);
+  on: { state: "nothing" | "unavailable" | "module" } | ({ state: "inlay" } & Reading) | ({ state: "failed" } & Failed);
 }
 
 /** All readers and what is on them. */
@@ -186,7 +174,8 @@ export async function shellState(): Promise<ShellState> {
 
 /** What the shell says of a form that it refuses. */
 type RefusedForm = Pick<Problem, "errors"> & { detail: string };
-const isRefusedForm = (error: unknown): error is RefusedForm => typeof error === "object" && error !== null && "errors" in error && "detail" in error;
+const isRefusedForm = (error: unknown): error is RefusedForm =>
+  typeof error === "object" && error !== null && "errors" in error && "detail" in error;
 
 /** A command of the shell; `undefined` in a browser, which has no shell. */
 async function shell<T>(command: string, payload: Record<string, unknown> = {}): Promise<T | undefined> {
@@ -208,8 +197,7 @@ export const fixPort = (port: number | null) => shell<void>("fix_port", { port }
 export const allowPhones = (allowed: boolean) => shell<void>("allow_phones", { allowed });
 /** Connects the screens to another service. */
 export const connect = (id: string) => shell<void>("connect", { id });
-export const addConnection = (name: string, url: string, token: string) =>
-  shell<Connection>("add_connection", { name, url, token });
+export const addConnection = (name: string, url: string, token: string) => shell<Connection>("add_connection", { name, url, token });
 export const removeConnection = (id: string) => shell<void>("remove_connection", { id });
 /** Tells the shell whether closing the window would lose something. */
 export const setUnsaved = (unsaved: boolean) => shell<void>("set_unsaved", { unsaved });

@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { formFields, formWords, isAgreed, isEncodable, newForm } from "./encodingForm";
 
-const template = (text: string, technology: "ntag213" | "ntag424dna" = "ntag213") => ({ id: 3, technology, template: text, mode: "aes" as "aes" | "lrp", tamper_at: null });
+const template = (text: string, technology: "ntag213" | "ntag424dna" = "ntag213") => ({
+  id: 3,
+  technology,
+  template: text,
+  mode: "aes" as "aes" | "lrp",
+  tamper_at: null,
+});
 
 describe("the form of an encoding", () => {
   it("sends the mirror of the canonical form, and never a lock for a chip with keys", () => {
@@ -15,7 +21,10 @@ describe("the form of an encoding", () => {
   it("sends a template alone", () => {
     const one = template("https://a.example/{slug}");
     expect(formFields({ ...newForm(), choice: "3" }, one)).toEqual({ url_template_id: 3, lock: false });
-    expect(formFields({ ...newForm(), choice: "3", ownKeys: true }, { ...one, technology: "ntag424dna" })).toEqual({ url_template_id: 3, own_keys: true });
+    expect(formFields({ ...newForm(), choice: "3", ownKeys: true }, { ...one, technology: "ntag424dna" })).toEqual({
+      url_template_id: 3,
+      own_keys: true,
+    });
   });
 
   it("offers the templates that can be written", () => {
@@ -33,12 +42,23 @@ describe("the form of an encoding", () => {
     expect(formFields({ ...form, lrp: true }, lrp)).toEqual({ url_template_id: 3, own_keys: false, lrp: true });
     expect(formFields({ ...form, lrp: true }, { ...lrp, mode: "aes" })).toEqual({ url_template_id: 3, own_keys: false });
     expect(formWords(form, lrp, "u").flat().join(" ")).toContain("LRP, for ever");
-    expect(formWords(form, { ...lrp, technology: "ntag424dna_tt", tamper_at: 0 }, "u").flat().join(" ")).toContain("Measured from then on, for ever");
-    expect(formWords(form, { ...lrp, mode: "aes" }, "u").flat().join(" ")).not.toContain("ever");
+    expect(
+      formWords(form, { ...lrp, technology: "ntag424dna_tt", tamper_at: 0 }, "u")
+        .flat()
+        .join(" "),
+    ).toContain("Measured from then on, for ever");
+    expect(
+      formWords(form, { ...lrp, mode: "aes" }, "u")
+        .flat()
+        .join(" "),
+    ).not.toContain("ever");
   });
 
   it("says that a lock is for ever only if it was asked for", () => {
-    const words = (lock: boolean) => formWords({ ...newForm(), choice: "ntag213", lock }, null, "https://a.example/t/x").flat().join(" ");
+    const words = (lock: boolean) =>
+      formWords({ ...newForm(), choice: "ntag213", lock }, null, "https://a.example/t/x")
+        .flat()
+        .join(" ");
     expect(words(true)).toContain("again, ever");
     expect(words(false)).not.toContain("ever");
   });

@@ -18,7 +18,14 @@ export interface EncodingForm {
 /** The chips without keys that Tapdesk writes. */
 export const staticChips: Technology[] = ["ntag213", "ntag215", "ntag216"];
 
-export const newForm = (): EncodingForm => ({ choice: "ntag424dna", mirror: "encrypted", macFrom: "none", ownKeys: false, lock: false, lrp: false });
+export const newForm = (): EncodingForm => ({
+  choice: "ntag424dna",
+  mirror: "encrypted",
+  macFrom: "none",
+  ownKeys: false,
+  lock: false,
+  lrp: false,
+});
 
 /** Whether Tapdesk can write the chips of a template. */
 export const isEncodable = ({ technology, template }: Pick<UrlTemplate, "technology" | "template">) =>
@@ -55,7 +62,9 @@ export function formWords(
       ? "The chip writes its UID or counter into the URL, in clear. Anyone can write the same: taps are counted, never verified."
       : "The URL is always the same. Its taps are not checked."
     : "The chip writes its code into the URL, as the template says.";
-  const keys = form.ownKeys ? "All five become random keys of this chip alone." : "All five become keys of this chip alone, derived from the encoding root.";
+  const keys = form.ownKeys
+    ? "All five become random keys of this chip alone."
+    : "All five become keys of this chip alone, derived from the encoding root.";
   const access = form.lock
     ? "Nobody can write this chip again, ever: not its URL, and not another one. It cannot be wiped."
     : "Anyone with a phone can write this chip. Lock it, or wipe it later.";

@@ -113,9 +113,15 @@ const again: Words = {
 export function outcomeOf(progress: EncodingProgress): Outcome {
   const { state, reason, result } = progress;
   if (state === "verified") {
-    return { tone: "good", title: "Encoded", text: result ? `A tap of it was verified, counter ${result.counter}.` : "A tap of it was verified.", progress };
+    return {
+      tone: "good",
+      title: "Encoded",
+      text: result ? `A tap of it was verified, counter ${result.counter}.` : "A tap of it was verified.",
+      progress,
+    };
   }
-  if (state === "reset") return { tone: "good", title: "Wiped", text: "The chip is as it left the factory. Its keys were proved.", progress };
+  if (state === "reset")
+    return { tone: "good", title: "Wiped", text: "The chip is as it left the factory. Its keys were proved.", progress };
   if (reason) return { ...encodingReasons[reason], progress };
   return { ...again, progress };
 }

@@ -19,8 +19,17 @@ test("a blank or static chip is sent without mirror, MAC input and keys", () => 
 
 test("only the keys that the mirror needs are sent", () => {
   const keys = { ...noKeys, file: "F", meta: "M" };
-  expect(codeFields({ template: null, mirror: "encrypted", mac_from: "uid", keys })).toEqual({ mirror: "encrypted", mac_from: "uid", file_key: "F", meta_key: "M" });
-  expect(codeFields({ template: null, mirror: "plain", mac_from: "none", keys })).toEqual({ mirror: "plain", mac_from: "none", file_key: "F" });
+  expect(codeFields({ template: null, mirror: "encrypted", mac_from: "uid", keys })).toEqual({
+    mirror: "encrypted",
+    mac_from: "uid",
+    file_key: "F",
+    meta_key: "M",
+  });
+  expect(codeFields({ template: null, mirror: "plain", mac_from: "none", keys })).toEqual({
+    mirror: "plain",
+    mac_from: "none",
+    file_key: "F",
+  });
   expect(codeFields({ template: null, mirror: "plain", mac_from: "none", keys: { ...keys, source: "master", master: "7" } })).toEqual({
     mirror: "plain",
     mac_from: "none",
@@ -50,7 +59,9 @@ test("an inlay that is edited keeps its keys until others are entered", () => {
 test("each setting that differs from the chip's is reported", () => {
   expect(disagreements(encrypted, { mirror: "encrypted", mac_from: "uid" })).toEqual([]);
   expect(disagreements(encrypted, { mirror: "plain", mac_from: "none" })).toHaveLength(2);
-  expect(disagreements(off, { mirror: "plain", mac_from: "none" })).toEqual(["The chip makes no codes, but the settings here expect codes."]);
+  expect(disagreements(off, { mirror: "plain", mac_from: "none" })).toEqual([
+    "The chip makes no codes, but the settings here expect codes.",
+  ]);
   expect(disagreements(encrypted, { mirror: "", mac_from: "none" })).toEqual(["The chip makes codes, but the settings here expect none."]);
   expect(disagreements({ kind: "unknown" }, { mirror: "plain", mac_from: "none" })).toEqual([]);
 });

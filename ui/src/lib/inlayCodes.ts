@@ -59,8 +59,14 @@ export function needsOf(technology: Technology, { mirror }: Pick<Codes, "mirror"
 }
 
 /** The members of a request to the service. */
-export function codeFields({ template, mirror, mac_from, keys }: Codes, needs = needsOf("ntag424dna", { mirror })): Omit<InlayPatch, "tag_id"> {
-  const form = template === null ? { mirror: mirror || null, ...(mirror && { mac_from }) } : { url_template_id: template, mirror: null, mac_from: "none" as const };
+export function codeFields(
+  { template, mirror, mac_from, keys }: Codes,
+  needs = needsOf("ntag424dna", { mirror }),
+): Omit<InlayPatch, "tag_id"> {
+  const form =
+    template === null
+      ? { mirror: mirror || null, ...(mirror && { mac_from }) }
+      : { url_template_id: template, mirror: null, mac_from: "none" as const };
   if (needs.file === null) return form;
   const secrets = {
     same: {},

@@ -18,7 +18,12 @@ export class ChangedMeanwhile extends Error {
 
 // The types of a resource are those of its path: the class below has checked them.
 const fetchVersion = getVersion as unknown as (path: string, parameters: object) => Promise<Version<never>>;
-const sendVersion = patchVersion as unknown as (path: string, body: object, parameters: object, etag: string | null) => Promise<Version<never>>;
+const sendVersion = patchVersion as unknown as (
+  path: string,
+  body: object,
+  parameters: object,
+  etag: string | null,
+) => Promise<Version<never>>;
 
 /** What can be loaded and changed. */
 type Changeable = PathOf<"get"> & PathOf<"patch">;

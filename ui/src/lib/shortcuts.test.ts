@@ -2,7 +2,14 @@ import { beforeEach, expect, test, vi } from "vitest";
 
 const went: string[] = [];
 vi.mock("./router.svelte", () => ({ router: { go: (screen: string) => void went.push(screen) } }));
-vi.mock("./navigation", () => ({ navigation: [[{ screen: "tags", name: "Tags", key: "t" }, { screen: "sheets", name: "Test sheets", key: "s" }]] }));
+vi.mock("./navigation", () => ({
+  navigation: [
+    [
+      { screen: "tags", name: "Tags", key: "t" },
+      { screen: "sheets", name: "Test sheets", key: "s" },
+    ],
+  ],
+}));
 
 const { shortcuts } = await import("./shortcuts.svelte");
 
@@ -56,7 +63,10 @@ test("what is shown last has its keys first, and gives them back", () => {
 });
 
 test("the last of a key is the one that is listed", () => {
-  const end = [shortcuts.add([{ keys: "n", does: "New tag", run: () => undefined }]), shortcuts.add([{ keys: "n", does: "New rule", run: () => undefined }])];
+  const end = [
+    shortcuts.add([{ keys: "n", does: "New tag", run: () => undefined }]),
+    shortcuts.add([{ keys: "n", does: "New rule", run: () => undefined }]),
+  ];
   expect(shortcuts.here.map(({ does }) => does)).toEqual(["New rule"]);
   for (const stop of end) stop();
 });

@@ -5,13 +5,7 @@ const plain = "http://127.0.0.1:8787/t/k3v9qa?uid=04DE5F1EACC040&token=00003D94E
 const encrypted = "https://example.com/t/k3v9qa?uid=EF963FF7828658A599F3041510671E88&token=94EED9EE65337086";
 
 test("the plain mirror shows UID, counter and MAC", () => {
-  expect(partsOf(plain).map((part) => part.text)).toEqual([
-    "127.0.0.1:8787",
-    "k3v9qa",
-    "04DE5F1EACC040",
-    "61",
-    "94EED9EE65337086",
-  ]);
+  expect(partsOf(plain).map((part) => part.text)).toEqual(["127.0.0.1:8787", "k3v9qa", "04DE5F1EACC040", "61", "94EED9EE65337086"]);
   expect(mirrorOf(plain)).toBe("plain");
 });
 

@@ -3,7 +3,12 @@ import { beforeAll, expect, test, vi } from "vitest";
 vi.mock("./shell.svelte", () => ({ shell: { ready: { connection: { id: "here" } } } }));
 vi.mock("./router.svelte", () => ({ href: (screen: string, _: null, query: object) => `#/${screen}?${JSON.stringify(query)}` }));
 const store = new Map<string, string>();
-beforeAll(() => vi.stubGlobal("localStorage", { getItem: (key: string) => store.get(key) ?? null, setItem: (key: string, value: string) => store.set(key, value) }));
+beforeAll(() =>
+  vi.stubGlobal("localStorage", {
+    getItem: (key: string) => store.get(key) ?? null,
+    setItem: (key: string, value: string) => store.set(key, value),
+  }),
+);
 
 const { sameView, viewed, viewsOf, withView } = await import("./views");
 
@@ -16,7 +21,10 @@ test("a view is its filters and its order, and nothing else of the address", () 
 test("one of the same name is replaced, and the list is in the order of names", () => {
   const views = withView(withView([], { name: "b", query: { q: "1" } }), { name: "a", query: { q: "2" } });
   expect(views.map(({ name }) => name)).toEqual(["a", "b"]);
-  expect(withView(views, { name: "a", query: { q: "3" } })).toEqual([{ name: "a", query: { q: "3" } }, { name: "b", query: { q: "1" } }]);
+  expect(withView(views, { name: "a", query: { q: "3" } })).toEqual([
+    { name: "a", query: { q: "3" } },
+    { name: "b", query: { q: "1" } },
+  ]);
 });
 
 test("views are kept over restarts, those of each screen apart", () => {

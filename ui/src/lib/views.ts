@@ -22,10 +22,16 @@ const sorted = (query: Record<string, string>) => JSON.stringify(Object.entries(
 
 /** The views with `view` among them, in place of one of its name. */
 export const withView = (views: readonly View[], view: View): View[] =>
-  [...views.filter(({ name }) => name !== view.name), { ...view, query: viewed(view.query) }].sort((one, other) => one.name.localeCompare(other.name));
+  [...views.filter(({ name }) => name !== view.name), { ...view, query: viewed(view.query) }].sort((one, other) =>
+    one.name.localeCompare(other.name),
+  );
 
 /** The views of a screen, kept over restarts. */
 export function viewsOf(screen: Screen) {
   const memory = kept<{ views: View[] }>(`views ${screen}`, { views: [] });
-  return { load: () => memory.load().views, save: (views: View[]) => memory.save({ views }), href: (view: View) => href(screen, null, view.query) };
+  return {
+    load: () => memory.load().views,
+    save: (views: View[]) => memory.save({ views }),
+    href: (view: View) => href(screen, null, view.query),
+  };
 }

@@ -3,7 +3,13 @@ import { WriteConsent } from "./writeConsent.svelte";
 
 function consent(remote = true) {
   const offers: string[] = [];
-  return { offers, asked: new WriteConsent(() => remote, () => offers.push("read-only")) };
+  return {
+    offers,
+    asked: new WriteConsent(
+      () => remote,
+      () => offers.push("read-only"),
+    ),
+  };
 }
 
 test("the service of this computer is never asked about", async () => {

@@ -3,14 +3,23 @@ import { Problem } from "./api/client";
 import { wrongOf } from "./wrong";
 
 const refused = (...errors: [field: string, message: string][]) =>
-  new Problem(422, "The body is invalid.", null, errors.map(([field, message]) => ({ field, message })));
+  new Problem(
+    422,
+    "The body is invalid.",
+    null,
+    errors.map(([field, message]) => ({ field, message })),
+  );
 
 test("an error goes to the field of its name", () => {
   expect(wrongOf(refused(["name", "It is empty."]), ["slug", "name"])).toEqual({ fields: { name: "It is empty." }, general: null });
 });
 
 test("a deeper name finds its field, and so does one that leads into it", () => {
-  const wrong = wrongOf(refused(["location.lat", "Too far north."], ["rules[1].target_url", "No URL."], ["plan.tags[3]", "No tag."]), ["lat", "rules", "tags"]);
+  const wrong = wrongOf(refused(["location.lat", "Too far north."], ["rules[1].target_url", "No URL."], ["plan.tags[3]", "No tag."]), [
+    "lat",
+    "rules",
+    "tags",
+  ]);
   expect(wrong).toEqual({ fields: { lat: "Too far north.", rules: "No URL.", tags: "No tag." }, general: null });
 });
 
@@ -26,7 +35,9 @@ test("what no field shows is said for the whole form, beside what fields show", 
 });
 
 test("two faults of a field are both said", () => {
-  expect(wrongOf(refused(["name", "It is empty."], ["name", "It is taken."]), ["name"]).fields).toEqual({ name: "It is empty. It is taken." });
+  expect(wrongOf(refused(["name", "It is empty."], ["name", "It is taken."]), ["name"]).fields).toEqual({
+    name: "It is empty. It is taken.",
+  });
 });
 
 test("an error without fields is of the whole form, whoever threw it", () => {

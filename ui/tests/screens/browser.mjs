@@ -17,8 +17,7 @@ function executable() {
   throw new Error("Chromium is missing: install Debian's package chromium, or name one in CHROMIUM.");
 }
 
-export const launch = () =>
-  chromium.launch({ executablePath: executable(), args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+export const launch = () => chromium.launch({ executablePath: executable(), args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
 
 export const sizes = [
   { width: 1024, height: 700 },
@@ -56,7 +55,10 @@ export async function on(page, work) {
     await work(page);
     assert.deepEqual(page.broken, []);
   } catch (error) {
-    const alerts = await page.getByRole("alert").allTextContents().catch(() => []);
+    const alerts = await page
+      .getByRole("alert")
+      .allTextContents()
+      .catch(() => []);
     error.message += `\nThe page shows ${JSON.stringify(alerts)}, broke with ${JSON.stringify(page.broken)}, was refused ${JSON.stringify(page.refused)}.`;
     throw error;
   } finally {
@@ -67,7 +69,9 @@ export async function on(page, work) {
 /** Waits until nothing is being loaded any more. */
 export async function settled(page) {
   await page.waitForFunction(() => document.querySelector("h1, [role=dialog]") !== null);
-  await page.waitForFunction(() => ![...document.querySelectorAll("[role=status]")].some((one) => /Loading|Starting/.test(one.textContent)));
+  await page.waitForFunction(
+    () => ![...document.querySelectorAll("[role=status]")].some((one) => /Loading|Starting/.test(one.textContent)),
+  );
 }
 
 /** Narrows a list by one of its filters: opens the menu, the filter in it, and chooses. */
@@ -80,7 +84,10 @@ export async function narrow(page, filter, choice) {
 
 /** What axe finds, whatever its impact, in a line each. */
 export async function findings(page) {
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).options({ resultTypes: ["violations"] }).analyze();
+  const { violations } = await new AxeBuilder({ page })
+    .setLegacyMode(true)
+    .options({ resultTypes: ["violations"] })
+    .analyze();
   return violations.flatMap(({ id, impact, nodes }) =>
     nodes.map((node) => `${impact} ${id}: ${node.target.join(" ")}: ${node.failureSummary?.split("\n")[1]?.trim()}`),
   );

@@ -114,7 +114,10 @@ group("A decision", {
       const rules = [{ when: [{ type: "verification", any_of: ["verified"] }], target_url: "https://example.com/rule" }];
       const studio = await api.post("/experiences", { name: "Two headings", kind: "studio", blocks });
       const redirect = await api.post("/experiences", { name: "One rule", kind: "redirect", target_url: "https://example.com/", rules });
-      for (const [{ id }, remove, list, count] of [[studio, "Remove Heading", "Blocks: page", 2], [redirect, "Remove rule 1", "Rules", 1]]) {
+      for (const [{ id }, remove, list, count] of [
+        [studio, "Remove Heading", "Blocks: page", 2],
+        [redirect, "Remove rule 1", "Rules", 1],
+      ]) {
         await page.show(`experiences/${id}`);
         const buttons = page.getByRole("list", { name: list }).getByRole("button", { name: remove });
         await buttons.first().click();
@@ -177,7 +180,8 @@ group("A decision", {
         globalThis.host.removed = [];
         globalThis.__TAURI_INTERNALS__.invoke = async (command, payload) => {
           const answer = await invoke(command, payload);
-          if (command === "shell_state") answer.connections.push({ id: "shop", name: "Shop", kind: "remote", url: "https://shop.example.com" });
+          if (command === "shell_state")
+            answer.connections.push({ id: "shop", name: "Shop", kind: "remote", url: "https://shop.example.com" });
           if (command.includes("remove")) globalThis.host.removed.push(payload);
           return answer;
         };

@@ -9,7 +9,9 @@ const says = (place, words) => async (page) => {
 
 /** The service does not answer for a list. */
 const failing = (place, path, words) => async (page) => {
-  await page.route(path, (route) => route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"detail":"The disk is full."}' }));
+  await page.route(path, (route) =>
+    route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"detail":"The disk is full."}' }),
+  );
   await page.show(place);
   await page.getByText(words).waitFor();
   await page.getByText("The disk is full.").first().waitFor();

@@ -20,7 +20,14 @@ const forms = {
       await page.show(`tags/${await equipped(world)}`);
       await page.getByLabel("Description").fill("Changed");
     },
-    fields: { name: "Name", slug: "Slug", title: "Title", description: "Description", language_code: "Language", experience_id: "Experience" },
+    fields: {
+      name: "Name",
+      slug: "Slug",
+      title: "Title",
+      description: "Description",
+      language_code: "Language",
+      experience_id: "Experience",
+    },
   },
   "a tag's location": {
     path: "/tags/*",
@@ -29,7 +36,13 @@ const forms = {
       await page.show(`tags/${await equipped(world)}?part=location`);
       await page.getByLabel("Street and number").fill("Kramgasse 1");
     },
-    fields: { "location.street": "Street and number", "location.lat": "Latitude", "location.lon": "Longitude", "location.venue_name": "Venue", "location.dma": "Market area" },
+    fields: {
+      "location.street": "Street and number",
+      "location.lat": "Latitude",
+      "location.lon": "Longitude",
+      "location.venue_name": "Venue",
+      "location.dma": "Market area",
+    },
   },
   "a tag's properties": {
     path: "/tags/*/variables/*",
@@ -90,7 +103,13 @@ const forms = {
       await page.show("sheets?new=sheet");
       await page.getByLabel("Name", { exact: true }).fill("Delivery");
     },
-    fields: { name: "Name", planned: "Inlays", "expected.tag_url": "Expected tag URL", "expected.experience_id": "Expected experience", "expected.locked": "Expected write access" },
+    fields: {
+      name: "Name",
+      planned: "Inlays",
+      "expected.tag_url": "Expected tag URL",
+      "expected.experience_id": "Expected experience",
+      "expected.locked": "Expected write access",
+    },
   },
   "a virtual inlay": {
     path: "/simulator/inlays",
@@ -106,7 +125,13 @@ const forms = {
       await button(page, "New run");
       await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("Roll");
     },
-    fields: { name: "Name", planned: "Inlays", "plan.pattern": "Names", "plan.experience_id": "Experience", "plan.url_template_id": "Chip and URL" },
+    fields: {
+      name: "Name",
+      planned: "Inlays",
+      "plan.pattern": "Names",
+      "plan.experience_id": "Experience",
+      "plan.url_template_id": "Chip and URL",
+    },
   },
   "an experience": {
     path: "/experiences/*",
@@ -237,7 +262,11 @@ const writes = ["POST", "PATCH", "PUT"];
 /** Refuses what `form` sends, with these errors, until it is taken away. */
 async function refuse(page, { path, method, command }, errors) {
   if (command) return refuseForm(page, command, "The body is invalid.", errors);
-  const refused = { status: 422, contentType: "application/problem+json", body: JSON.stringify({ detail: "The body is invalid.", code: "invalid", errors }) };
+  const refused = {
+    status: 422,
+    contentType: "application/problem+json",
+    body: JSON.stringify({ detail: "The body is invalid.", code: "invalid", errors }),
+  };
   await page.route(`**/admin/v1${path}`, (route) => {
     const asked = route.request().method();
     return (method ? asked === method : writes.includes(asked)) ? route.fulfill(refused) : route.fallback();
@@ -246,7 +275,12 @@ async function refuse(page, { path, method, command }, errors) {
 
 /** The text that describes a field to those who do not see it. */
 const described = (field) =>
-  field.evaluate((one) => (one.getAttribute("aria-describedby") ?? "").split(" ").map((id) => document.getElementById(id)?.textContent ?? "").join(" "));
+  field.evaluate((one) =>
+    (one.getAttribute("aria-describedby") ?? "")
+      .split(" ")
+      .map((id) => document.getElementById(id)?.textContent ?? "")
+      .join(" "),
+  );
 
 const tests = Object.entries(forms).map(([name, form]) => [
   `of ${name} are said at each field`,
@@ -265,7 +299,10 @@ const tests = Object.entries(forms).map(([name, form]) => [
       assert.equal(await control.getAttribute("aria-invalid"), "true", `${label} is not marked`);
     }
     for (const [field, label] of Object.entries(groups)) {
-      assert.ok((await described(root.getByRole("group", { name: label, exact: true }))).includes(`Refused: ${field}.`), `${field} at ${label}`);
+      assert.ok(
+        (await described(root.getByRole("group", { name: label, exact: true }))).includes(`Refused: ${field}.`),
+        `${field} at ${label}`,
+      );
     }
     assert.ok(!(await root.getByRole("alert").allTextContents()).includes("The body is invalid.") || name === "a tag's properties");
   },
@@ -288,7 +325,9 @@ group("What the service refuses", {
       const { id } = (await world.api.get("/experiences?limit=200")).items.find(({ name }) => name === "Lost and found");
       await page.show(`experiences/${id}`);
       await page.getByLabel("Name", { exact: true }).fill("Found");
-      await refuse(page, { path: "/experiences/*", method: "PATCH" }, [{ field: "blocks[2].fields[0].label", message: "A field needs a label." }]);
+      await refuse(page, { path: "/experiences/*", method: "PATCH" }, [
+        { field: "blocks[2].fields[0].label", message: "A field needs a label." },
+      ]);
       await button(page, "Save draft");
       await page.getByRole("alert").getByText("A field needs a label.").waitFor();
       assert.equal(await page.getByText("The body is invalid.").count(), 0);

@@ -21,7 +21,7 @@ group("Experiences", {
       await page.getByRole("group", { name: "The page on a phone" }).waitFor();
       await page.getByText("Theme", { exact: true }).click();
     },
-    "rules": async (page) => {
+    rules: async (page) => {
       await page.show("experiences/2");
       await page.getByRole("button", { name: "Add rule" }).click();
       await page.getByRole("button", { name: "Add condition" }).click();
@@ -31,7 +31,7 @@ group("Experiences", {
       await page.getByRole("button", { name: "Compare" }).click();
       await page.getByText("The draft is the same as version 1.").waitFor();
     },
-    "templates": async (page) => {
+    templates: async (page) => {
       await page.show("experiences");
       await page.getByRole("button", { name: "New experience" }).click();
       await page.getByLabel("Page served by Tapdesk").check();
@@ -171,7 +171,10 @@ group("Experiences", {
       await page.getByLabel("Typeface").selectOption("serif");
       await publish(page);
       const saved = await api.get(`/experiences/${id}`);
-      assert.deepEqual(saved.blocks.map(({ type }) => type), ["heading", "notice", "condition"]);
+      assert.deepEqual(
+        saved.blocks.map(({ type }) => type),
+        ["heading", "notice", "condition"],
+      );
       assert.deepEqual([saved.theme.font, saved.theme.accent], ["serif", "#0f766e"]);
 
       await blocks.getByRole("button", { name: "Remove Notice" }).last().click();
@@ -209,7 +212,10 @@ group("Experiences", {
       await page.getByRole("button", { name: "Save draft" }).click();
       await page.getByText("Draft saved.").waitFor();
       const saved = (await api.get(`/experiences/${id}`)).blocks;
-      assert.deepEqual(saved.map(({ text, title }) => title ?? text), ["two", "one", "between", "three"]);
+      assert.deepEqual(
+        saved.map(({ text, title }) => title ?? text),
+        ["two", "one", "between", "three"],
+      );
     },
     "say what is wrong with a block, and keep what was written": async (page) => {
       await page.show("experiences/4");
@@ -217,7 +223,10 @@ group("Experiences", {
       const address = page.getByLabel("URL", { exact: true }).last();
       await address.fill("javascript:alert(1)");
       await page.getByRole("button", { name: "Save draft" }).click();
-      await page.getByText(/Block \d \(button\): A link begins with/).first().waitFor();
+      await page
+        .getByText(/Block \d \(button\): A link begins with/)
+        .first()
+        .waitFor();
       assert.equal(await address.inputValue(), "javascript:alert(1)");
     },
     "follow rules": async (page, { api }) => {
@@ -231,7 +240,10 @@ group("Experiences", {
       await page.getByText("Draft saved.").waitFor();
       assert.equal((await api.get("/experiences/2")).rules[0].target_url, "https://docs.example.com/verified");
       await page.getByRole("button", { name: "Compare" }).click();
-      await page.getByRole("list", { name: "From version 1 to the draft" }).getByText(/verification: verified/).waitFor();
+      await page
+        .getByRole("list", { name: "From version 1 to the draft" })
+        .getByText(/verification: verified/)
+        .waitFor();
     },
     "are exported to a file and imported from it": async (page, { api }) => {
       await page.show("experiences/4");
@@ -240,7 +252,9 @@ group("Experiences", {
       await page.getByRole("menuitem", { name: "Export…" }).click();
       const file = await (await downloads).path();
       await page.show("experiences");
-      await page.locator("#experience-file").setInputFiles({ name: "page.json", mimeType: "application/json", buffer: await readFile(file) });
+      await page
+        .locator("#experience-file")
+        .setInputFiles({ name: "page.json", mimeType: "application/json", buffer: await readFile(file) });
       await page.getByText("Imported Lost and found as a draft.").waitFor();
       assert.equal((await api.get("/experiences?q=Lost and found")).items.length, 2);
     },

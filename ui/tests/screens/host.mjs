@@ -28,7 +28,8 @@ const answers = {
 };
 
 /** Lets the desktop refuse a form, with these errors at its fields. */
-export const refuseForm = (page, command, detail, errors) => page.evaluate(([command, refused]) => (globalThis.host.refused[command] = refused), [command, { detail, errors }]);
+export const refuseForm = (page, command, detail, errors) =>
+  page.evaluate(([command, refused]) => (globalThis.host.refused[command] = refused), [command, { detail, errors }]);
 
 /** Lets every document of `page` from now on find a desktop around it. */
 export const kioskHost = (page) =>

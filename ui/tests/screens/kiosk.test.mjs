@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { kioskHost } from "./host.mjs";
 import { group } from "./suite.mjs";
 
-const example = (name, words) => async (page, { ui }) => {
-  await page.goto(`${ui.url}kiosk.html?example=${name}`);
-  await page.getByText(words).first().waitFor();
-};
+const example =
+  (name, words) =>
+  async (page, { ui }) => {
+    await page.goto(`${ui.url}kiosk.html?example=${name}`);
+    await page.getByText(words).first().waitFor();
+  };
 
 group("Kiosk", {
   states: {

@@ -5,7 +5,10 @@ import assert from "node:assert/strict";
 import { group } from "./suite.mjs";
 
 const list = (page, name = "Tags") => page.getByRole("list", { name, exact: true });
-const active = (page) => page.evaluate(() => document.activeElement.closest("[data-id]")?.querySelector(".name").textContent ?? document.activeElement.textContent);
+const active = (page) =>
+  page.evaluate(
+    () => document.activeElement.closest("[data-id]")?.querySelector(".name").textContent ?? document.activeElement.textContent,
+  );
 /** Waits until the row of this name has the focus. */
 const on = (page, name) =>
   page.waitForFunction((wanted) => document.activeElement.closest("[data-id]")?.querySelector(".name").textContent === wanted, name);
@@ -35,7 +38,9 @@ group("A list", {
     },
     "whose next page failed": async (page, { api }) => {
       await many(api);
-      await page.route("**/admin/v1/tags?*after=*", (route) => route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"detail":"The disk is full."}' }));
+      await page.route("**/admin/v1/tags?*after=*", (route) =>
+        route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"detail":"The disk is full."}' }),
+      );
       await page.show("tags?q=row-0&sort=name");
       await page.keyboard.press("j");
       await page.keyboard.press("End");
@@ -129,7 +134,9 @@ group("A list", {
       await many(api);
       let broken = true;
       await page.route("**/admin/v1/tags?*after=*", (route) =>
-        broken ? route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"detail":"The disk is full."}' }) : route.continue(),
+        broken
+          ? route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"detail":"The disk is full."}' })
+          : route.continue(),
       );
       await page.show("tags?q=row-0&sort=name");
       await page.keyboard.press("j");
@@ -158,8 +165,7 @@ group("A list", {
       await away();
       // In one task: no frame lies between, in which the row could come.
       await page.evaluate(() => {
-        for (const key of ["j", "ArrowDown"])
-          document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        for (const key of ["j", "ArrowDown"]) document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
       });
       await on(page, "Row 003");
     },
@@ -198,7 +204,12 @@ group("A list", {
     },
     "is the same on every screen": async (page, { api }) => {
       await api.post("/sheets", { name: "Delivery", planned: 5, expected: {} });
-      for (const [place, name] of [["interactions", "Interactions"], ["sheets", "Test sheets"], ["simulator", "Virtual inlays"], ["settings/tokens", "Tokens"]]) {
+      for (const [place, name] of [
+        ["interactions", "Interactions"],
+        ["sheets", "Test sheets"],
+        ["simulator", "Virtual inlays"],
+        ["settings/tokens", "Tokens"],
+      ]) {
         await page.show(place);
         await page.getByRole("group", { name: "Columns" }).waitFor();
         await page.keyboard.press("j");

@@ -13,7 +13,10 @@ const urls = (inlay, number) => Array.from({ length: number }, () => `https://${
 const tapAt = (service, host, path) =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(service);
-    request({ hostname, port, path, headers: { host, "user-agent": "Mozilla/5.0 (iPhone)" } }, (answer) => (answer.resume(), resolve(answer.statusCode)))
+    request(
+      { hostname, port, path, headers: { host, "user-agent": "Mozilla/5.0 (iPhone)" } },
+      (answer) => (answer.resume(), resolve(answer.statusCode)),
+    )
       .on("error", reject)
       .end();
   });
@@ -68,7 +71,10 @@ group("URL templates", {
       const url = page.getByLabel("URL with placeholders");
       await url.fill("https://new.example/a/{slug}?p={picc}{nope}&c={mac}");
       await page.getByRole("button", { name: "Create" }).click();
-      await page.getByRole("alert").getByText(/Character 38: "\{nope\}" is no placeholder/).waitFor();
+      await page
+        .getByRole("alert")
+        .getByText(/Character 38: "\{nope\}" is no placeholder/)
+        .waitFor();
       assert.equal(await url.getAttribute("aria-invalid"), "true");
       assert.equal(await page.locator(".marks .at").textContent(), "{nope}");
       assert.equal(await url.inputValue(), "https://new.example/a/{slug}?p={picc}{nope}&c={mac}");
@@ -110,7 +116,10 @@ group("URL templates", {
       await page.getByText("Meta key added.").waitFor();
       assert.equal((await bottles(api)).meta_key_checks.length, 2);
       assert.ok(!(await page.content()).includes("C3C3C3"));
-      await keys.getByRole("button", { name: /^Remove key/ }).last().click();
+      await keys
+        .getByRole("button", { name: /^Remove key/ })
+        .last()
+        .click();
       await page.getByRole("dialog").getByRole("button", { name: "Remove key" }).click();
       await page.getByText("Meta key removed.").waitFor();
       assert.equal((await bottles(api)).meta_key_checks.length, 1);
@@ -180,7 +189,13 @@ group("Inlays", {
     },
     "one that was lost is blocked and unblocked, with undo, and the feed says so": async (page, { api, tags, ui }) => {
       const inlay = new Inlay("04B10C4ED00001", KEY);
-      const { id } = await api.post("/inlays", { uid: inlay.uid, technology: "ntag424dna", mirror: "plain", file_key: KEY, tag_id: tags[26].id });
+      const { id } = await api.post("/inlays", {
+        uid: inlay.uid,
+        technology: "ntag424dna",
+        mirror: "plain",
+        file_key: KEY,
+        tag_id: tags[26].id,
+      });
       const blocked = async () => (await api.get(`/inlays/${id}`)).blocked;
       await page.show(`tags/${tags[26].id}`);
       await page.getByRole("tab", { name: "Inlay & QR" }).click();
@@ -208,8 +223,17 @@ group("Inlays", {
     },
     "a counter that jumped is shown, and accepted by its owner": async (page, { api, ui }) => {
       const tag = await api.post("/tags", { name: "Jumper", slug: "jumper-1" });
-      const template = await api.post("/url-templates", { name: "Mirror", template: "https://mirror.example/m/{slug}?m={uid}x{counter}", technology: "ntag213" });
-      const inlay = await api.post("/inlays", { uid: "04ABCDEF012345", technology: "ntag213", url_template_id: template.id, tag_id: tag.id });
+      const template = await api.post("/url-templates", {
+        name: "Mirror",
+        template: "https://mirror.example/m/{slug}?m={uid}x{counter}",
+        technology: "ntag213",
+      });
+      const inlay = await api.post("/inlays", {
+        uid: "04ABCDEF012345",
+        technology: "ntag213",
+        url_template_id: template.id,
+        tag_id: tag.id,
+      });
       await tapAt(ui.service, "mirror.example", "/m/jumper-1?m=04ABCDEF012345x000005");
       await tapAt(ui.service, "mirror.example", "/m/jumper-1?m=04ABCDEF012345x001388");
       await page.show(`inlays/${inlay.id}`);
@@ -225,8 +249,15 @@ group("Inlays", {
       const url = "https://seals.example/s/{slug}?u={uid}&c={counter}&t={tamper}&m={mac}";
       const template = await api.post("/url-templates", { name: "Seals", template: url, technology: "ntag424dna_tt", mac_from: "tamper" });
       const inlay = new Inlay("04ABCDEF012346", KEY);
-      await api.post("/inlays", { uid: inlay.uid, technology: "ntag424dna_tt", url_template_id: template.id, tag_id: tag.id, file_key: KEY });
-      const tap = (counter, loop) => tapAt(ui.service, "seals.example", `/s/sealed-1?u=${inlay.uid}&c=00000${counter}&t=${loop}&m=${inlay.mac(counter, `${loop}&m=`)}`);
+      await api.post("/inlays", {
+        uid: inlay.uid,
+        technology: "ntag424dna_tt",
+        url_template_id: template.id,
+        tag_id: tag.id,
+        file_key: KEY,
+      });
+      const tap = (counter, loop) =>
+        tapAt(ui.service, "seals.example", `/s/sealed-1?u=${inlay.uid}&c=00000${counter}&t=${loop}&m=${inlay.mac(counter, `${loop}&m=`)}`);
       await tap(1, "CC");
       await page.show(`tags/${tag.id}`);
       await page.getByLabel("Selected tag").getByRole("link", { name: "verified" }).waitFor();
@@ -251,10 +282,12 @@ group("Inlays", {
         await page.getByText(`Added ${scheme}.`).waitFor();
       }
       const { items } = await api.get("/master-keys");
-      assert.deepEqual(
-        items.map(({ derivation }) => derivation.scheme).toSorted(),
-        ["boltcard", "ntag424_crate", "plain_cmac", "sdm_backend"],
-      );
+      assert.deepEqual(items.map(({ derivation }) => derivation.scheme).toSorted(), [
+        "boltcard",
+        "ntag424_crate",
+        "plain_cmac",
+        "sdm_backend",
+      ]);
       assert.equal(items.find(({ name }) => name === "sdm-backend").derivation.meta_slot, 3);
     },
   },
@@ -316,7 +349,13 @@ group("The move from another service", {
       await page.getByText("The first verified tap has arrived").waitFor();
       const [tag] = (await api.get("/tags?q=Anna")).items;
       const { items } = await api.get(`/interactions?tag_id=${tag.id}`);
-      assert.deepEqual(items.map(({ tag_verified, reason }) => [tag_verified, reason]), [[true, "verified"], [false, "replayed"]]);
+      assert.deepEqual(
+        items.map(({ tag_verified, reason }) => [tag_verified, reason]),
+        [
+          [true, "verified"],
+          [false, "replayed"],
+        ],
+      );
     },
     "keeps what was pasted while one looks elsewhere": async (page) => {
       await page.show("move");

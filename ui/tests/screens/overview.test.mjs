@@ -22,10 +22,20 @@ group("The overview", {
       await page.getByText("Most tapped").waitFor();
       await page.getByRole("button", { name: "Remove demo data" }).waitFor();
       const tops = await page.evaluate(() =>
-        ["Needs attention", "Most tapped", "demo tags, simulated"].map((words) => [...document.querySelectorAll(".overview *")].find((one) => one.textContent.includes(words) && one.children.length === 0)?.getBoundingClientRect().top),
+        ["Needs attention", "Most tapped", "demo tags, simulated"].map(
+          (words) =>
+            [...document.querySelectorAll(".overview *")]
+              .find((one) => one.textContent.includes(words) && one.children.length === 0)
+              ?.getBoundingClientRect().top,
+        ),
       );
-      assert.deepEqual(tops, tops.toSorted((one, other) => one - other));
-      const widest = await page.evaluate(() => Math.max(...[...document.querySelectorAll(".overview > *")].map((one) => one.getBoundingClientRect().width)));
+      assert.deepEqual(
+        tops,
+        tops.toSorted((one, other) => one - other),
+      );
+      const widest = await page.evaluate(() =>
+        Math.max(...[...document.querySelectorAll(".overview > *")].map((one) => one.getBoundingClientRect().width)),
+      );
       assert.ok(widest <= 1040, String(widest));
     },
     "says the numbers of a bar beside the pointer, and round numbers at its axis": async (page) => {
@@ -33,7 +43,11 @@ group("The overview", {
       const bars = page.locator(".bars");
       const { width } = await bars.boundingBox();
       await bars.hover({ position: { x: width * 0.55, y: 40 } });
-      await page.locator(".bars .card").getByText(/\d+ verified/).first().waitFor();
+      await page
+        .locator(".bars .card")
+        .getByText(/\d+ verified/)
+        .first()
+        .waitFor();
       await page.mouse.move(4, 4);
       await page.locator(".bars .card").waitFor({ state: "detached" });
       assert.equal(await page.locator(".tick").first().textContent(), "0");
@@ -47,7 +61,10 @@ group("The overview", {
         const report = await api.get(`/reports?since=${since}`);
         const expected = report[view].map(({ taps }) => taps.toLocaleString("en"));
         await page.waitForFunction(
-          (expected) => JSON.stringify([...document.querySelectorAll("section[aria-labelledby=breakdown] tbody tr td:nth-child(2)")].map((one) => one.textContent)) === JSON.stringify(expected),
+          (expected) =>
+            JSON.stringify(
+              [...document.querySelectorAll("section[aria-labelledby=breakdown] tbody tr td:nth-child(2)")].map((one) => one.textContent),
+            ) === JSON.stringify(expected),
           expected,
         );
       }

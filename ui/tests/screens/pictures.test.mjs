@@ -110,7 +110,10 @@ const pictures = [
     async (page) => {
       await page.show("tags");
       await page.getByRole("button", { name: "Import…" }).click();
-      const rows = Array.from({ length: 240 }, (_, row) => `${row % 90 === 7 ? "" : `Vase ${row}`};${["red", "blue"][row % 2]};vase-${row + 1000}`);
+      const rows = Array.from(
+        { length: 240 },
+        (_, row) => `${row % 90 === 7 ? "" : `Vase ${row}`};${["red", "blue"][row % 2]};vase-${row + 1000}`,
+      );
       const buffer = Buffer.from(["Label;Colour;code", ...rows].join("\n"));
       await page.getByLabel("CSV file").setInputFiles({ name: "vases.csv", mimeType: "text/csv", buffer });
       await page.getByLabel("Import Label as").selectOption("name");
@@ -120,10 +123,14 @@ const pictures = [
     },
     { readme: true },
   ],
-  ["experiences", async (page) => {
-    await page.show("experiences/1");
-    await page.locator("code.url").waitFor();
-  }, { readme: true }],
+  [
+    "experiences",
+    async (page) => {
+      await page.show("experiences/1");
+      await page.locator("code.url").waitFor();
+    },
+    { readme: true },
+  ],
   [
     "experiences-completion",
     async (page) => {
@@ -176,7 +183,11 @@ const pictures = [
   ],
   ["moving-address-dark", (page) => page.show("move?step=address&template=1"), { theme: "dark" }],
   ["interactions", async (page, world) => page.show(`interactions/${await newest(world)}`), { readme: true }],
-  ["interactions-dark", async (page, world) => page.show(`interactions/${await newest(world, "&reason=wrong_mac")}`), { theme: "dark", readme: true }],
+  [
+    "interactions-dark",
+    async (page, world) => page.show(`interactions/${await newest(world, "&reason=wrong_mac")}`),
+    { theme: "dark", readme: true },
+  ],
   ["interactions-small", (page) => page.show("interactions"), { size: small }],
   ["submissions", submissions],
   ["submissions-dark", submissions, { theme: "dark" }],
@@ -244,7 +255,11 @@ const pictures = [
     "failure",
     async (page) => {
       await page.route("**/admin/v1/tags?*", (route) =>
-        route.fulfill({ status: 503, contentType: "application/problem+json", body: '{"detail":"The disk is full. Make room, then try again."}' }),
+        route.fulfill({
+          status: 503,
+          contentType: "application/problem+json",
+          body: '{"detail":"The disk is full. Make room, then try again."}',
+        }),
       );
       await page.show("tags");
     },

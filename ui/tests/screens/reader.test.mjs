@@ -42,7 +42,14 @@ group("Reader and test sheets", {
       await page.getByRole("button", { name: "Export CSV…" }).click();
       const stream = await (await saved).createReadStream();
       const text = Buffer.concat(await stream.toArray()).toString();
-      assert.deepEqual(text.trim().split("\r\n").slice(1).map((line) => line.split(",")[5]), verdicts);
+      assert.deepEqual(
+        text
+          .trim()
+          .split("\r\n")
+          .slice(1)
+          .map((line) => line.split(",")[5]),
+        verdicts,
+      );
     },
     "print a sheet whole, without the window around it": async (page, world) => {
       await heading(page, `sheets/${await sheet(world)}`, "Delivery 12");
@@ -51,7 +58,10 @@ group("Reader and test sheets", {
       await page.emulateMedia({ media: "print" });
       assert.equal(await page.locator("#app").isVisible(), false);
       const rows = await printed.locator("tbody tr").allInnerTexts();
-      assert.deepEqual(rows.map((row) => row.split("\t")[1]), ["Good", "Duplicate", "Counter gap", "Not verified", "Copied URL"]);
+      assert.deepEqual(
+        rows.map((row) => row.split("\t")[1]),
+        ["Good", "Duplicate", "Counter gap", "Not verified", "Copied URL"],
+      );
       await printed.getByText("1 good, 1 to check, 3 bad, 5 in total.").waitFor();
     },
     "close a sheet, and reopen it": async (page, world) => {

@@ -140,7 +140,9 @@ try {
   console.log(`first page with its count: ${await timed(20, () => api.get("/tags?limit=100&sort=-created&count=true"))}`);
   for (const q of ["999999", "watch 777", "bicycle", "la", "nowhere"]) {
     const path = `/tags?limit=100&sort=-created&q=${encodeURIComponent(q)}`;
-    console.log(`search "${q}": ${await timed(20, () => api.get(path))}; with its count: ${await timed(5, () => api.get(`${path}&count=true`))}`);
+    console.log(
+      `search "${q}": ${await timed(20, () => api.get(path))}; with its count: ${await timed(5, () => api.get(`${path}&count=true`))}`,
+    );
   }
 
   const page = await open(browser, ui, { size: { width: 1280, height: 800 } });
@@ -166,7 +168,9 @@ try {
       // The rows move by themselves; the list of tags is scrolled a little beside.
       const shown = await frames(page, 20, screen === "tags" ? 0.2 : 0);
       const rate = (busy.answered - before) / ((performance.now() - begun) / 1_000);
-      console.log(`${screen}, ${Math.round(rate)} of ${RATE} taps a second for 20 s: ${shown.words}; memory of the page: ${await memory()}`);
+      console.log(
+        `${screen}, ${Math.round(rate)} of ${RATE} taps a second for 20 s: ${shown.words}; memory of the page: ${await memory()}`,
+      );
       await busy.pause();
     }
   } finally {

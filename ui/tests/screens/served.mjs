@@ -23,14 +23,10 @@ export async function serveUi() {
     throw new Error("The UI is not built: run npm run build first.");
   });
   const folder = await mkdtemp(join(tmpdir(), "tapdesk-ui-"));
-  const service = spawn(
-    binary,
-    ["serve", "--database", `sqlite:${folder}/tapdesk.db`, "--listen", "127.0.0.1:0"],
-    {
-      env: { ...process.env, TAPDESK_ADMIN_TOKEN: TOKEN, TAPDESK_TEST_CLOCK: "1", TAPDESK_RATE_LIMIT: "off" },
-      stdio: ["ignore", "pipe", "inherit"],
-    },
-  );
+  const service = spawn(binary, ["serve", "--database", `sqlite:${folder}/tapdesk.db`, "--listen", "127.0.0.1:0"], {
+    env: { ...process.env, TAPDESK_ADMIN_TOKEN: TOKEN, TAPDESK_TEST_CLOCK: "1", TAPDESK_RATE_LIMIT: "off" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const address = await new Promise((resolve, reject) => {
     service.once("exit", (code) => reject(new Error(`the service ended with ${code}`)));
     service.stdout.on("data", (text) => {

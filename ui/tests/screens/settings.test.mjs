@@ -25,7 +25,10 @@ group("Settings", {
     },
     "a row of the audit log": async (page) => {
       await part("audit", "Audit log")(page);
-      const row = page.getByRole("listitem").filter({ has: page.getByRole("button", { name: "Details", exact: true }) }).first();
+      const row = page
+        .getByRole("listitem")
+        .filter({ has: page.getByRole("button", { name: "Details", exact: true }) })
+        .first();
       await row.hover();
       await row.getByRole("button", { name: "Details" }).click();
       await page.getByRole("dialog").waitFor();
@@ -57,7 +60,10 @@ group("Settings", {
       const field = page.getByLabel("Default country");
       await field.fill("Nowhere");
       await page.getByRole("button", { name: "Save settings" }).click();
-      await page.locator("form .error").getByText(/country/).waitFor();
+      await page
+        .locator("form .error")
+        .getByText(/country/)
+        .waitFor();
       assert.equal(await field.getAttribute("aria-invalid"), "true");
       assert.equal(await field.inputValue(), "Nowhere");
     },
@@ -124,7 +130,10 @@ group("Settings", {
       await part("audit", "Audit log")(page);
       await narrow(page, "What", "Tags");
       assert.match(page.url(), /action=tags/);
-      const summary = page.getByRole("listitem").filter({ hasText: /Created \d+ tags/ }).first();
+      const summary = page
+        .getByRole("listitem")
+        .filter({ hasText: /Created \d+ tags/ })
+        .first();
       await summary.hover();
       await summary.getByRole("button", { name: "Show all" }).click();
       await page.getByRole("listitem").filter({ hasText: "Created tag Same 2" }).waitFor();
@@ -140,13 +149,29 @@ group("Settings", {
       await sections.getByRole("link", { name: "Connections" }).waitFor();
       assert.deepEqual(await sections.getByRole("link").allTextContents(), ["Connections", "Kiosk", "Appearance", "About"]);
       const screens = page.getByRole("navigation", { name: "Screens" });
-      assert.deepEqual((await screens.getByRole("link").allTextContents()).map((name) => name.trim()), ["Tags", "Experiences", "Interactions", "Submissions", "Settings"]);
+      assert.deepEqual(
+        (await screens.getByRole("link").allTextContents()).map((name) => name.trim()),
+        ["Tags", "Experiences", "Interactions", "Submissions", "Settings"],
+      );
       await page.show(`tags/${tags[46].id}`);
       await page.getByRole("tab", { name: "Details" }).waitFor();
-      const names = async (root = page.locator("main")) => (await root.getByRole("button").allTextContents()).map((name) => name.trim()).filter(Boolean);
+      const names = async (root = page.locator("main")) =>
+        (await root.getByRole("button").allTextContents()).map((name) => name.trim()).filter(Boolean);
       for (const part of ["Details", "Properties", "Inlay & QR", "Location", "Taps"]) {
         await page.getByRole("tab", { name: part }).click();
-        for (const refused of ["Save", "Save properties", "Save location", "Add", "Edit…", "Unbind", "Add inlay…", "Erase visitor data…", "New tag", "Import…", "Export…"]) {
+        for (const refused of [
+          "Save",
+          "Save properties",
+          "Save location",
+          "Add",
+          "Edit…",
+          "Unbind",
+          "Add inlay…",
+          "Erase visitor data…",
+          "New tag",
+          "Import…",
+          "Export…",
+        ]) {
           assert.ok(!(await names()).includes(refused), `${part}: ${refused}`);
         }
       }

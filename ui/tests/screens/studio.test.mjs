@@ -342,7 +342,13 @@ describe("A studio page", () => {
     const read = () => ({
       elements: [...document.querySelectorAll("*")]
         .filter(({ localName }) => localName !== "br")
-        .map(({ localName, attributes }) => `${localName} ${[...attributes].map(({ name }) => name).sort().join(" ")}`),
+        .map(
+          ({ localName, attributes }) =>
+            `${localName} ${[...attributes]
+              .map(({ name }) => name)
+              .sort()
+              .join(" ")}`,
+        ),
       links: [...document.links].map(({ protocol, hostname }) => `${protocol}${hostname}`),
       forms: [...document.forms].map(({ action, method }) => `${method} ${new URL(action).origin}`),
       comments: document.evaluate("count(//comment())", document).numberValue,
@@ -363,7 +369,8 @@ describe("A studio page", () => {
       page.context().on("page", (other) => opened.push(other.url()));
 
       const look = async (values) => {
-        const of = (kind) => Object.fromEntries(values.map((value, index) => [`v${index}`, value]).filter((_, index) => index % 3 === kind));
+        const of = (kind) =>
+          Object.fromEntries(values.map((value, index) => [`v${index}`, value]).filter((_, index) => index % 3 === kind));
         const name = Array.from(values[0]).slice(0, 200).join("");
         const { slug } = await api.post("/tags", {
           name: name.trim() || "x",
@@ -387,7 +394,10 @@ describe("A studio page", () => {
         const { cells: _, ...expected } = harmless;
         assert.deepEqual(rest, expected, `values from ${at}`);
         const lines = (text) => text.replaceAll(/\r\n?/g, "\n");
-        assert.deepEqual(cells.map(lines), values.map((value) => lines(`A ${value}`)));
+        assert.deepEqual(
+          cells.map(lines),
+          values.map((value) => lines(`A ${value}`)),
+        );
       }
       assert.deepEqual(opened, []);
       assert.deepEqual(page.broken, []);

@@ -32,8 +32,7 @@ export function group(name, { states = {}, stories = {}, empty = false }) {
       await ui?.close();
     });
 
-    const opened = async (options, work) =>
-      on(await open(browser, ui, { ...options, at: world.now }), (page) => work(page, world));
+    const opened = async (options, work) => on(await open(browser, ui, { ...options, at: world.now }), (page) => work(page, world));
 
     for (const { theme, size } of looks) {
       it(`is accessible, ${theme}, ${size.width}x${size.height}`, () =>

@@ -3,11 +3,13 @@ import { readFile } from "node:fs/promises";
 import { narrow, settled } from "./browser.mjs";
 import { group } from "./suite.mjs";
 
-const part = (name) => async (page, { tags }) => {
-  await page.show(`tags/${tags[46].id}`);
-  await page.getByRole("tab", { name }).click();
-  await settled(page);
-};
+const part =
+  (name) =>
+  async (page, { tags }) => {
+    await page.show(`tags/${tags[46].id}`);
+    await page.getByRole("tab", { name }).click();
+    await settled(page);
+  };
 
 const select = async (page, ...names) => {
   for (const name of names) await page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).check();
@@ -18,7 +20,9 @@ const csv = (text) => ({ name: "tags.csv", mimeType: "text/csv", buffer: Buffer.
 const importing = async (page) => {
   await page.show("tags");
   await page.getByRole("button", { name: "Import…" }).click();
-  await page.getByLabel("CSV file").setInputFiles(csv("Product;Colour;code\nOne;red;imported-1\n;blue;imported-2\nThree;green;imported-3\n"));
+  await page
+    .getByLabel("CSV file")
+    .setInputFiles(csv("Product;Colour;code\nOne;red;imported-1\n;blue;imported-2\nThree;green;imported-3\n"));
 };
 
 const count = (api, query) => api.get(`/tags?count=true&limit=1&${query}`).then((page) => page.count);
@@ -141,7 +145,10 @@ group("Tags", {
       const archived = await count(api, "status=archived");
       const { id } = await api.post("/tags", { name: "Watch, one more" });
       await page.getByRole("button", { name: "Archive" }).click();
-      await page.getByRole("alert").getByText(/Nothing was changed/).waitFor();
+      await page
+        .getByRole("alert")
+        .getByText(/Nothing was changed/)
+        .waitFor();
       assert.equal(await count(api, "status=archived"), archived);
       await api.patch(`/tags/${id}`, { name: "Another thing" });
     },
@@ -226,7 +233,9 @@ group("Tags", {
       await api.post("/tags", { name: "Jug", slug: "jug-000001", title: "A jug", variables: { owner: "Ann", city: "Bern" } });
       await page.show("tags");
       await page.getByRole("button", { name: "Import…" }).click();
-      await page.getByLabel("CSV file").setInputFiles(csv("slug,title,variable:owner,variable:city,experience\njug-000001,,(delete),,Nowhere\n"));
+      await page
+        .getByLabel("CSV file")
+        .setInputFiles(csv("slug,title,variable:owner,variable:city,experience\njug-000001,,(delete),,Nowhere\n"));
       await page.getByLabel("If a tag has the slug already").selectOption("upsert");
       await page.getByText("An empty cell changes nothing.").waitFor();
       await page.getByRole("button", { name: "Check" }).click();
@@ -282,7 +291,10 @@ group("A tag", {
       assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${ui.service}/t/${slug}`);
       const before = await verdict.getAttribute("href");
       await api.tap(slug);
-      await page.waitForFunction((former) => ![...document.querySelectorAll("aside a")].some((one) => one.getAttribute("href") === former), before);
+      await page.waitForFunction(
+        (former) => ![...document.querySelectorAll("aside a")].some((one) => one.getAttribute("href") === former),
+        before,
+      );
       await pane.getByRole("button", { name: "QR code" }).click();
       await pane.getByRole("heading", { name: "QR code" }).waitFor();
     },
@@ -432,7 +444,13 @@ group("A tag", {
     },
     "an inlay that somebody else changed is overwritten only after both values were shown": async (page, { api }) => {
       const tag = await api.post("/tags", { name: "Edited by two" });
-      const made = { uid: "04E1D2C3B4A597", technology: "ntag424dna", tag_id: tag.id, mirror: "plain", file_key: "0123456789ABCDEF0123456789ABCDEF" };
+      const made = {
+        uid: "04E1D2C3B4A597",
+        technology: "ntag424dna",
+        tag_id: tag.id,
+        mirror: "plain",
+        file_key: "0123456789ABCDEF0123456789ABCDEF",
+      };
       const { id } = await api.post("/inlays", made);
       const stored = async () => (({ mirror, mac_from }) => [mirror, mac_from])(await api.get(`/inlays/${id}`));
       await page.show(`tags/${tag.id}`);

@@ -72,7 +72,10 @@ const states = [
     "over",
     {
       async visit(page) {
-        await page.locator("[name=rolling_key]").first().evaluate((field) => (field.value = "b3Zlcg=="));
+        await page
+          .locator("[name=rolling_key]")
+          .first()
+          .evaluate((field) => (field.value = "b3Zlcg=="));
         await page.getByLabel("Where is it now?").fill("Here");
         await button("Tell its owner")(page);
         await page.getByRole("heading", { name: "Please tap again" }).waitFor();

@@ -15,7 +15,8 @@ const act = async (page, url, action) => {
 };
 const dialog = (page) => page.getByRole("dialog");
 /** A moment as a field of the page has it: the browser is in UTC, as the test's machine may not be. */
-const local = (page, at) => page.evaluate((at) => new Date(new Date(at).getTime() - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16), at);
+const local = (page, at) =>
+  page.evaluate((at) => new Date(new Date(at).getTime() - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16), at);
 
 group("Webhooks", {
   states: {
@@ -37,7 +38,9 @@ group("Webhooks", {
       if (!items.some((one) => one.url === url)) await api.post("/webhooks", { url, events: ["tap.verified", "tag.updated"] });
       await list(page);
       await act(page, url, "Send everything since…");
-      await dialog(page).getByLabel("Since").fill(await local(page, now - 3_600_000));
+      await dialog(page)
+        .getByLabel("Since")
+        .fill(await local(page, now - 3_600_000));
       await dialog(page).getByText("At most").waitFor();
     },
   },
@@ -48,15 +51,21 @@ group("Webhooks", {
       await list(page);
       await page.getByRole("button", { name: "New webhook…" }).click();
       await dialog(page).getByLabel("URL", { exact: true }).fill(url);
-      await dialog(page).getByRole("checkbox", { name: /^Taps not verified/ }).uncheck();
-      await dialog(page).getByRole("checkbox", { name: /^Submissions/ }).check();
+      await dialog(page)
+        .getByRole("checkbox", { name: /^Taps not verified/ })
+        .uncheck();
+      await dialog(page)
+        .getByRole("checkbox", { name: /^Submissions/ })
+        .check();
       await dialog(page).getByLabel("Experience").selectOption(experience.name);
       await dialog(page).getByLabel("Tags", { exact: true }).selectOption("both");
       await dialog(page).getByRole("button", { name: "Add attribute" }).click();
       await dialog(page).getByLabel("Key of attribute 1").fill("batch");
       await dialog(page).getByLabel("Value of attribute 1").fill("2026-A");
       await dialog(page).getByRole("checkbox", { name: /^UID/ }).check();
-      await dialog(page).getByRole("checkbox", { name: /^Variables/ }).check();
+      await dialog(page)
+        .getByRole("checkbox", { name: /^Variables/ })
+        .check();
       await dialog(page).getByRole("button", { name: "Create webhook" }).click();
       assert.match(await dialog(page).locator("code.secret").textContent(), /^whsec_/);
       await page.getByRole("button", { name: "Done" }).click();
@@ -100,13 +109,19 @@ group("Webhooks", {
       await act(page, url, "Send everything since…");
       const send = dialog(page).getByRole("button", { name: /^Send / });
       assert.ok(await send.isDisabled());
-      await dialog(page).getByLabel("Since").fill(await local(page, new Date(now.getTime() + 86_400_000)));
+      await dialog(page)
+        .getByLabel("Since")
+        .fill(await local(page, new Date(now.getTime() + 86_400_000)));
       await dialog(page).getByText("This time has not come yet.").waitFor();
       assert.ok(await send.isDisabled());
-      await dialog(page).getByLabel("Since").fill(await local(page, since));
+      await dialog(page)
+        .getByLabel("Since")
+        .fill(await local(page, since));
       await dialog(page).getByText(`At most ${totals.verified} taps`).waitFor();
       assert.equal((await api.get(`/webhooks/${id}`)).waiting, 0);
-      await dialog(page).getByRole("button", { name: `Send at most ${totals.verified} events again` }).click();
+      await dialog(page)
+        .getByRole("button", { name: `Send at most ${totals.verified} events again` })
+        .click();
       await page.getByText("The events are sent again.").waitFor();
       const deadline = performance.now() + 30_000;
       let waiting = 0;

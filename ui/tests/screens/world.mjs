@@ -61,7 +61,7 @@ export function client({ service, token }) {
 async function experiences(api) {
   const redirect = (name, target_url) => api.post("/experiences", { name, kind: "redirect", target_url });
   const register = await redirect("Register product", "https://shop.example.com/register?sn={{ tag:attribute:sku }}");
-  const manual = await redirect("Manual and downloads", "https://docs.example.com/{{ tag:data:model || \"index\" }}");
+  const manual = await redirect("Manual and downloads", 'https://docs.example.com/{{ tag:data:model || "index" }}');
   const authentic = await redirect("Authentic or not", "https://shop.example.com/check?result={{ interaction:verification:result }}");
   await api.post("/experiences", {
     name: "Lost and found",
@@ -129,7 +129,10 @@ async function taps(api, made, equipped) {
   first.inlay.read();
   await api.tap(first.tag.slug, first.inlay.read());
   await api.post("/clock", { advance_ms: 60_000 });
-  await api.tap(second.tag.slug, second.inlay.read().replace(/.$/, (last) => (last === "0" ? "1" : "0")));
+  await api.tap(
+    second.tag.slug,
+    second.inlay.read().replace(/.$/, (last) => (last === "0" ? "1" : "0")),
+  );
   const rk = await api.tap(third.tag.slug, third.inlay.read());
   await api.payload(rk);
   await api.update(rk, { registered: "true", owner: "Anna" });
@@ -157,7 +160,14 @@ async function brought(api, made) {
   for (let number = 0; number < 8; number++) {
     const uid = `04C0FFEE00${(0x1000 + number).toString(16)}`.toUpperCase();
     const tag_id = number < 3 ? made[20 + number].id : null;
-    await api.post("/inlays", { uid, technology: "ntag424dna", url_template_id: bottles.id, tag_id, meta_key: meta, file_key: `${number}7`.padStart(32, "B") });
+    await api.post("/inlays", {
+      uid,
+      technology: "ntag424dna",
+      url_template_id: bottles.id,
+      tag_id,
+      meta_key: meta,
+      file_key: `${number}7`.padStart(32, "B"),
+    });
   }
 }
 

@@ -69,7 +69,12 @@ export interface Version<T> {
   etag: string | null;
 }
 
-async function call<P extends string, M extends Method>(method: M, path: P, parameters?: object, init?: RequestInit): Promise<Version<AnswerOf<P, M>>> {
+async function call<P extends string, M extends Method>(
+  method: M,
+  path: P,
+  parameters?: object,
+  init?: RequestInit,
+): Promise<Version<AnswerOf<P, M>>> {
   const response = await send(method.toUpperCase(), operation(path, parameters), init);
   // Work that was only accepted is answered with nothing, as is work that is done (202 and 204).
   const text = await response.text();
@@ -77,24 +82,34 @@ async function call<P extends string, M extends Method>(method: M, path: P, para
   return { value, etag: response.headers.get("etag") };
 }
 
-export const get = async <P extends PathOf<"get">>(path: P, ...[parameters]: Given<P, "get">) => (await call("get", path, parameters)).value;
+export const get = async <P extends PathOf<"get">>(path: P, ...[parameters]: Given<P, "get">) =>
+  (await call("get", path, parameters)).value;
 
 export const post = async <P extends PathOf<"post">>(path: P, body: BodyOf<P, "post">, ...[parameters]: Given<P, "post">) =>
   (await call("post", path, parameters, sentJson(body))).value;
 
 /** Posts to an operation that takes no body. */
-export const run = async <P extends WithoutBody>(path: P, ...[parameters]: Given<P, "post">) => (await call("post", path, parameters)).value;
+export const run = async <P extends WithoutBody>(path: P, ...[parameters]: Given<P, "post">) =>
+  (await call("post", path, parameters)).value;
 
 /** Fetches a resource with its version. */
 export const getVersion = <P extends PathOf<"get">>(path: P, parameters: ParametersOf<P, "get">) => call("get", path, parameters as object);
 
 /** Changes a resource. Fails with the code "changed" if its version is no longer `etag`. */
-export const patchVersion = <P extends PathOf<"patch">>(path: P, body: BodyOf<P, "patch">, parameters: ParametersOf<P, "patch">, etag: string | null) =>
-  call("patch", path, parameters as object, sent(JSON.stringify(body), "application/merge-patch+json", etag));
+export const patchVersion = <P extends PathOf<"patch">>(
+  path: P,
+  body: BodyOf<P, "patch">,
+  parameters: ParametersOf<P, "patch">,
+  etag: string | null,
+) => call("patch", path, parameters as object, sent(JSON.stringify(body), "application/merge-patch+json", etag));
 
 /** Replaces a value. Fails with the code "changed" if its version is no longer `etag`. */
-export const put = async <P extends PathOf<"put">>(path: P, body: BodyOf<P, "put">, parameters: ParametersOf<P, "put">, etag: string | null = null) =>
-  (await call("put", path, parameters as object, sentJson(body, etag))).value;
+export const put = async <P extends PathOf<"put">>(
+  path: P,
+  body: BodyOf<P, "put">,
+  parameters: ParametersOf<P, "put">,
+  etag: string | null = null,
+) => (await call("put", path, parameters as object, sentJson(body, etag))).value;
 
 /** Deletes a resource. Fails with the code "changed" if its version is no longer `etag`. */
 export const remove = async <P extends PathOf<"delete">>(path: P, parameters: ParametersOf<P, "delete">, etag: string | null = null) =>
@@ -110,7 +125,9 @@ export interface FileRequest {
   body?: unknown;
 }
 
-export const fileAt = <P extends PathOf<"get">>(path: P, ...[parameters]: Given<P, "get">): FileRequest => ({ address: operation(path, parameters) });
+export const fileAt = <P extends PathOf<"get">>(path: P, ...[parameters]: Given<P, "get">): FileRequest => ({
+  address: operation(path, parameters),
+});
 export const filePosted = <P extends PathOf<"post">>(path: P, body: BodyOf<P, "post">, ...[parameters]: Given<P, "post">): FileRequest => ({
   address: operation(path, parameters),
   body,

@@ -26,7 +26,11 @@ export type Given<P extends string, M extends Method> =
 
 /** The body that an operation takes. */
 export type BodyOf<P extends string, M extends Method> =
-  Operation<P, M> extends { requestBody?: infer Body } ? (NonNullable<Body> extends { content: infer Content } ? Content[keyof Content] : never) : never;
+  Operation<P, M> extends { requestBody?: infer Body }
+    ? NonNullable<Body> extends { content: infer Content }
+      ? Content[keyof Content]
+      : never
+    : never;
 
 /** The paths to post to without a body. */
 export type WithoutBody = {
@@ -40,4 +44,5 @@ type Success<Responses> = Responses extends { 200: { content: { "application/jso
     : undefined;
 
 /** The body that an operation answers if it succeeds. */
-export type AnswerOf<P extends string, M extends Method> = Operation<P, M> extends { responses: infer Responses } ? Answer<Success<Responses>> : never;
+export type AnswerOf<P extends string, M extends Method> =
+  Operation<P, M> extends { responses: infer Responses } ? Answer<Success<Responses>> : never;

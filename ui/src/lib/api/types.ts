@@ -4,11 +4,7 @@
 import type * as schema from "./schema";
 
 /** In a response every member is present, at least as `null`; in a request some are optional. */
-export type Answer<T> = T extends (infer Item)[]
-  ? Answer<Item>[]
-  : T extends object
-    ? { [Name in keyof T]-?: Answer<T[Name]> }
-    : T;
+export type Answer<T> = T extends (infer Item)[] ? Answer<Item>[] : T extends object ? { [Name in keyof T]-?: Answer<T[Name]> } : T;
 
 export type PropertyClass = "attributes" | "data" | "variables";
 

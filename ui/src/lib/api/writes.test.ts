@@ -2,7 +2,14 @@ import { expect, it } from "vitest";
 import { writes } from "./writes";
 
 it("tells a request that changes the service from one that only looks", () => {
-  for (const looks of ["backup", "experiences/7/preview", "verification", "url-templates/solve", "tags/import?dry_run=true", "tags/import?mode=upsert&dry_run=true&on_error=skip"]) {
+  for (const looks of [
+    "backup",
+    "experiences/7/preview",
+    "verification",
+    "url-templates/solve",
+    "tags/import?dry_run=true",
+    "tags/import?mode=upsert&dry_run=true&on_error=skip",
+  ]) {
     expect(writes("POST", `/admin/v1/${looks}`), looks).toBe(false);
   }
   for (const changes of ["experiences/7/publish", "tags/import?dry_run=false", "url-templates", "tags", "backups"]) {

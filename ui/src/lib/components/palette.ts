@@ -108,17 +108,41 @@ export async function search(q: string): Promise<Group[]> {
     get("/url-templates", { limit: 200 }).catch(none),
   ]);
   return [
-    { title: "Tags", entries: tags.items.map(({ id, name, slug }) => ({ key: `tag ${id}`, name, icon: Tag, slug, run: () => router.go("tags", id, {}) })) },
+    {
+      title: "Tags",
+      entries: tags.items.map(({ id, name, slug }) => ({ key: `tag ${id}`, name, icon: Tag, slug, run: () => router.go("tags", id, {}) })),
+    },
     {
       title: "Experiences",
-      entries: experiences.items.map(({ id, name, kind }) => ({ key: `experience ${id}`, name, icon: Blocks, about: kind, run: () => router.go("experiences", id, {}) })),
+      entries: experiences.items.map(({ id, name, kind }) => ({
+        key: `experience ${id}`,
+        name,
+        icon: Blocks,
+        about: kind,
+        run: () => router.go("experiences", id, {}),
+      })),
     },
-    { title: "Inlays", entries: inlays.items.map(({ id, uid, technology }) => ({ key: `inlay ${id}`, name: uid, icon: Cpu, about: chipName(technology), run: () => router.go("inlays", id, {}) })) },
+    {
+      title: "Inlays",
+      entries: inlays.items.map(({ id, uid, technology }) => ({
+        key: `inlay ${id}`,
+        name: uid,
+        icon: Cpu,
+        about: chipName(technology),
+        run: () => router.go("inlays", id, {}),
+      })),
+    },
     {
       title: "URL templates",
       entries: templates.items
         .filter(({ name, template }) => contains(`${name} ${template}`, q))
-        .map(({ id, name, technology }) => ({ key: `template ${id}`, name, icon: Link2, about: chipName(technology), run: () => router.go("templates", id, {}) })),
+        .map(({ id, name, technology }) => ({
+          key: `template ${id}`,
+          name,
+          icon: Link2,
+          about: chipName(technology),
+          run: () => router.go("templates", id, {}),
+        })),
     },
   ];
 }

@@ -36,7 +36,13 @@ export const blankDerivation = (): DerivationFields => ({
 
 /** The values with which a scheme begins, where it has values of its own. */
 export const defaultsOf = (scheme: Scheme): Partial<DerivationFields> =>
-  ({ an10922: { input: "{uid}" }, plain_cmac: { input: "01{uid}" }, boltcard: { version: 1 }, sdm_backend: { version: 2, meta_slot: 1, file_slot: 2 }, ntag424_crate: { file_slot: 2 } })[scheme];
+  ({
+    an10922: { input: "{uid}" },
+    plain_cmac: { input: "01{uid}" },
+    boltcard: { version: 1 },
+    sdm_backend: { version: 2, meta_slot: 1, file_slot: 2 },
+    ntag424_crate: { file_slot: 2 },
+  })[scheme];
 
 /** The member of a request to the service. */
 export function derivationOf({ scheme, input, diversify_meta, version, meta_slot, file_slot, system_id }: DerivationFields): Derivation {

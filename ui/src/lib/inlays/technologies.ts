@@ -83,6 +83,7 @@ export function knownWeakness(technology: Technology): Caution | null {
 /** What the codes of a chip can prove, if it is less than a tap. */
 export function limits(technology: Technology): string | null {
   if (familyOf(technology) === "ntag21x") return "This chip has no key: anyone can copy its URL. Its taps are counted, but never verified.";
-  if (technology === "sic43nt") return "Its codes have 32 bits. After 100 wrong codes in an hour Tapdesk stops checking that UID for a while.";
+  if (technology === "sic43nt")
+    return "Its codes have 32 bits. After 100 wrong codes in an hour Tapdesk stops checking that UID for a while.";
   return null;
 }

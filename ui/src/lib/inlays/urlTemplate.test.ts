@@ -13,7 +13,11 @@ const bottles: Settings = {
 describe("a URL template", () => {
   it("is taken apart without losing a character", () => {
     for (const text of [bottles.template, "https://x.example/{slug}/{picc}{mac}", "a{{b}}c{", "{uid", "{nothing}", "", "}{", "{{}}"]) {
-      expect(partsOf(text).map((part) => part.text).join("")).toBe(text);
+      expect(
+        partsOf(text)
+          .map((part) => part.text)
+          .join(""),
+      ).toBe(text);
     }
   });
 
@@ -37,13 +41,27 @@ describe("a URL template", () => {
   });
 
   it("shows what the MAC covers: from where its input begins, to the MAC", () => {
-    const covered = (settings: Settings) => exampleUrl(settings).filter((part) => part.covered).map((part) => part.name ?? part.text);
+    const covered = (settings: Settings) =>
+      exampleUrl(settings)
+        .filter((part) => part.covered)
+        .map((part) => part.name ?? part.text);
     expect(covered(bottles)).toEqual(["enc", "&cmac="]);
     expect(covered({ ...bottles, mac_from: "none" })).toEqual([]);
     expect(covered({ ...bottles, mac_from: "picc" })).toEqual(["picc", "&enc=", "enc", "&cmac="]);
     // AN12196 counts bytes of the file: 7 before the URL, of which https:// is no part.
-    expect(covered({ ...bottles, mac_from: { offset: 7 + "tags.example.com/v?picc_data=".length } })).toEqual(["picc", "&enc=", "enc", "&cmac="]);
-    expect(covered({ ...bottles, mac_from: { offset: 7 + "tags.".length } })).toEqual(["example.com/v?picc_data=", "picc", "&enc=", "enc", "&cmac="]);
+    expect(covered({ ...bottles, mac_from: { offset: 7 + "tags.example.com/v?picc_data=".length } })).toEqual([
+      "picc",
+      "&enc=",
+      "enc",
+      "&cmac=",
+    ]);
+    expect(covered({ ...bottles, mac_from: { offset: 7 + "tags.".length } })).toEqual([
+      "example.com/v?picc_data=",
+      "picc",
+      "&enc=",
+      "enc",
+      "&cmac=",
+    ]);
     expect(covered({ ...bottles, ndef_prefix: 0, mac_from: { offset: 7 } })[0]).toBe("https://tags.example.com/v?picc_data=");
   });
 

@@ -88,7 +88,12 @@ export function exampleUrl(settings: Settings): Shown[] {
   // Text that is covered from some character on is two parts.
   return parts.flatMap(({ at, text, name }) => {
     const before = Math.min(text.length, Math.max(0, start - at));
-    const pieces = name ? [{ text, covered: before === 0 }] : [{ text: text.slice(0, before), covered: false }, { text: text.slice(before), covered: true }];
+    const pieces = name
+      ? [{ text, covered: before === 0 }]
+      : [
+          { text: text.slice(0, before), covered: false },
+          { text: text.slice(before), covered: true },
+        ];
     return pieces.filter(({ text }) => text !== "").map((piece) => ({ ...piece, name, covered: piece.covered && at < mac && start < mac }));
   });
 }
@@ -100,7 +105,10 @@ function filled(name: Placeholder, { technology, mode, enc_length }: Settings): 
 }
 
 /** The character of the URL at which the MAC's input begins. */
-function macStart({ mac_from, ndef_prefix, template }: Settings, parts: readonly { name: Placeholder | null; at: number }[]): number | undefined {
+function macStart(
+  { mac_from, ndef_prefix, template }: Settings,
+  parts: readonly { name: Placeholder | null; at: number }[],
+): number | undefined {
   if (typeof mac_from === "string") return parts.find(({ name }) => name === mac_from)?.at;
   const longest = Math.max(...prefixes.filter((text) => template.startsWith(text)).map(({ length }) => length));
   const prefix = ndef_prefix === null ? longest : (prefixes[ndef_prefix]?.length ?? 0);

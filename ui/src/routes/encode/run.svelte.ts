@@ -101,13 +101,17 @@ export class Run {
   async #ofOther(uid: string): Promise<boolean> {
     if (uid.length !== 14) return false;
     const last = (await get("/encodings", { uid, limit: 1 })).items[0];
-    return last !== undefined && last.run_id !== null && last.run_id !== this.id && !["rejected", "abandoned", "reset"].includes(last.state);
+    return (
+      last !== undefined && last.run_id !== null && last.run_id !== this.id && !["rejected", "abandoned", "reset"].includes(last.state)
+    );
   }
 
   /** Wipes the inlay that was done last: at once if it still lies there, else when it is placed there again. */
   undo(): void {
     this.undoing = [...this.done].sort((a, b) => a.at.localeCompare(b.at)).at(-1) ?? null;
-    const place = Object.values(this.places).find((one) => one.outcome?.progress?.state === "verified" && one.insertion !== null && readers.has(one.insertion));
+    const place = Object.values(this.places).find(
+      (one) => one.outcome?.progress?.state === "verified" && one.insertion !== null && readers.has(one.insertion),
+    );
     const lies = readers.newest;
     if (place && this.undoing && lies && lies.insertion === place.insertion) void this.#wipe(place, lies);
   }

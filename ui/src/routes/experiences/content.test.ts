@@ -39,7 +39,12 @@ describe("blocks and conditions", () => {
 
   it("tell the variables that tags need", () => {
     const blocks: Block[] = [
-      { type: "condition", when: { type: "variable_empty", variable: "b" }, blocks: [newBlock("form")], otherwise: [newBlock("variable_button")] },
+      {
+        type: "condition",
+        when: { type: "variable_empty", variable: "b" },
+        blocks: [newBlock("form")],
+        otherwise: [newBlock("variable_button")],
+      },
       { type: "heading", text: "{{ tag:variable:shown }}" },
     ];
     expect(variablesOf(blocks)).toEqual(["b", "name", "registered"]);

@@ -23,7 +23,10 @@ export class TemplateTaps {
   async #templateOf(inlay: number): Promise<number | null> {
     const known = this.#of.get(inlay);
     if (known !== undefined) return known;
-    const template = await get("/inlays/{id}", { id: inlay }).then(({ url_template_id }) => url_template_id, () => null);
+    const template = await get("/inlays/{id}", { id: inlay }).then(
+      ({ url_template_id }) => url_template_id,
+      () => null,
+    );
     this.#of.set(inlay, template);
     return template;
   }

@@ -4,7 +4,12 @@
 import type { ImportPreset } from "../../lib/api/types";
 import { columns, guess, type Table } from "../tags/csv";
 
-const plain = (title: string) => title.trim().toLowerCase().split(/[\s_-]+/).join(" ");
+const plain = (title: string) =>
+  title
+    .trim()
+    .toLowerCase()
+    .split(/[\s_-]+/)
+    .join(" ");
 
 /** The meaning of each column. One of ours has one column, the first that seems to be it. */
 export function mappingOf(table: Table, preset: ImportPreset): string[] {
@@ -21,7 +26,8 @@ export function mappingOf(table: Table, preset: ImportPreset): string[] {
 
 /** The columns of a file whose meaning no document of the other service states. */
 export function guessed(table: Table, preset: ImportPreset): string[] {
-  const isGuess = (name: string) => preset.columns.some((known) => known.guessed && known.theirs.some((title) => plain(title) === plain(name)));
+  const isGuess = (name: string) =>
+    preset.columns.some((known) => known.guessed && known.theirs.some((title) => plain(title) === plain(name)));
   return table.header.filter(isGuess);
 }
 

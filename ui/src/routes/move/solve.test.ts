@@ -7,7 +7,10 @@ const solved = (certainty: Solved["certainty"], candidates: SolveCandidate[]): S
 
 describe("the answer of the solver", () => {
   it("is told as a fact only if codes proved it", () => {
-    expect(verdict(solved("proved", [candidate()]), 2)).toEqual({ title: "Proved", text: "The codes of all 2 URLs verify, and as nothing else. 1,204 combinations tried." });
+    expect(verdict(solved("proved", [candidate()]), 2)).toEqual({
+      title: "Proved",
+      text: "The codes of all 2 URLs verify, and as nothing else. 1,204 combinations tried.",
+    });
     expect(verdict(solved("narrowed", [candidate(), candidate()]), 2).text).toContain("More URLs");
     expect(verdict(solved("narrowed", [candidate(), candidate()]), 5).text).not.toContain("More URLs");
     expect(verdict(solved("narrowed", [candidate({ proved_by: 0 })]), 1).text).toContain("no code was checked");
@@ -16,7 +19,9 @@ describe("the answer of the solver", () => {
 
   it("names the keys by the order in which they were entered", () => {
     expect(keyWords(candidate({ slots: { meta: 1, file: 0, master: null } }))).toBe("key 2 is the meta key, key 1 the file key");
-    expect(keyWords(candidate({ slots: { meta: null, file: null, master: 0 }, derivation: { scheme: "boltcard", version: 1 } }))).toContain("from master key 1: boltcard, version 1");
+    expect(keyWords(candidate({ slots: { meta: null, file: null, master: 0 }, derivation: { scheme: "boltcard", version: 1 } }))).toContain(
+      "from master key 1: boltcard, version 1",
+    );
     expect(keyWords(candidate({ proved_by: 0, slots: null }))).toBe("not known");
   });
 });

@@ -32,7 +32,10 @@ export function verdict({ certainty, candidates, tried }: Solved, urls: number):
     return { title: "Proved", text: `${one}, and as nothing else. ${counted(tried, "combination")} tried.` };
   }
   if (certainty === "narrowed" && checked) {
-    return { title: `Narrowed to ${count(candidates.length)}`, text: `The codes verify as each of these. ${urls < MOST_URLS ? "More URLs of other inlays can tell them apart." : "These URLs cannot tell them apart."}` };
+    return {
+      title: `Narrowed to ${count(candidates.length)}`,
+      text: `The codes verify as each of these. ${urls < MOST_URLS ? "More URLs of other inlays can tell them apart." : "These URLs cannot tell them apart."}`,
+    };
   }
   if (certainty === "narrowed") {
     return {
@@ -42,9 +45,10 @@ export function verdict({ certainty, candidates, tried }: Solved, urls: number):
   }
   return {
     title: "Cannot tell",
-    text: candidates.length > 0
-      ? "Time ran out before all combinations were tried. Enter fewer keys, and only those that can belong to these URLs."
-      : "No chip that Tapdesk knows makes such URLs with these keys. Paste URLs as the inlays open them, before any redirect, and check that the keys are theirs.",
+    text:
+      candidates.length > 0
+        ? "Time ran out before all combinations were tried. Enter fewer keys, and only those that can belong to these URLs."
+        : "No chip that Tapdesk knows makes such URLs with these keys. Paste URLs as the inlays open them, before any redirect, and check that the keys are theirs.",
   };
 }
 
@@ -52,7 +56,10 @@ export function verdict({ certainty, candidates, tried }: Solved, urls: number):
 export function keyWords({ slots, derivation, proved_by }: SolveCandidate): string {
   if (proved_by === 0 || !slots) return "not known";
   if (slots.master !== null) return `from master key ${slots.master + 1}${derivation ? `: ${derivationWords(derivation)}` : ""}`;
-  const parts = [slots.meta === null ? null : `key ${slots.meta + 1} is the meta key`, slots.file === null ? null : `key ${slots.file + 1} the file key`];
+  const parts = [
+    slots.meta === null ? null : `key ${slots.meta + 1} is the meta key`,
+    slots.file === null ? null : `key ${slots.file + 1} the file key`,
+  ];
   return parts.filter(Boolean).join(", ");
 }
 

@@ -12,7 +12,12 @@ export async function storeMaster({ slots, derivation }: SolveCandidate, name: s
 }
 
 /** Stores the template of a format, with the keys that find its inlays if their URLs do not. */
-export async function storeTemplate(candidate: SolveCandidate, name: string, keys: readonly string[], master: number | null): Promise<UrlTemplate> {
+export async function storeTemplate(
+  candidate: SolveCandidate,
+  name: string,
+  keys: readonly string[],
+  master: number | null,
+): Promise<UrlTemplate> {
   const { slots, template, technology, mode, mac_from, enc_length, tamper_at } = candidate;
   const shared = has(template, "picc") && findsBy(template) === "meta_key";
   const own = slots?.meta == null ? undefined : keys[slots.meta];

@@ -15,7 +15,14 @@ export const views: [view: View, name: string][] = [
 ];
 
 const technologies: Record<string, string> = { n: "NFC", q: "QR code", u: "Link" };
-const systems: Record<string, string> = { ios: "iOS", android: "Android", windows: "Windows", macos: "macOS", linux: "Linux", other: "Another system" };
+const systems: Record<string, string> = {
+  ios: "iOS",
+  android: "Android",
+  windows: "Windows",
+  macos: "macOS",
+  linux: "Linux",
+  other: "Another system",
+};
 export const days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 const named = (kind: "region" | "language", code: string) => {

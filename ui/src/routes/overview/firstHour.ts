@@ -24,13 +24,24 @@ export interface Step {
 }
 
 export const steps: Step[] = [
-  { key: "experience", text: "Create an experience: the page that a tap opens", screen: "experiences", done: ({ experiences }) => experiences > 0 },
+  {
+    key: "experience",
+    text: "Create an experience: the page that a tap opens",
+    screen: "experiences",
+    done: ({ experiences }) => experiences > 0,
+  },
   { key: "tag", text: "Create a tag, and assign the experience to it", screen: "tags", done: ({ tags }) => tags > 0 },
   { key: "tap", text: "Tap it, or tap a virtual inlay first", screen: "simulator", done: ({ taps }) => taps > 0 },
   { key: "verified", text: "See a tap verified", screen: "interactions", done: ({ verified }) => verified > 0 },
   { key: "reader", text: "Connect an NFC reader", screen: "reader", selected: "doctor", done: ({ readers }) => readers > 0 },
   { key: "inlay", text: "Add the inlays you have, or bring them from another service", screen: "move", done: ({ inlays }) => inlays > 0 },
-  { key: "phones", text: "Invite phones: set the public tag URL", screen: "settings", selected: "service", done: ({ reachable }) => reachable },
+  {
+    key: "phones",
+    text: "Invite phones: set the public tag URL",
+    screen: "settings",
+    selected: "service",
+    done: ({ reachable }) => reachable,
+  },
 ];
 
 /** The keys of all steps that are done: those of before, and those that the facts show. */

@@ -24,8 +24,13 @@ test("the axis is round and holds the highest bar", () => {
 });
 
 test("the labels below are few, and in the order of the buckets", () => {
-  const buckets = (number: number, length: number) => Array.from({ length: number }, (_, index) => ({ at: new Date(Date.UTC(2026, 10, 1) + index * length).toISOString() }));
-  for (const [number, length, daily] of [[25, 3_600_000, false], [169, 3_600_000, false], [31, 86_400_000, true]] as const) {
+  const buckets = (number: number, length: number) =>
+    Array.from({ length: number }, (_, index) => ({ at: new Date(Date.UTC(2026, 10, 1) + index * length).toISOString() }));
+  for (const [number, length, daily] of [
+    [25, 3_600_000, false],
+    [169, 3_600_000, false],
+    [31, 86_400_000, true],
+  ] as const) {
     const all = labels(buckets(number, length), daily);
     expect(all.length).toBeGreaterThan(3);
     expect(all.length).toBeLessThan(9);

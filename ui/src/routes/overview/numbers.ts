@@ -46,4 +46,7 @@ export function labels(buckets: readonly Pick<BucketTaps, "at">[], daily: boolea
 }
 
 /** The period of a bucket, for the card beside the pointer. */
-export const period = (at: string, daily: boolean) => (daily ? day.format(new Date(at)) : `${date.format(new Date(at))}, ${hour.format(new Date(at))} to ${hour.format(new Date(new Date(at).getTime() + 3_600_000))}`);
+export const period = (at: string, daily: boolean) =>
+  daily
+    ? day.format(new Date(at))
+    : `${date.format(new Date(at))}, ${hour.format(new Date(at))} to ${hour.format(new Date(new Date(at).getTime() + 3_600_000))}`;

@@ -76,8 +76,7 @@ export async function send(reading: Reading, to: "service" | "url", automatic: b
   return { reading, sent, interaction, verified: verified !== undefined ? verified : interaction?.tag_verified };
 }
 
-const newest = async (tagId: number) =>
-  (await get("/interactions", { tag_id: tagId, limit: 1 })).items[0] ?? null;
+const newest = async (tagId: number) => (await get("/interactions", { tag_id: tagId, limit: 1 })).items[0] ?? null;
 
 class Bench {
   shown = $state.raw<Insertion | null>(null);

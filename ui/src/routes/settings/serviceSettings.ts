@@ -18,12 +18,57 @@ export interface SettingField {
 }
 
 export const fields: SettingField[] = [
-  { name: "tag_url", label: "Tag URL", group: "Tags", hint: "The public base URL of your tags, as printed and written to inlays.", kind: "text", required: true },
-  { name: "retention_months", label: "Retention", group: "Stored data", hint: "How long interactions are kept, 1 to 1,200 months.", kind: "number", bounds: [1, 1200], unit: "months" },
-  { name: "submission_months", label: "Submissions", group: "Stored data", hint: "How long what forms sent is kept, 1 to 1,200 months.", kind: "number", bounds: [1, 1200], unit: "months" },
-  { name: "audit_months", label: "Audit log", group: "Stored data", hint: "How long the audit log is kept, 1 to 1,200 months.", kind: "number", bounds: [1, 1200], unit: "months" },
-  { name: "disk_low_mebibytes", label: "Low disk alert", group: "Stored data", hint: "Tells you when the disk of the database has less room than this. 0 tells nothing.", kind: "number", bounds: [0, 16_777_216], unit: "MiB" },
-  { name: "default_country", label: "Default country", group: "Network", hint: "Two-letter code used if a visitor's country is unknown. May be empty.", kind: "text" },
+  {
+    name: "tag_url",
+    label: "Tag URL",
+    group: "Tags",
+    hint: "The public base URL of your tags, as printed and written to inlays.",
+    kind: "text",
+    required: true,
+  },
+  {
+    name: "retention_months",
+    label: "Retention",
+    group: "Stored data",
+    hint: "How long interactions are kept, 1 to 1,200 months.",
+    kind: "number",
+    bounds: [1, 1200],
+    unit: "months",
+  },
+  {
+    name: "submission_months",
+    label: "Submissions",
+    group: "Stored data",
+    hint: "How long what forms sent is kept, 1 to 1,200 months.",
+    kind: "number",
+    bounds: [1, 1200],
+    unit: "months",
+  },
+  {
+    name: "audit_months",
+    label: "Audit log",
+    group: "Stored data",
+    hint: "How long the audit log is kept, 1 to 1,200 months.",
+    kind: "number",
+    bounds: [1, 1200],
+    unit: "months",
+  },
+  {
+    name: "disk_low_mebibytes",
+    label: "Low disk alert",
+    group: "Stored data",
+    hint: "Tells you when the disk of the database has less room than this. 0 tells nothing.",
+    kind: "number",
+    bounds: [0, 16_777_216],
+    unit: "MiB",
+  },
+  {
+    name: "default_country",
+    label: "Default country",
+    group: "Network",
+    hint: "Two-letter code used if a visitor's country is unknown. May be empty.",
+    kind: "text",
+  },
   { name: "app_id", label: "app_id", group: "Tags", hint: "Included in every payload.", kind: "number" },
   {
     name: "rate_limit",
@@ -34,10 +79,34 @@ export const fields: SettingField[] = [
     bounds: [1, 0xffff_ffff],
     unit: "calls a minute",
   },
-  { name: "simulated_targets", label: "Destination of simulated taps", group: "Tags", hint: "Where the simulator leads after a tap.", kind: "target" },
-  { name: "trusted_proxies", label: "Trusted proxies", group: "Network", hint: "Address blocks whose forwarding headers are trusted, separated by commas.", kind: "list" },
-  { name: "country_header", label: "Country header", group: "Network", hint: "The header in which a trusted proxy names the visitor's country.", kind: "text" },
-  { name: "hosts", label: "Host names", group: "Network", hint: "More host names that the admin API answers, separated by commas.", kind: "list" },
+  {
+    name: "simulated_targets",
+    label: "Destination of simulated taps",
+    group: "Tags",
+    hint: "Where the simulator leads after a tap.",
+    kind: "target",
+  },
+  {
+    name: "trusted_proxies",
+    label: "Trusted proxies",
+    group: "Network",
+    hint: "Address blocks whose forwarding headers are trusted, separated by commas.",
+    kind: "list",
+  },
+  {
+    name: "country_header",
+    label: "Country header",
+    group: "Network",
+    hint: "The header in which a trusted proxy names the visitor's country.",
+    kind: "text",
+  },
+  {
+    name: "hosts",
+    label: "Host names",
+    group: "Network",
+    hint: "More host names that the admin API answers, separated by commas.",
+    kind: "list",
+  },
 ];
 
 export const groups = ["Tags", "Stored data", "Network"] as const;
@@ -45,7 +114,8 @@ export const groups = ["Tags", "Stored data", "Network"] as const;
 const text = (value: unknown) => (Array.isArray(value) ? value.join(", ") : value === null || value === undefined ? "" : String(value));
 
 /** The settings as the form shows them. */
-export const textsOf = (settings: Settings): Record<string, string> => Object.fromEntries(fields.map(({ name }) => [name, text(settings[name].value)]));
+export const textsOf = (settings: Settings): Record<string, string> =>
+  Object.fromEntries(fields.map(({ name }) => [name, text(settings[name].value)]));
 
 /** The value that a text means; throws a message for people if it means none. */
 export function valueOf({ kind, bounds, label, required }: SettingField, text: string): unknown {
@@ -54,9 +124,17 @@ export function valueOf({ kind, bounds, label, required }: SettingField, text: s
     const number = wholeNumber(text, ...(bounds ?? []));
     if (number !== null) return number;
     if (kind === "limit") throw new Error(`${label}: enter a whole number of at least 1, or off.`);
-    throw new Error(bounds ? `${label}: enter a whole number from ${count(bounds[0])} to ${count(bounds[1])}, without a unit.` : `${label}: enter a whole number.`);
+    throw new Error(
+      bounds
+        ? `${label}: enter a whole number from ${count(bounds[0])} to ${count(bounds[1])}, without a unit.`
+        : `${label}: enter a whole number.`,
+    );
   }
-  if (kind === "list") return text.split(",").map((part) => part.trim()).filter(Boolean);
+  if (kind === "list")
+    return text
+      .split(",")
+      .map((part) => part.trim())
+      .filter(Boolean);
   if (text.trim() === "" && required) throw new Error(`${label} cannot be empty.`);
   return text === "" ? null : text;
 }

@@ -89,7 +89,11 @@ test("a random UID is nobody's, and no UID to know an inlay by", () => {
 });
 
 test("a chip that cannot be compared is neither copied nor good", () => {
-  const hidden = { ...good, chip: "not_comparable", findings: [{ kind: "not_comparable", text: "It shows a random UID." }] } as Verification;
+  const hidden = {
+    ...good,
+    chip: "not_comparable",
+    findings: [{ kind: "not_comparable", text: "It shows a random UID." }],
+  } as Verification;
   expect(judgeCopy(known({ check: hidden }))).toBe(null);
   expect(judgeTap(tapped(true), hidden, expected, false)).toEqual({ name: "not_comparable", reason: "It shows a random UID." });
   expect(judgeTap(tapped(false), hidden, expected, false).name).toBe("not_verified");
@@ -104,7 +108,9 @@ test("unreadable and locked are different verdicts", () => {
 
 test("write access counts if the sheet expects one", () => {
   const names = (locked: boolean) =>
-    (["open", "key", "partly", "marked", "locked", "unknown"] as const).map((lock) => judgeLock({ ...reading, lock }, { ...expected, locked })?.name);
+    (["open", "key", "partly", "marked", "locked", "unknown"] as const).map(
+      (lock) => judgeLock({ ...reading, lock }, { ...expected, locked })?.name,
+    );
   expect(names(false)).toEqual([undefined, "locked", "locked", "locked", "locked", "locked"]);
   expect(names(true)).toEqual(["not_locked", undefined, "not_locked", "not_locked", undefined, "not_locked"]);
 });
@@ -151,7 +157,10 @@ test("a tap that is not verified says which step failed", () => {
 test("a gap of the counter is reported although the tap is verified, unless our own reads made it", () => {
   const gap = check([["counter", "gap", "9 after 7: one read never reached us"]]);
   expect(judgeTap(tapped(true), gap, expected, false).name).toBe("counter_gap");
-  expect(judgeTap(tapped(true), gap, expected, true)).toEqual({ name: "ok", reason: "Counter 9; the reads before it were made on this computer." });
+  expect(judgeTap(tapped(true), gap, expected, true)).toEqual({
+    name: "ok",
+    reason: "Counter 9; the reads before it were made on this computer.",
+  });
 });
 
 test("only a card that left, or was swapped unseen, is read again", () => {

@@ -113,7 +113,13 @@ export function judgeLock({ lock }: Reading, expected: Expected): Verdict | null
 }
 
 /** Whether its URL, tag, chip and experience are as expected; `tagUrl` is the expected tag URL. */
-export function judgeTag(reading: Reading, { tag, inlay, check }: Known, expected: Expected, tagUrl: string, experiences: Experience[]): Verdict | null {
+export function judgeTag(
+  reading: Reading,
+  { tag, inlay, check }: Known,
+  expected: Expected,
+  tagUrl: string,
+  experiences: Experience[],
+): Verdict | null {
   if (!check) return verdict("wrong_url", `Its URL is no tag URL: ${reading.url}.`);
   if (!check.at_tag_url) return verdict("wrong_url", `Its URL is ${placeOf(reading.url ?? "")}, but tags are at ${tagUrl}.`);
   if (check.tag_id === null) return verdict("wrong_tag", "Its URL names no tag of this service.");
@@ -142,7 +148,9 @@ export function judgeTap(outcome: Outcome, check: Verification, expected: Expect
   if (check.chip === "not_comparable") return verdict("not_comparable", check.findings[0]?.text ?? "");
   const gap = check.steps.find((step) => step.verdict === "gap");
   if (gap && outcome.verified === true) {
-    return isOwn ? verdict("ok", `Counter ${check.counter}; the reads before it were made on this computer.`) : verdict("counter_gap", `Counter ${gap.detail}`);
+    return isOwn
+      ? verdict("ok", `Counter ${check.counter}; the reads before it were made on this computer.`)
+      : verdict("counter_gap", `Counter ${gap.detail}`);
   }
   const counter = check.steps.find((step) => step.name === "counter" && step.verdict === "ok");
   return verdict("ok", counter ? `Counter ${counter.detail}` : (check.steps.at(-1)?.detail ?? ""));

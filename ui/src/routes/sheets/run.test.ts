@@ -50,7 +50,15 @@ vi.mock("../../lib/api/client", () => ({
 }));
 
 const blank = (insertion: number, uid: string) =>
-  ({ state: "inlay", insertion, uid, url: null, lock: "open", message: { kind: "blank" }, sentence: "It is blank." }) as unknown as Insertion;
+  ({
+    state: "inlay",
+    insertion,
+    uid,
+    url: null,
+    lock: "open",
+    message: { kind: "blank" },
+    sentence: "It is blank.",
+  }) as unknown as Insertion;
 const inlay = (more: object = {}) =>
   ({
     state: "inlay",

@@ -11,5 +11,8 @@ export function inWords({ kind, value }: Field): string {
 /** What was sent in one line: its texts, without what was left empty. */
 export function inShort({ fields }: Submission): string {
   const texts = fields.filter(({ kind, value }) => kind !== "checkbox" && kind !== "consent" && value !== "");
-  return texts.map(({ value }) => value.replace(/\s+/g, " ")).join(" · ") || fields.map((field) => `${field.label}: ${inWords(field)}`).join(" · ");
+  return (
+    texts.map(({ value }) => value.replace(/\s+/g, " ")).join(" · ") ||
+    fields.map((field) => `${field.label}: ${inWords(field)}`).join(" · ")
+  );
 }

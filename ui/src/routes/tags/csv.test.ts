@@ -14,7 +14,10 @@ describe("a CSV file", () => {
   });
 
   it("is the same after it was written and read", () => {
-    const rows = [["=1+1", 'q"q'], ["", "x;y"]];
+    const rows = [
+      ["=1+1", 'q"q'],
+      ["", "x;y"],
+    ];
     expect(parseCsv(formatCsv(["a", "b"], rows)).rows).toEqual(rows);
   });
 });

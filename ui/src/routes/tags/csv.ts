@@ -129,7 +129,10 @@ const synonyms: Record<string, string> = { id: "slug", code: "slug", address: "s
 
 /** The most likely meaning of a column name; empty if it is none of ours. */
 export function guess(name: string): string {
-  const plain = name.trim().toLowerCase().replaceAll(/[\s-]+/g, "_");
+  const plain = name
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, "_");
   const property = /^(attribute|data|variable):([A-Za-z0-9_.-]{1,64})$/.exec(name.trim());
   if (property) return name.trim();
   const known = columns.find((column) => column === plain);

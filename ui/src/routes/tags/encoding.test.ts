@@ -5,8 +5,7 @@ const at = (ndef: string, offset: number, length: number) => {
   const bytes = ndef.match(/../g)!.map((byte) => parseInt(byte, 16));
   return String.fromCharCode(...bytes.slice(offset, offset + length));
 };
-const offset = (encoding: ReturnType<typeof encode>, name: string) =>
-  encoding.offsets.find((one) => one.name === name)!.value;
+const offset = (encoding: ReturnType<typeof encode>, name: string) => encoding.offsets.find((one) => one.name === name)!.value;
 
 describe("the encoding sheet", () => {
   for (const tagUrl of ["https://tags.example.com/t", "http://127.0.0.1:8787/t", "https://www.example.com/t"]) {

@@ -8,7 +8,9 @@ const tag = (name: string, slug: string) => ({ name, slug }) as Tag;
 
 describe("the encoding sheet of many tags", () => {
   it("has a row for each, with what its own sheet says", () => {
-    const table = parseCsv(encodingCsv([tag("Bottle, 41", "k3v9qa"), tag("Bottle 42", "x0y1z2")], "https://tags.example.com/t", "plain", "uid"));
+    const table = parseCsv(
+      encodingCsv([tag("Bottle, 41", "k3v9qa"), tag("Bottle 42", "x0y1z2")], "https://tags.example.com/t", "plain", "uid"),
+    );
     expect(table.header).toEqual([
       "name",
       "slug",

@@ -15,7 +15,16 @@ vi.mock("../../lib/api/client", () => ({
         : { row: index + 2, outcome: "created" as const },
     );
     const refused = rows.filter(([name]) => name === "bad").length;
-    return { rows: rows.length, dry_run: false, results, created: rows.length - refused, updated: 0, refused, left_out: 0, deleted: rows.filter(([name]) => name === "less").length };
+    return {
+      rows: rows.length,
+      dry_run: false,
+      results,
+      created: rows.length - refused,
+      updated: 0,
+      refused,
+      left_out: 0,
+      deleted: rows.filter(([name]) => name === "less").length,
+    };
   },
 }));
 
@@ -29,13 +38,25 @@ beforeEach(() => sent.splice(0));
 
 describe("an import", () => {
   it("sends the chosen columns under their new names", async () => {
-    await importTable(table(1), ["name", ""], skip, () => {}, () => false);
+    await importTable(
+      table(1),
+      ["name", ""],
+      skip,
+      () => {},
+      () => false,
+    );
     expect(sent).toEqual(['"name"\r\n"tag"']);
   });
 
   it("is sent in pieces, reports progress, and numbers rows as in the file", async () => {
     const seen: number[] = [];
-    const sum = await importTable(table(2_500, [0, 2_400]), ["name", ""], skip, (done) => seen.push(done.rows), () => false);
+    const sum = await importTable(
+      table(2_500, [0, 2_400]),
+      ["name", ""],
+      skip,
+      (done) => seen.push(done.rows),
+      () => false,
+    );
     expect(seen).toEqual([1_000, 2_000, 2_500]);
     expect(sum).toMatchObject({ rows: 2_500, created: 2_498, refused: 2, stopped: null });
     expect(sum.results.filter((row) => row.outcome === "refused").map((row) => row.row)).toEqual([2, 2_402]);
@@ -43,12 +64,24 @@ describe("an import", () => {
 
   it("counts what is deleted over all pieces", async () => {
     const rows = Array.from({ length: 1_500 }, (_, row) => (row % 1_000 === 0 ? "less" : "tag"));
-    const sum = await importTable(parseCsv(["name", ...rows].join("\n")), ["name"], skip, () => {}, () => false);
+    const sum = await importTable(
+      parseCsv(["name", ...rows].join("\n")),
+      ["name"],
+      skip,
+      () => {},
+      () => false,
+    );
     expect(sum.deleted).toBe(2);
   });
 
   it("can be stopped between two pieces", async () => {
-    const sum = await importTable(table(2_500), ["name", ""], skip, () => {}, () => sent.length > 0);
+    const sum = await importTable(
+      table(2_500),
+      ["name", ""],
+      skip,
+      () => {},
+      () => sent.length > 0,
+    );
     expect(sum.rows).toBe(1_000);
     expect(sum.stopped).toMatch(/Stopped/);
   });
@@ -57,12 +90,24 @@ describe("an import", () => {
     { ...skip, dry_run: true },
     { ...skip, on_error: "abort" as const },
   ])("is sent in one piece if rows depend on each other: %o", async (options) => {
-    await importTable(table(2_500), ["name", ""], options, () => {}, () => false);
+    await importTable(
+      table(2_500),
+      ["name", ""],
+      options,
+      () => {},
+      () => false,
+    );
     expect(sent).toHaveLength(1);
   });
 
   it("counts empty lines as a spreadsheet does", async () => {
-    const sum = await importTable(parseCsv("name\n\na\n\nbad"), ["name"], skip, () => {}, () => false);
+    const sum = await importTable(
+      parseCsv("name\n\na\n\nbad"),
+      ["name"],
+      skip,
+      () => {},
+      () => false,
+    );
     expect(sum.results.map((row) => row.row)).toEqual([3, 5]);
   });
 });

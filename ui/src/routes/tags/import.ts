@@ -26,7 +26,12 @@ const nothing = (): Summary => ({ rows: 0, results: [], created: 0, updated: 0, 
 function mapped(table: Table, mapping: string[], from: number, to: number): ArrayBuffer {
   const kept = mapping.map((name, index) => ({ name, index })).filter((column) => column.name !== "");
   const rows = table.rows.slice(from, to).map((row) => kept.map((column) => row[column.index] ?? ""));
-  return new TextEncoder().encode(formatCsv(kept.map((column) => column.name), rows)).buffer as ArrayBuffer;
+  return new TextEncoder().encode(
+    formatCsv(
+      kept.map((column) => column.name),
+      rows,
+    ),
+  ).buffer as ArrayBuffer;
 }
 
 /**

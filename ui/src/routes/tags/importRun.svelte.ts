@@ -17,7 +17,9 @@ export class ImportRun {
   #began = 0;
 
   /** How much longer it takes, in milliseconds, if it goes on as it did. */
-  readonly left = $derived(this.imported > 0 ? ((Date.now() - this.#began) / this.imported) * ((this.table?.rows.length ?? 0) - this.imported) : 0);
+  readonly left = $derived(
+    this.imported > 0 ? ((Date.now() - this.#began) / this.imported) * ((this.table?.rows.length ?? 0) - this.imported) : 0,
+  );
 
   get busy(): boolean {
     return this.step === "checking" || this.step === "importing";
@@ -55,7 +57,13 @@ export class ImportRun {
     this.#began = Date.now();
     this.result = null;
     const sum = await attempt(() =>
-      importTable(table, mapping, { dry_run, ...this.options }, (done) => (this.imported = done.rows), () => this.#cancelled),
+      importTable(
+        table,
+        mapping,
+        { dry_run, ...this.options },
+        (done) => (this.imported = done.rows),
+        () => this.#cancelled,
+      ),
     );
     this.step = sum ? (dry_run ? "checked" : "done") : "choose";
     this.result = sum ?? null;

@@ -33,7 +33,9 @@ export function problemsOf(results: readonly TagImportRow[]): Problem[] {
       found.set(key, problem);
     }
   }
-  return [...found.values()].sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || other.rows.length - one.rows.length);
+  return [...found.values()].sort(
+    (one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || other.rows.length - one.rows.length,
+  );
 }
 
 /** The first rows in words: "Rows 5, 55, 105 and 2 more". */

@@ -47,7 +47,8 @@ export async function saveProperties(tag: number, edits: Properties, seen: Prope
     const found = await stored(tag, name);
     const is = found?.value.value ?? null;
     if (is === value) continue;
-    if (is !== (seen[name] ?? null)) throw new ChangedMeanwhile(`Somebody else changed ${keyOf(name)} in the meantime. Compare the values, then save again.`);
+    if (is !== (seen[name] ?? null))
+      throw new ChangedMeanwhile(`Somebody else changed ${keyOf(name)} in the meantime. Compare the values, then save again.`);
     try {
       if (value === null) await remove(path, parameters, found?.etag);
       else await put(path, { value }, parameters, found?.etag);

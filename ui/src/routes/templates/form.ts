@@ -25,7 +25,16 @@ export const blank = (): TemplateFields => ({
   tamper_at: null,
 });
 
-export const fieldsOf = ({ name, template, technology, mode, mac_from, ndef_prefix, enc_length, tamper_at }: UrlTemplate): TemplateFields => ({
+export const fieldsOf = ({
+  name,
+  template,
+  technology,
+  mode,
+  mac_from,
+  ndef_prefix,
+  enc_length,
+  tamper_at,
+}: UrlTemplate): TemplateFields => ({
   name,
   template,
   technology,

@@ -13,7 +13,8 @@ export interface Filter {
 }
 
 /** The words of a filter's choice. A value that somebody wrote into the address stands for itself. */
-export const chosenWords = ({ value, choices }: Pick<Filter, "value" | "choices">): string => choices.find(([one]) => one === value)?.[1] ?? value;
+export const chosenWords = ({ value, choices }: Pick<Filter, "value" | "choices">): string =>
+  choices.find(([one]) => one === value)?.[1] ?? value;
 
 /** Choices under their headings, in their order. */
 export function grouped(choices: readonly Choice[]): [heading: string, choices: Choice[]][] {

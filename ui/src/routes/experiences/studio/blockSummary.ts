@@ -21,7 +21,10 @@ function words(block: Block): string {
     case "notice":
       return block.title;
     case "table":
-      return block.rows.map(({ key }) => key).filter(Boolean).join(", ");
+      return block.rows
+        .map(({ key }) => key)
+        .filter(Boolean)
+        .join(", ");
     case "form":
       return block.fields.map(({ label }) => label).join(", ");
     case "button":

@@ -34,7 +34,10 @@ test("a name is the newer one, and an inlay is named by its UID", () => {
 });
 
 test("a change names its members once", () => {
-  expect(changedMembers(row(1, "tags.update", "tags/41", { before: { name: "a" }, after: { name: "b", title: "c" } }))).toEqual(["name", "title"]);
+  expect(changedMembers(row(1, "tags.update", "tags/41", { before: { name: "a" }, after: { name: "b", title: "c" } }))).toEqual([
+    "name",
+    "title",
+  ]);
   expect(changedMembers(row(1, "tags.create", "tags/41", { after: { name: "b" } }))).toEqual([]);
 });
 

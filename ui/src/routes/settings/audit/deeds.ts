@@ -78,7 +78,8 @@ function deed(action: string): readonly [verb: string, ...Noun] {
   return ["Called", plain, plain];
 }
 
-const member = (value: unknown, name: string): unknown => (value !== null && typeof value === "object" ? (value as Record<string, unknown>)[name] : undefined);
+const member = (value: unknown, name: string): unknown =>
+  value !== null && typeof value === "object" ? (value as Record<string, unknown>)[name] : undefined;
 
 /** What a change was made to, by the name that it had or got; `null` if the row tells no name. */
 export function nameOf({ before, after }: Pick<AuditRow, "before" | "after">): string | null {
@@ -89,7 +90,9 @@ export function nameOf({ before, after }: Pick<AuditRow, "before" | "after">): s
 /** The members that a change of one thing changed. */
 export function changedMembers({ action, before, after }: Pick<AuditRow, "action" | "before" | "after">): string[] {
   if (!action.endsWith(".update")) return [];
-  const names = [before, after].flatMap((value) => (value !== null && typeof value === "object" && !Array.isArray(value) ? Object.keys(value) : []));
+  const names = [before, after].flatMap((value) =>
+    value !== null && typeof value === "object" && !Array.isArray(value) ? Object.keys(value) : [],
+  );
   return [...new Set(names)];
 }
 

@@ -23,7 +23,7 @@ const alike = (one: AuditRow, other: AuditRow) =>
 /** Lines of the list; summaries whose id is in `open` are followed by their rows. */
 export function grouped(rows: readonly AuditRow[], open: ReadonlySet<number>): Line[] {
   const lines: Line[] = [];
-  for (let from = 0; from < rows.length; ) {
+  for (let from = 0; from < rows.length;) {
     let to = from + 1;
     while (to < rows.length && alike(rows[from]!, rows[to]!)) to++;
     const run = rows.slice(from, to) as [AuditRow, ...AuditRow[]];

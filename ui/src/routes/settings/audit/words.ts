@@ -11,7 +11,8 @@ const kinds: Record<string, string> = {
 };
 
 /** Who made a change. */
-export const actorName = ({ kind, name, id }: AuditRow["actor"]): string => (kind === "token" ? (name ?? `Token ${id}`) : (kinds[kind] ?? kind));
+export const actorName = ({ kind, name, id }: AuditRow["actor"]): string =>
+  kind === "token" ? (name ?? `Token ${id}`) : (kinds[kind] ?? kind);
 
 /** The choices of the filter by actor. Stored tokens are found by their own name. */
 export const actors = Object.entries(kinds).filter(([kind]) => kind !== "token");
@@ -24,4 +25,20 @@ export function actionName(action: string): string {
 }
 
 /** The choices of the filter by action: what actions begin with. */
-export const subjects = ["tags", "experiences", "inlays", "master-keys", "url-templates", "sheets", "encodings", "encoding-runs", "submissions", "webhooks", "tokens", "settings", "backup", "simulator", "demo"];
+export const subjects = [
+  "tags",
+  "experiences",
+  "inlays",
+  "master-keys",
+  "url-templates",
+  "sheets",
+  "encodings",
+  "encoding-runs",
+  "submissions",
+  "webhooks",
+  "tokens",
+  "settings",
+  "backup",
+  "simulator",
+  "demo",
+];

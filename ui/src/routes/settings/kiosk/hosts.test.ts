@@ -4,8 +4,9 @@ import { hostOf, targets, withHosts } from "./hosts";
 
 test("a target's host is found unless a macro decides it", () => {
   expect(hostOf("https://shop.example.com/register?sn={{ tag:attribute:sku }}")).toBe("shop.example.com");
-  expect(hostOf("http://127.0.0.1:9000/{{ tag:data:model || \"index\" }}")).toBe("127.0.0.1:9000");
-  for (const target of ["https://{{ tag:data:host }}/a", "{{ tag:data:url }}", "tel:+49", "https://a@b/", ""]) expect(hostOf(target)).toBeNull();
+  expect(hostOf('http://127.0.0.1:9000/{{ tag:data:model || "index" }}')).toBe("127.0.0.1:9000");
+  for (const target of ["https://{{ tag:data:host }}/a", "{{ tag:data:url }}", "tel:+49", "https://a@b/", ""])
+    expect(hostOf(target)).toBeNull();
 });
 
 test("hosts are added once, below those that are there", () => {

@@ -24,7 +24,10 @@ export function targets(experience: Experience): string[] {
 
 /** The lines of the field, with the hosts of `targets` that it does not contain yet. */
 export function withHosts(field: string, targets: readonly string[]): string {
-  const known = field.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  const known = field
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
   const others = targets.map(hostOf).filter((host): host is string => host !== null);
   return [...new Set([...known, ...others])].join("\n");
 }

@@ -11,13 +11,21 @@ const stored = {
 
 test("a webhook that is saved as it is stays as it is", () => {
   const { url, events, filter, include } = bodyOf(formOf(stored), stored);
-  expect({ url, events, filter, include }).toEqual({ url: stored.url, events: stored.events, filter: stored.filter, include: stored.include });
+  expect({ url, events, filter, include }).toEqual({
+    url: stored.url,
+    events: stored.events,
+    filter: stored.filter,
+    include: stored.include,
+  });
 });
 
 test("what the form no longer has is removed, and what it newly has is whole", () => {
   const form = formOf(stored);
   form.experience = "";
-  form.attributes = [{ key: " batch ", value: "C" }, { key: "", value: "" }];
+  form.attributes = [
+    { key: " batch ", value: "C" },
+    { key: "", value: "" },
+  ];
   form.chosen = ["updated", "alerts"];
   const body = bodyOf(form, stored);
   expect(body.filter).toEqual({ experience_id: null, world: "all", attribute: { sku: null, batch: "C" } });

@@ -48,7 +48,14 @@ export interface WebhookForm {
   include: Include[];
 }
 
-export const blank = (): WebhookForm => ({ url: "", chosen: ["verified", "not_verified", "not_checked"], experience: "", world: "live", attributes: [], include: [] });
+export const blank = (): WebhookForm => ({
+  url: "",
+  chosen: ["verified", "not_verified", "not_checked"],
+  experience: "",
+  world: "live",
+  attributes: [],
+  include: [],
+});
 
 /** The form of a webhook. A choice counts as made if any of its events is. */
 export const formOf = ({ url, events, filter, include }: Webhook): WebhookForm => ({
@@ -80,7 +87,11 @@ export function bodyOf(form: WebhookForm, webhook: Webhook | null = null): BodyO
   return {
     url: form.url.trim(),
     events: eventsOf(form, webhook?.events ?? []),
-    filter: { experience_id: form.experience === "" ? null : Number(form.experience), world: form.world, attribute: { ...removed, ...attribute } },
+    filter: {
+      experience_id: form.experience === "" ? null : Number(form.experience),
+      world: form.world,
+      attribute: { ...removed, ...attribute },
+    },
     include: form.include,
   };
 }
@@ -91,7 +102,12 @@ export function filterInWords({ filter, include }: Webhook, experience: (id: num
     filter.experience_id ? `only ${experience(filter.experience_id)}` : "",
     ...Object.entries(filter.attribute ?? {}).map(([key, value]) => `only ${key} = ${value}`),
     { live: "", simulated: "only simulated", all: "simulated, too" }[filter.world as World],
-    include.length === 0 ? "" : `with ${includes.filter(({ what }) => include.includes(what)).map(({ name }) => name).join(", ")}`,
+    include.length === 0
+      ? ""
+      : `with ${includes
+          .filter(({ what }) => include.includes(what))
+          .map(({ name }) => name)
+          .join(", ")}`,
   ];
   return parts.filter(Boolean).join("; ");
 }
