@@ -14,6 +14,17 @@ export default ts.config(
   svelte.configs.recommended,
   { languageOptions: { globals: { ...globals.browser, ...globals.node } } },
   {
+    rules: {
+      // A name that begins with _ says that it is taken and not used.
+      "@typescript-eslint/no-unused-vars": [
+        "error",
+        { argsIgnorePattern: "^_", varsIgnorePattern: "^_", destructuredArrayIgnorePattern: "^_" },
+      ],
+      // Sets, maps and dates are replaced as a whole, in $state.raw, or never shown.
+      "svelte/prefer-svelte-reactivity": "off",
+    },
+  },
+  {
     files: ["**/*.svelte", "**/*.svelte.ts"],
     languageOptions: { parserOptions: { parser: ts.parser, extraFileExtensions: [".svelte"], svelteConfig } },
   },
