@@ -1,5 +1,5 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
-import { defineConfig } from "vitest/config";
+import { defineConfig } from "vite";
 
 export default defineConfig({
   plugins: [svelte()],
@@ -14,5 +14,4 @@ export default defineConfig({
   // The examples of service/deploy are shown on a screen.
   server: { port: 5173, strictPort: true, fs: { allow: [".."] } },
   clearScreen: false,
-  test: { include: ["src/**/*.test.ts"] },
 });

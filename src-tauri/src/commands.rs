@@ -1,6 +1,7 @@
 //! What the page may ask of the shell: the contract is `ui/src/lib/desktop.ts`.
 //! Each name stands in `build.rs` and in the capability, too; a test compares
-//! them. An error is a sentence for people.
+//! them. An error is a sentence for people; that of a form
+//! names the fields, too.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -26,6 +27,7 @@ use crate::reader::encode::{self, Told, Wanted};
 use crate::reader::monitor::Monitor;
 use crate::reader::pcsc::Pcsc;
 use crate::reader::send_tap::{self, Destination, SentTap};
+use crate::refused_form::RefusedForm;
 use crate::shell::Shell;
 use crate::state::{Connection, ShellState};
 use crate::window::Unsaved;
@@ -117,10 +119,9 @@ pub(crate) async fn add_connection(
     name: String,
     url: String,
     token: String,
-) -> Result<Connection, String> {
-    shell
-        .add_connection(&name, &url, Zeroizing::new(token))
-        .await
+) -> Result<Connection, RefusedForm> {
+    let added = shell.add_connection(&name, &url, Zeroizing::new(token));
+    Ok(added.await?)
 }
 
 /// Forgets a remote service.

@@ -28,6 +28,7 @@ mod logging;
 pub mod preferences;
 pub mod problem;
 pub mod reader;
+mod refused_form;
 pub mod scheme;
 mod session;
 pub mod shell;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tapdesk_service::admin_token::AdminToken;
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::entropy::{self, OsEntropy};
+use tapdesk_service::field_error::FieldError;
 use tapdesk_service::keyring::{Passphrase, SealedWrappingKey};
 use tapdesk_service::storage::sqlite::{Restore, move_aside};
 use tokio::sync::watch;
@@ -258,26 +259,30 @@ impl Shell {
         name: &str,
         url: &str,
         token: Zeroizing<String>,
-    ) -> Result<Connection, String> {
+    ) -> Result<Connection, FieldError> {
         let remote = Remote {
             id: entropy::text(&OsEntropy, ID.0, ID.1),
             name: name.trim().to_owned(),
-            url: backend::address(url)?,
+            url: backend::address(url).map_err(|why| FieldError::of("url", why))?,
         };
         if remote.name.is_empty() {
-            return Err("A connection needs a name.".to_owned());
+            return Err(FieldError::of("name", "A connection needs a name."));
         }
-        let parsed = AdminToken::parse(&token).map_err(|error| error.to_string())?;
+        let parsed = AdminToken::parse(&token)
+            .map_err(|error| FieldError::of("token", error.to_string()))?;
         let service = RemoteService::new(remote.url.clone(), parsed);
         let (keychain, folders) = (self.keychain.clone(), self.folders.clone());
         let secret = secret_name(&remote.id);
-        blocking(move || {
+        let kept = move || {
             service.check()?;
             keychain
                 .keep(&folders, &secret, &token)
                 .map_err(|error| format!("The token cannot be stored: {error}."))
-        })
-        .await?;
+                .map_err(|why| FieldError::of("token", why))
+        };
+        blocking(move || Ok(kept()))
+            .await
+            .map_err(FieldError::whole)??;
         let added = connection(&remote);
         self.choose(|preferences| preferences.connections.push(remote));
         self.publish(self.embedded.read().await.as_ref(), None);

@@ -91,14 +91,16 @@ async fn a_service_that_cannot_be_spoken_to_is_not_added() {
     let nobody = format!("http://127.0.0.1:{}", tapdesk_tests::free_port());
     let right = shop.admin_token();
     let wrong = "another-token-that-nobody-has-ever-given-out";
-    for (url, secret, said) in [
-        (shop.base(), wrong, "does not accept this token"),
-        (shop.base(), "short", "32 characters"),
-        (&nobody, right, "does not answer"),
-        ("http://tags.example.com", right, "https"),
+    for (url, secret, field, said) in [
+        (shop.base(), wrong, "token", "does not accept this token"),
+        (shop.base(), "short", "token", "32 characters"),
+        (&nobody, right, "url", "does not answer"),
+        ("http://tags.example.com", right, "url", "https"),
     ] {
         let refused = shell.add_connection("Shop", url, token(secret)).await;
         let refused = refused.unwrap_err();
+        assert_eq!(refused.field.as_deref(), Some(field), "{refused}");
+        let refused = refused.message;
         assert!(refused.contains(said), "{refused}");
         assert!(!refused.contains(secret) || secret == "short", "{refused}");
     }

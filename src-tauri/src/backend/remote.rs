@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use axum::http::{Request, Response, StatusCode};
 use tapdesk_service::admin_token::AdminToken;
+use tapdesk_service::field_error::FieldError;
 use tokio::sync::mpsc;
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Body};
@@ -59,26 +60,35 @@ impl RemoteService {
         }
     }
 
-    /// Whether the service answers and accepts the token. An `Err` is a sentence for people.
-    pub fn check(&self) -> Result<(), String> {
+    /// Whether the service answers and accepts the token. An `Err` names the field of a new
+    /// connection that it is about: `url` or `token`.
+    pub fn check(&self) -> Result<(), FieldError> {
         let request = Request::get("/admin/v1/settings").body(Vec::new());
-        let request = request.map_err(|error| error.to_string())?;
+        let request = request.map_err(|error| FieldError::of("url", error.to_string()))?;
         let base = &self.base;
-        match self.request(request).status() {
-            StatusCode::OK => Ok(()),
-            StatusCode::UNAUTHORIZED => {
-                Err(format!("The service at {base} does not accept this token."))
-            }
-            StatusCode::MISDIRECTED_REQUEST => Err(format!(
-                "The service at {base} does not answer its admin API under this name. \
-                 It can be allowed there with TAPDESK_HOSTS."
-            )),
-            StatusCode::BAD_GATEWAY => Err(format!("The service at {base} does not answer.")),
-            status => Err(format!(
-                "{base} is not a Tapdesk service with an admin API: it answers {}.",
-                status.as_u16()
-            )),
-        }
+        let (field, why) = match self.request(request).status() {
+            StatusCode::OK => return Ok(()),
+            StatusCode::UNAUTHORIZED => (
+                "token",
+                format!("The service at {base} does not accept this token."),
+            ),
+            StatusCode::MISDIRECTED_REQUEST => (
+                "url",
+                format!(
+                    "The service at {base} does not answer its admin API under this name. \
+                     It can be allowed there with TAPDESK_HOSTS."
+                ),
+            ),
+            StatusCode::BAD_GATEWAY => ("url", format!("The service at {base} does not answer.")),
+            status => (
+                "url",
+                format!(
+                    "{base} is not a Tapdesk service with an admin API: it answers {}.",
+                    status.as_u16()
+                ),
+            ),
+        };
+        Err(FieldError::of(field, why))
     }
 
     /// Sends a request and reads the whole answer.

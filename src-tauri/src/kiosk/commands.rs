@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_service::entropy::OsEntropy;
+use tapdesk_service::field_error::FieldError;
 use tauri::ipc::{Channel, InvokeBody};
 use tauri::{AppHandle, State};
 
@@ -18,6 +19,7 @@ use super::pin::PinHash;
 use super::settings::{Chosen, KioskSettings};
 use super::tally::Day;
 use super::{Event, SharedKiosk, View, autostart, lock, pictures, window};
+use crate::refused_form::RefusedForm;
 use crate::shell::Shell;
 
 type SharedShell<'a> = State<'a, Arc<Shell>>;
@@ -172,10 +174,13 @@ pub(crate) async fn kiosk_settings(
 
 /// Keeps the owner's choices; answers them as they are kept.
 #[tauri::command]
-pub(crate) async fn kiosk_choose(shell: SharedShell<'_>, chosen: Chosen) -> Result<Chosen, String> {
+pub(crate) async fn kiosk_choose(
+    shell: SharedShell<'_>,
+    chosen: Chosen,
+) -> Result<Chosen, RefusedForm> {
     let chosen = chosen.checked()?;
     if chosen.autostart != shell.kiosk().chosen.autostart {
-        autostart::set(chosen.autostart)?;
+        autostart::set(chosen.autostart).map_err(|why| FieldError::of("autostart", why))?;
     }
     shell.choose_kiosk(|kiosk| kiosk.chosen = chosen.clone());
     Ok(chosen)
@@ -183,9 +188,10 @@ pub(crate) async fn kiosk_choose(shell: SharedShell<'_>, chosen: Chosen) -> Resu
 
 /// Sets the PIN.
 #[tauri::command]
-pub(crate) async fn kiosk_set_pin(shell: SharedShell<'_>, pin: String) -> Result<(), String> {
+pub(crate) async fn kiosk_set_pin(shell: SharedShell<'_>, pin: String) -> Result<(), RefusedForm> {
     let hash = tokio::task::spawn_blocking(move || PinHash::of(&pin, &OsEntropy)).await;
-    let hash = hash.map_err(|error| error.to_string())??;
+    let hash = hash.map_err(|error| error.to_string())?;
+    let hash = hash.map_err(|why| FieldError::of("pin", why))?;
     shell.choose_kiosk(|kiosk| kiosk.pin = Some(hash));
     Ok(())
 }

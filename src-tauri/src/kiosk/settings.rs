@@ -2,6 +2,7 @@
 //! choices, for it belongs to this machine and not to the service.
 
 use serde::{Deserialize, Serialize};
+use tapdesk_service::field_error::FieldError;
 
 use super::pin::PinHash;
 use super::places;
@@ -71,16 +72,28 @@ impl Default for Chosen {
 
 impl Chosen {
     /// The same with hosts as browsers write them, once all of it makes sense.
-    /// An `Err` is a sentence for people.
-    pub fn checked(mut self) -> Result<Self, String> {
+    /// An `Err` names the field.
+    pub fn checked(mut self) -> Result<Self, FieldError> {
         if self.heading.trim().is_empty() {
-            return Err("The welcome page needs a heading.".to_owned());
+            return Err(FieldError::of(
+                "heading",
+                "The welcome page needs a heading.",
+            ));
         }
-        if self.heading.chars().count() > 120 || self.text.chars().count() > 400 {
-            return Err("A heading has at most 120 characters, the text 400.".to_owned());
+        if self.heading.chars().count() > 120 {
+            return Err(FieldError::of(
+                "heading",
+                "A heading has at most 120 characters.",
+            ));
+        }
+        if self.text.chars().count() > 400 {
+            return Err(FieldError::of(
+                "text",
+                "The text has at most 400 characters.",
+            ));
         }
         if self.name.chars().count() > 40 {
-            return Err("A name has at most 40 characters.".to_owned());
+            return Err(FieldError::of("name", "A name has at most 40 characters."));
         }
         self.colour = self.colour.map(|colour| colour.to_ascii_lowercase());
         // It ends up in a style of the page: nothing but digits may.
@@ -89,18 +102,22 @@ impl Chosen {
             .as_ref()
             .is_some_and(|colour| !is_colour(colour))
         {
-            return Err("A colour has the form #rrggbb, for example #1f6f54.".to_owned());
+            let why = "A colour has the form #rrggbb, for example #1f6f54.";
+            return Err(FieldError::of("colour", why));
         }
         if !(5..=3600).contains(&self.idle_seconds) {
-            return Err("A visit ends after 5 to 3600 seconds without input.".to_owned());
+            let why = "A visit ends after 5 to 3600 seconds without input.";
+            return Err(FieldError::of("idle_seconds", why));
         }
         if !(2..=600).contains(&self.picture_seconds) {
-            return Err("A picture is shown for 2 to 600 seconds.".to_owned());
+            let why = "A picture is shown for 2 to 600 seconds.";
+            return Err(FieldError::of("picture_seconds", why));
         }
         let hosts = self.hosts.iter().filter(|host| !host.trim().is_empty());
         let mut hosts = hosts
             .map(|host| places::parse_host(host))
-            .collect::<Result<Vec<_>, _>>()?;
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|why| FieldError::of("hosts", why))?;
         hosts.sort();
         hosts.dedup();
         self.hosts = hosts;
@@ -108,7 +125,10 @@ impl Chosen {
         if let Some(code) = &self.code
             && !url::Url::parse(code).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
         {
-            return Err("The QR code needs an http or https URL.".to_owned());
+            return Err(FieldError::of(
+                "code",
+                "The QR code needs an http or https URL.",
+            ));
         }
         Ok(self)
     }
@@ -141,33 +161,52 @@ mod tests {
         assert_eq!(checked.hosts, ["shop.example.com"]);
         assert_eq!(checked.code, None);
         assert_eq!(checked.colour.as_deref(), Some("#1f6f54"));
-        for wrong in [
-            Chosen {
-                heading: " ".to_owned(),
-                ..Chosen::default()
-            },
-            Chosen {
-                idle_seconds: 4,
-                ..Chosen::default()
-            },
-            Chosen {
-                hosts: vec!["*".to_owned()],
-                ..Chosen::default()
-            },
-            Chosen {
-                colour: Some("#fff;background:url(https://a.example)".to_owned()),
-                ..Chosen::default()
-            },
-            Chosen {
-                name: "n".repeat(41),
-                ..Chosen::default()
-            },
-            Chosen {
-                code: Some("javascript:alert(1)".to_owned()),
-                ..Chosen::default()
-            },
+        for (field, wrong) in [
+            (
+                "heading",
+                Chosen {
+                    heading: " ".to_owned(),
+                    ..Chosen::default()
+                },
+            ),
+            (
+                "idle_seconds",
+                Chosen {
+                    idle_seconds: 4,
+                    ..Chosen::default()
+                },
+            ),
+            (
+                "hosts",
+                Chosen {
+                    hosts: vec!["*".to_owned()],
+                    ..Chosen::default()
+                },
+            ),
+            (
+                "colour",
+                Chosen {
+                    colour: Some("#fff;background:url(https://a.example)".to_owned()),
+                    ..Chosen::default()
+                },
+            ),
+            (
+                "name",
+                Chosen {
+                    name: "n".repeat(41),
+                    ..Chosen::default()
+                },
+            ),
+            (
+                "code",
+                Chosen {
+                    code: Some("javascript:alert(1)".to_owned()),
+                    ..Chosen::default()
+                },
+            ),
         ] {
-            assert!(wrong.checked().is_err());
+            let refused = wrong.checked().unwrap_err();
+            assert_eq!(refused.field.as_deref(), Some(field), "{refused}");
         }
     }
 

@@ -4,6 +4,7 @@
 // (the tests serve this build) it reaches the service through relative URLs.
 
 import { Channel, convertFileSrc, invoke, isTauri } from "@tauri-apps/api/core";
+import { Problem } from "./api/problem";
 import type { EncodingReason, EncodingState, LiveEvent } from "./api/types";
 
 /** Why the service does not start, and what can be done. */
@@ -171,9 +172,17 @@ export async function shellState(): Promise<ShellState> {
   };
 }
 
+/** What the shell says of a form that it refuses. */
+type RefusedForm = Pick<Problem, "errors"> & { detail: string };
+const isRefusedForm = (error: unknown): error is RefusedForm =>
+  typeof error === "object" && error !== null && "errors" in error && "detail" in error;
+
 /** A command of the shell; `undefined` in a browser, which has no shell. */
 async function shell<T>(command: string, payload: Record<string, unknown> = {}): Promise<T | undefined> {
-  return inDesktop ? invoke<T>(command, payload) : undefined;
+  if (!inDesktop) return undefined;
+  return invoke<T>(command, payload).catch((error: unknown) => {
+    throw isRefusedForm(error) ? new Problem(0, error.detail, null, error.errors) : error;
+  });
 }
 
 /** Restarts the service, on `port` if it is not null. */

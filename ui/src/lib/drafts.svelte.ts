@@ -20,6 +20,7 @@ export interface Form {
 interface Kept extends Form {
   connection: string;
   // The members differ from form to form; nothing here reads them.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   draft: Draft<any>;
   /** Whether its form is in the page. */
   open: boolean;
@@ -49,6 +50,7 @@ class Drafts {
   }
 
   /** Takes note that the form of `draft` is no longer in the page. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   leave(draft: Draft<any>, title: string): void {
     for (const [key, kept] of this.#all) {
       if (kept.draft !== draft) continue;
@@ -61,6 +63,7 @@ class Drafts {
   }
 
   /** Discards the edits of a form that was left. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   drop(draft: Draft<any>): void {
     draft.revert();
     for (const [key, kept] of this.#all) if (kept.draft === draft) this.#all.delete(key);

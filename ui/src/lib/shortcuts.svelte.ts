@@ -16,8 +16,9 @@ const CHORD = 1_500;
 class Shortcuts {
   palette = $state(false);
   sheet = $state(false);
-  /** Of the screen and of what is in it; the last one added has its keys first. */
-  #layers = $state.raw<Shortcut[][]>([]);
+  /** Of the screen and of what is in it; the innermost has its keys first. */
+  #layers = $state.raw<{ order: number; shortcuts: Shortcut[] }[]>([]);
+  #count = 0;
 
   readonly everywhere: Shortcut[] = [
     { keys: "Ctrl K", does: "Search or run a command", run: () => (this.palette = true) },
@@ -31,15 +32,21 @@ class Shortcuts {
 
   /** Shortcuts of what is shown now. */
   get here(): Shortcut[] {
-    const found = new Map(this.#layers.flat().map((shortcut) => [shortcut.keys, shortcut]));
+    const found = new Map(this.#layers.flatMap((layer) => layer.shortcuts).map((shortcut) => [shortcut.keys, shortcut]));
     return [...found.values()];
   }
 
-  /** Adds shortcuts while something is shown; for `$effect`. */
-  add(shortcuts: Shortcut[]): () => void {
-    this.#layers = [...untrack(() => this.#layers), shortcuts];
+  /** The order of a component among those that are shown: a component is set up before what is in it. */
+  next(): number {
+    return ++this.#count;
+  }
+
+  /** Adds shortcuts until the answer is called. */
+  add(shortcuts: Shortcut[], order = this.next()): () => void {
+    const layer = { order, shortcuts };
+    this.#layers = [...untrack(() => this.#layers), layer].sort((one, other) => one.order - other.order);
     return () => {
-      this.#layers = this.#layers.filter((layer) => layer !== shortcuts);
+      this.#layers = this.#layers.filter((one) => one !== layer);
     };
   }
 
@@ -47,7 +54,7 @@ class Shortcuts {
   #before = "";
   #since = 0;
 
-  /** Runs the shortcut of a key, except in text fields. */
+  /** Runs the shortcut of a key, except in text fields, dialogs and menus. */
   press(event: KeyboardEvent): void {
     const command = event.ctrlKey || event.metaKey;
     if (command && event.key.toLowerCase() === "k") {
@@ -57,7 +64,9 @@ class Shortcuts {
     }
     const target = event.target as HTMLElement;
     const typing = target.isContentEditable || target.matches?.("input:not([type=checkbox], [type=radio]), textarea, select");
-    if (command || event.altKey || typing || this.palette || this.sheet) return;
+    // What lies over the screen has the keys for itself: letters choose in menus and lists.
+    const above = target.closest?.("[role=dialog], [role=menu], [role=listbox]");
+    if (command || event.altKey || typing || above || this.palette || this.sheet) return;
     if (event.timeStamp - this.#since > CHORD) this.#before = "";
     const chord = this.#before ? `${this.#before} ${event.key}` : event.key;
     const found = [...this.here, ...this.everywhere].find((shortcut) => shortcut.keys === chord);
@@ -71,3 +80,10 @@ class Shortcuts {
 }
 
 export const shortcuts = new Shortcuts();
+
+/** Adds shortcuts while this component is shown. */
+export function useShortcuts(of: () => Shortcut[]): void {
+  // Effects run from the inside out: the order is taken here.
+  const order = shortcuts.next();
+  $effect(() => shortcuts.add(of(), order));
+}

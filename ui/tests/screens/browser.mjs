@@ -1,23 +1,11 @@
-// The system's Chromium, driven by playwright-core, which contains no browser.
+// A window on the screens, and what tests do in it.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { AxeBuilder } from "@axe-core/playwright";
-import { chromium } from "playwright-core";
+import { chromium } from "@playwright/test";
+import { chromiumOptions } from "./chromium.mjs";
 
-function executable() {
-  if (process.env.CHROMIUM) return process.env.CHROMIUM;
-  for (const name of ["chromium", "chromium-browser", "google-chrome"]) {
-    try {
-      return execFileSync("which", [name], { encoding: "utf8" }).trim();
-    } catch {
-      // The next name.
-    }
-  }
-  throw new Error("Chromium is missing: install Debian's package chromium, or name one in CHROMIUM.");
-}
-
-export const launch = () => chromium.launch({ executablePath: executable(), args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+export const launch = () => chromium.launch(chromiumOptions());
 
 export const sizes = [
   { width: 1024, height: 700 },

@@ -2,14 +2,15 @@
 // field shows is said for the form. The answers are made up, for every field of each form.
 
 import assert from "node:assert/strict";
+import { kioskHost, refuseForm } from "./host.mjs";
 import { group } from "./suite.mjs";
 
 const equipped = async ({ api }) => (await api.get("/inlays?limit=1")).items[0].tag_id;
 const button = (page, name) => page.getByRole("button", { name, exact: true }).click();
 
 /**
- * Each form: the way to it, the fields with the names that the service has for them, the
- * operation that is refused, and the button that sends.
+ * Each form: the way to it, the fields (and groups of fields) with the names that the service has for them, the
+ * operation of the service or the command of the shell that is refused, and the button that sends.
  */
 const forms = {
   "a tag's details": {
@@ -180,12 +181,87 @@ const forms = {
     },
     fields: { retention_months: "Retention", default_country: "Default country" },
   },
+  "a webhook": {
+    path: "/webhooks",
+    send: "Create webhook",
+    async show(page) {
+      await page.show("settings/webhooks");
+      await button(page, "New webhook…");
+      await page.getByRole("dialog").getByLabel("URL", { exact: true }).fill("https://shop.example.com/hook");
+      await button(page, "Add attribute");
+      await page.getByLabel("Key of attribute 1").fill("sku");
+    },
+    fields: { url: "URL", "filter.experience_id": "Experience", "filter.world": "Tags" },
+    groups: { events: "Events", "filter.attribute": "Only tags with these attributes", include: "Events also contain" },
+  },
+  "a backup": {
+    path: "/backup",
+    send: "Save backup…",
+    async show(page) {
+      await page.show("settings/backup");
+      await page.getByLabel("Passphrase", { exact: true }).fill("short");
+      await page.getByLabel("Repeat passphrase").fill("short");
+    },
+    fields: { passphrase: "Passphrase" },
+  },
+  "the schedule of backups": {
+    path: "/backup/schedule",
+    send: "Save schedule",
+    async show(page) {
+      await page.show("settings/backup");
+      await page.getByLabel("Folder").fill("backups");
+    },
+    fields: { folder: "Folder", every_hours: "Time between backups", keep: "Backups kept", passphrase: "Passphrase of scheduled backups" },
+  },
+  "a connection": {
+    command: "add_connection",
+    send: "Add connection",
+    async show(page) {
+      await kioskHost(page);
+      await page.show("settings/connections");
+      await page.getByLabel("Name").fill("Shop");
+      await page.getByLabel("Server URL").fill("https://shop.example.com");
+      await page.getByLabel("Token").fill("a token that nobody has ever given out");
+    },
+    fields: { name: "Name", url: "Server URL", token: "Token" },
+  },
+  "the kiosk's settings": {
+    command: "kiosk_choose",
+    send: "Save",
+    async show(page) {
+      await kioskHost(page);
+      await page.show("settings/kiosk");
+      await page.getByLabel("Heading").fill("Tap here");
+    },
+    fields: {
+      heading: "Heading",
+      text: "Text",
+      name: "Your name",
+      colour: "Colour",
+      display: "Display",
+      picture_seconds: "Each picture is shown for",
+      idle_seconds: "A visit ends after idle",
+      hosts: "Allowed hosts",
+    },
+  },
+  "the kiosk's PIN": {
+    command: "kiosk_set_pin",
+    send: "Change PIN",
+    async show(page) {
+      await kioskHost(page);
+      await page.show("settings/kiosk");
+      await page.getByLabel("PIN", { exact: true }).fill("2580");
+      await page.getByLabel("Repeat PIN").fill("2580");
+    },
+    fields: { pin: "PIN" },
+  },
 };
 
 const writes = ["POST", "PATCH", "PUT"];
 
 /** Refuses what `form` sends, with these errors, until it is taken away. */
-async function refuse(page, { path, method }, errors) {
+async function refuse(page, { path, method, command }, errors) {
+  if (command) return refuseForm(page, command, "The body is invalid.", errors);
   const refused = {
     status: 422,
     contentType: "application/problem+json",
@@ -209,7 +285,8 @@ const described = (field) =>
 const tests = Object.entries(forms).map(([name, form]) => [
   `of ${name} are said at each field`,
   async (page, world) => {
-    const errors = Object.keys(form.fields).map((field) => ({ field, message: `Refused: ${field}.` }));
+    const groups = form.groups ?? {};
+    const errors = Object.keys({ ...form.fields, ...groups }).map((field) => ({ field, message: `Refused: ${field}.` }));
     await form.show(page, world);
     await refuse(page, form, errors);
     const root = (await page.getByRole("dialog").count()) > 0 ? page.getByRole("dialog") : page.locator("main");
@@ -220,6 +297,12 @@ const tests = Object.entries(forms).map(([name, form]) => [
       const message = name === "a tag's properties" ? "The body is invalid." : `Refused: ${field}.`;
       assert.ok((await described(control)).includes(message), `${field} at ${label}: ${await described(control)}`);
       assert.equal(await control.getAttribute("aria-invalid"), "true", `${label} is not marked`);
+    }
+    for (const [field, label] of Object.entries(groups)) {
+      assert.ok(
+        (await described(root.getByRole("group", { name: label, exact: true }))).includes(`Refused: ${field}.`),
+        `${field} at ${label}`,
+      );
     }
     assert.ok(!(await root.getByRole("alert").allTextContents()).includes("The body is invalid.") || name === "a tag's properties");
   },

@@ -27,11 +27,15 @@ const answers = {
   },
 };
 
+/** Lets the desktop refuse a form, with these errors at its fields. */
+export const refuseForm = (page, command, detail, errors) =>
+  page.evaluate(([command, refused]) => (globalThis.host.refused[command] = refused), [command, { detail, errors }]);
+
 /** Lets every document of `page` from now on find a desktop around it. */
 export const kioskHost = (page) =>
   page.addInitScript((answers) => {
     const callbacks = [];
-    const host = { tried: [], closed: false, show: () => undefined };
+    const host = { tried: [], closed: false, refused: {}, show: () => undefined };
     const here = { id: "embedded", name: "This computer", kind: "embedded", url: location.origin };
     const ready = {
       phase: "ready",
@@ -48,6 +52,7 @@ export const kioskHost = (page) =>
     };
     async function invoke(command, { channel, pin } = {}) {
       if (command === "shell_state") return ready;
+      if (host.refused[command]) throw host.refused[command];
       if (command === "kiosk_watch") {
         let index = 0;
         host.show = (view) => callbacks[channel.id]({ index: index++, message: view });

@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { launch, on, open, settled } from "./browser.mjs";
+import { test } from "@playwright/test";
+import { on, open, settled } from "./browser.mjs";
 import { sent } from "./sent.mjs";
 import { serveUi } from "./served.mjs";
 import { tell } from "./world.mjs";
@@ -268,17 +268,16 @@ const pictures = [
 
 let ui, browser, world, empty;
 
-before(async () => {
+test.beforeAll(async ({ browser: chromium }) => {
+  browser = chromium;
   ui = await serveUi();
   empty = await serveUi();
-  browser = await launch();
   world = await tell(ui);
   await mkdir(looked, { recursive: true });
   await mkdir(kept, { recursive: true });
 });
 
-after(async () => {
-  await browser?.close();
+test.afterAll(async () => {
   await Promise.all([ui?.close(), empty?.close()]);
 });
 

@@ -3,23 +3,23 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, before, describe, it } from "node:test";
-import { PATIENCE, findings, launch, themes } from "./browser.mjs";
+import { test } from "@playwright/test";
+import { PATIENCE, findings, themes } from "./browser.mjs";
 import { serveUi } from "./served.mjs";
 import { client } from "./world.mjs";
 
 const PHONE = { width: 390, height: 844 };
 
-describe("A studio page", () => {
+test.describe("A studio page", () => {
   let ui, browser, api;
 
-  before(async () => {
-    [ui, browser] = await Promise.all([serveUi(), launch()]);
+  test.beforeAll(async ({ browser: chromium }) => {
+    browser = chromium;
+    ui = await serveUi();
     api = client(ui);
   });
 
-  after(async () => {
-    await browser?.close();
+  test.afterAll(async () => {
     await ui?.close();
   });
 
@@ -88,7 +88,7 @@ describe("A studio page", () => {
   }
 
   for (const script of [true, false]) {
-    it(`is filled in, saved and shown as it is then, ${script ? "with" : "without"} JavaScript`, async () => {
+    test(`is filled in, saved and shown as it is then, ${script ? "with" : "without"} JavaScript`, async () => {
       const bottle = await tag(registration);
       const page = await phone({ script });
       await page.goto(bottle.url);
@@ -117,7 +117,7 @@ describe("A studio page", () => {
   const note = (page) => page.getByRole("button", { name: "Leave a note" });
 
   for (const script of [true, false]) {
-    it(`is no new scan on a reload, and one on a second scan, ${script ? "with" : "without"} JavaScript`, async () => {
+    test(`is no new scan on a reload, and one on a second scan, ${script ? "with" : "without"} JavaScript`, async () => {
       const bottle = await tag(registration);
       const page = await phone({ script });
       await page.goto(bottle.url);
@@ -143,7 +143,7 @@ describe("A studio page", () => {
     });
   }
 
-  it("is no new scan when its visitor goes back to it, and none when its tab is restored", async () => {
+  test("is no new scan when its visitor goes back to it, and none when its tab is restored", async () => {
     const bottle = await tag(registration);
     const page = await phone();
     await page.goto(`${bottle.url}?utm_source=poster`);
@@ -162,7 +162,7 @@ describe("A studio page", () => {
     await page.context().close();
   });
 
-  it("takes a double click for one", async () => {
+  test("takes a double click for one", async () => {
     const bottle = await tag(registration);
     const page = await phone();
     await page.goto(bottle.url);
@@ -175,7 +175,7 @@ describe("A studio page", () => {
     await page.context().close();
   });
 
-  it("says that its key was consumed on another page, and offers nothing more", async () => {
+  test("says that its key was consumed on another page, and offers nothing more", async () => {
     const bottle = await tag(registration);
     const page = await phone();
     await page.goto(bottle.url);
@@ -188,7 +188,7 @@ describe("A studio page", () => {
     await page.context().close();
   });
 
-  it("keeps what was entered while there is no connection", async () => {
+  test("keeps what was entered while there is no connection", async () => {
     const bottle = await tag(registration);
     const page = await phone();
     await page.goto(bottle.url);
@@ -204,7 +204,7 @@ describe("A studio page", () => {
     await page.context().close();
   });
 
-  it("says by itself when its five minutes are over, and so does the service", async () => {
+  test("says by itself when its five minutes are over, and so does the service", async () => {
     const bottle = await tag(registration);
     const page = await phone();
     await page.clock.install();
@@ -228,7 +228,7 @@ describe("A studio page", () => {
     await plain.context().close();
   });
 
-  it("goes back to where the visitor was, without sending anything again", async () => {
+  test("goes back to where the visitor was, without sending anything again", async () => {
     const bottle = await tag(registration);
     const page = await phone({ script: false });
     let sent = 0;
@@ -249,7 +249,7 @@ describe("A studio page", () => {
   });
 
   for (const theme of themes) {
-    it(`is accessible in every template and every state, ${theme}`, async () => {
+    test(`is accessible in every template and every state, ${theme}`, async () => {
       const { items } = await api.get("/experiences/templates");
       const page = await phone({ theme });
       for (const { name, experience, variables } of items) {
@@ -273,7 +273,7 @@ describe("A studio page", () => {
     });
   }
 
-  it("can be read in every colour", async () => {
+  test("can be read in every colour", async () => {
     for (const [accent, background, background_dark] of [
       ["#ffff00", "#ffffff", "#000000"],
       ["#000080", "#ff8800", "#333333"],
@@ -291,7 +291,7 @@ describe("A studio page", () => {
     }
   });
 
-  it("is in the visitor's language if it has it", async () => {
+  test("is in the visitor's language if it has it", async () => {
     const says = (language, text) => ({
       type: "condition",
       when: { type: "language", any_of: [language] },
@@ -305,7 +305,7 @@ describe("A studio page", () => {
     await page.context().close();
   });
 
-  describe("with what strangers wrote in every place", () => {
+  test.describe("with what strangers wrote in every place", () => {
     const BATCH = 15;
     const macro = (index) => `{{tag:${["variable", "data", "attribute"][index % 3]}:v${index}}}`;
 
@@ -355,7 +355,7 @@ describe("A studio page", () => {
       cells: [...document.querySelectorAll("dd")].map(({ textContent }) => textContent),
     });
 
-    it("shows it all as text: nothing runs, nothing opens, nobody else is asked", async () => {
+    test("shows it all as text: nothing runs, nothing opens, nobody else is asked", async () => {
       const made = await api.post("/experiences", { name: "Everywhere", kind: "studio", blocks });
       const corpus = (await readFile(new URL("../../../tests/vectors/injection.txt", import.meta.url), "utf8"))
         .split("\n")

@@ -2,8 +2,8 @@
 // and axe over every state of every screen in both themes and three sizes.
 
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { findings, launch, on, open, sizes, themes } from "./browser.mjs";
+import { test } from "@playwright/test";
+import { findings, on, open, sizes, themes } from "./browser.mjs";
 import { serveUi } from "./served.mjs";
 import { tell } from "./world.mjs";
 
@@ -17,25 +17,24 @@ const looks = sizes.flatMap((size, number) => (soak ? themes : [themes[number % 
  * smaller size. Both are given the world with its API.
  */
 export function group(name, { states = {}, stories = {}, empty = false }) {
-  describe(name, () => {
+  test.describe(name, () => {
     let ui, browser, world;
 
-    before(async () => {
+    test.beforeAll(async ({ browser: chromium }) => {
+      browser = chromium;
       // One after the other, so that what was started is ended when the next thing does not start.
       ui = await serveUi();
-      browser = await launch();
       world = { ui, ...(empty ? {} : await tell(ui)) };
     });
 
-    after(async () => {
-      await browser?.close();
+    test.afterAll(async () => {
       await ui?.close();
     });
 
     const opened = async (options, work) => on(await open(browser, ui, { ...options, at: world.now }), (page) => work(page, world));
 
     for (const { theme, size } of looks) {
-      it(`is accessible, ${theme}, ${size.width}x${size.height}`, () =>
+      test(`is accessible, ${theme}, ${size.width}x${size.height}`, () =>
         opened({ theme, size }, async (page) => {
           // All of them at once: one fault seldom comes alone.
           const found = [];
@@ -49,6 +48,6 @@ export function group(name, { states = {}, stories = {}, empty = false }) {
         }));
     }
 
-    for (const [story, tell] of Object.entries(stories)) it(story, () => opened({}, tell));
+    for (const [story, tell] of Object.entries(stories)) test(story, () => opened({}, tell));
   });
 }

@@ -5,9 +5,9 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { PATIENCE, launch, themes } from "./browser.mjs";
+import { test } from "@playwright/test";
+import { PATIENCE, themes } from "./browser.mjs";
 import { Inlay } from "./inlay.mjs";
 import { serveUi } from "./served.mjs";
 import { client } from "./world.mjs";
@@ -86,8 +86,9 @@ const states = [
 
 let ui, browser, api, templates;
 
-before(async () => {
-  [ui, browser] = await Promise.all([serveUi(), launch()]);
+test.beforeAll(async ({ browser: chromium }) => {
+  browser = chromium;
+  ui = await serveUi();
   api = client(ui);
   const read = async (name) => JSON.parse(await readFile(join(files, name), "utf8"));
   const all = await Promise.all((await readdir(files)).map(read));
@@ -95,8 +96,7 @@ before(async () => {
   await mkdir(looked, { recursive: true });
 });
 
-after(async () => {
-  await browser?.close();
+test.afterAll(async () => {
   await ui?.close();
 });
 

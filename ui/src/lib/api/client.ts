@@ -4,28 +4,11 @@
 import { serviceBase, type Downloaded } from "../desktop";
 import { RowCount } from "../rows";
 import type { AnswerOf, BodyOf, Given, Method, ParametersOf, PathOf, WithoutBody } from "./operations";
+import { Problem } from "./problem";
 import type * as schema from "./schema";
 import { writes } from "./writes";
 
-/** An error of the service, with its message (`application/problem+json`). */
-export class Problem extends Error {
-  constructor(
-    /** 0 if no answer came. */
-    readonly status: number,
-    detail: string,
-    /** `null` if the answer is not one of the admin API. */
-    readonly code: schema.ProblemCode | null = null,
-    /** What is wrong with which field of the request: "name", "location.lat". */
-    readonly errors: schema.ProblemField[] = [],
-    /** With the code "changed", the resource as it is now. */
-    readonly current: unknown = null,
-    /** The version of `current`. */
-    readonly etag: string | null = null,
-  ) {
-    super(detail);
-    this.name = "Problem";
-  }
-}
+export { Problem };
 
 /** A page of a list, and the cursor of the next one. */
 export interface Page<T> {
@@ -93,7 +76,9 @@ async function call<P extends string, M extends Method>(
   init?: RequestInit,
 ): Promise<Version<AnswerOf<P, M>>> {
   const response = await send(method.toUpperCase(), operation(path, parameters), init);
-  const value = (response.status === 204 ? undefined : await response.json()) as AnswerOf<P, M>;
+  // Work that was only accepted is answered with nothing, as is work that is done (202 and 204).
+  const text = await response.text();
+  const value = (text === "" ? undefined : JSON.parse(text)) as AnswerOf<P, M>;
   return { value, etag: response.headers.get("etag") };
 }
 

@@ -67,6 +67,7 @@ export type {
   DifferenceLine,
   ExperienceTemplate,
   FieldKind,
+  Include,
   FormField,
   Image,
   OperatingSystem,

@@ -3,6 +3,7 @@
 
 import { get, getVersion, patchVersion, remove, run } from "../../lib/api/client";
 import type { EncodingRunRow, WholeEncodingRun } from "../../lib/api/types";
+import type { Result } from "../../lib/components/ResultRows.svelte";
 import { Encoder } from "../../lib/encoder.svelte";
 import { encodingReasons, type Outcome } from "../../lib/encodings";
 import { count as digits } from "../../lib/format";
@@ -169,3 +170,13 @@ export function rowWords({ state, reason }: Pick<EncodingRunRow, "state" | "reas
   if (reason) return encodingReasons[reason];
   return { tone: "again", title: "Half way", text: "Place it on a reader again to finish it." };
 }
+
+/** The rows of a run for its table, newest first. */
+export const resultsOf = (rows: readonly EncodingRunRow[]): Result[] =>
+  [...rows]
+    .sort((a, b) => b.at.localeCompare(a.at))
+    .map((row) => {
+      const { tone, title, text } = rowWords(row);
+      const tag = row.tag_id === null ? null : { id: row.tag_id, name: row.slug ?? "" };
+      return { key: row.encoding_id, number: row.position, tone, title, uid: row.uid, tag, counter: row.counter, reason: text, at: row.at };
+    });

@@ -2,6 +2,7 @@
 // problem decides.
 
 import type { Experience, SheetRow, Verification, WholeSheet } from "../../lib/api/types";
+import type { Result } from "../../lib/components/ResultRows.svelte";
 import type { Reading } from "../../lib/desktop";
 import type { Insertion } from "../../lib/readers.svelte";
 import type { Tone } from "../../lib/sound";
@@ -54,6 +55,20 @@ export function toneOf(verdict: string): Exclude<Tone, "again"> {
   if (verdict === "copied_url") return "alarm";
   return verdict in titles && !["counter_gap", "not_comparable"].includes(verdict) ? "bad" : "warn";
 }
+
+/** The rows of a sheet for its table, newest first; `names` are those of tags, by id. */
+export const resultsOf = (rows: readonly SheetRow[], names: Record<number, string>): Result[] =>
+  [...rows].reverse().map(({ position, verdict, uid, tag_id, counter, reason, at }) => ({
+    key: position,
+    number: position,
+    tone: toneOf(verdict),
+    title: titles[verdict as VerdictName] ?? verdict,
+    uid,
+    tag: tag_id === null ? null : { id: tag_id, name: names[tag_id] ?? `Tag ${tag_id}` },
+    counter,
+    reason,
+    at,
+  }));
 
 /** The numbers of good rows, warnings and bad rows. */
 export function sumOf(rows: SheetRow[]): { good: number; warn: number; bad: number } {

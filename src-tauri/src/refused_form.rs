@@ -1,0 +1,58 @@
+//! Why a form of the page was refused, as the page is told.
+
+use serde::Serialize;
+use tapdesk_service::field_error::FieldError;
+
+/// What a command answers that refuses a form: the members of a problem of the admin API that its
+/// client reads.
+#[derive(Debug, Serialize)]
+pub(crate) struct RefusedForm {
+    detail: String,
+    errors: Vec<RefusedField>,
+}
+
+/// What is wrong with a field.
+#[derive(Debug, Serialize)]
+struct RefusedField {
+    field: String,
+    message: String,
+}
+
+impl From<FieldError> for RefusedForm {
+    fn from(FieldError { field, message }: FieldError) -> Self {
+        let refused = |field: std::borrow::Cow<'static, str>| RefusedField {
+            field: field.into_owned(),
+            message: message.clone(),
+        };
+        Self {
+            errors: field.map(refused).into_iter().collect(),
+            detail: message,
+        }
+    }
+}
+
+impl From<String> for RefusedForm {
+    fn from(detail: String) -> Self {
+        Self {
+            detail,
+            errors: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_page_is_told_the_field_as_the_admin_api_tells_it() {
+        let refused = RefusedForm::from(FieldError::of("url", "Enter a URL."));
+        let told = json!({"detail": "Enter a URL.", "errors": [{"field": "url", "message": "Enter a URL."}]});
+        assert_eq!(serde_json::to_value(refused).unwrap(), told);
+        let refused = RefusedForm::from("It cannot be stored.".to_owned());
+        let told = json!({"detail": "It cannot be stored.", "errors": []});
+        assert_eq!(serde_json::to_value(refused).unwrap(), told);
+    }
+}

@@ -1,0 +1,21 @@
+// The tests of the screens. One at a time: each file starts a service of its own, and what is
+// looked at is drawn by the processor.
+
+import { defineConfig } from "@playwright/test";
+import { chromiumOptions } from "./tests/screens/chromium.mjs";
+
+export default defineConfig({
+  testDir: "tests/screens",
+  testMatch: "*.test.mjs",
+  workers: 1,
+  // A slow machine is no failure; what never ends is one. Each wait of a test is shorter.
+  timeout: 600_000,
+  forbidOnly: true,
+  outputDir: "../target/screens",
+  reporter: process.stdout.isTTY ? "list" : [["dot"]],
+  use: {
+    launchOptions: chromiumOptions(),
+    // What the page was, and what it asked for, before each step of a test that failed.
+    trace: { mode: "retain-on-failure", screenshots: false, snapshots: true, sources: false },
+  },
+});

@@ -1,0 +1,23 @@
+// What the service refuses, and the shell: in words, and for forms, by field.
+
+import type * as schema from "./schema";
+
+/** An error of the service, with its message (`application/problem+json`), or of the shell. */
+export class Problem extends Error {
+  constructor(
+    /** 0 if no answer came. */
+    readonly status: number,
+    detail: string,
+    /** `null` if the answer is not one of the admin API. */
+    readonly code: schema.ProblemCode | null = null,
+    /** What is wrong with which field of the request: "name", "location.lat". */
+    readonly errors: schema.ProblemField[] = [],
+    /** With the code "changed", the resource as it is now. */
+    readonly current: unknown = null,
+    /** The version of `current`. */
+    readonly etag: string | null = null,
+  ) {
+    super(detail);
+    this.name = "Problem";
+  }
+}

@@ -1,0 +1,113 @@
+// What an owner decides about a webhook, as the form has it and as the API has it.
+
+import type { BodyOf } from "../../../lib/api/operations";
+import type { EventKind, Include, Webhook } from "../../../lib/api/types";
+
+/** The events of the form: a choice may stand for several. */
+export const choices: { key: string; name: string; about: string; events: EventKind[] }[] = [
+  { key: "verified", name: "Verified taps", about: "The tag is genuine", events: ["tap.verified"] },
+  { key: "not_verified", name: "Taps not verified", about: "A copied, old or wrong code", events: ["tap.not_verified"] },
+  { key: "not_checked", name: "Taps not checked", about: "Tags without a code, such as QR codes", events: ["tap.not_checked"] },
+  { key: "updated", name: "Updates", about: "A visit changed a tag's variables", events: ["tag.updated"] },
+  { key: "tampered", name: "Broken seals", about: "An inlay reports an opened tamper loop", events: ["tag.tampered"] },
+  { key: "submission", name: "Submissions", about: "A visitor sent a form", events: ["submission.created"] },
+  { key: "encoded", name: "Encoded inlays", about: "An inlay was encoded and verified", events: ["inlay.encoded"] },
+  {
+    key: "alerts",
+    name: "Alerts",
+    about: "The service needs somebody: a full disk, a failed backup, guessed codes",
+    events: [
+      "alert.webhook_disabled",
+      "alert.root_not_backed_up",
+      "alert.backup_failed",
+      "alert.writer_failed",
+      "alert.disk_low",
+      "alert.inlay_guessed",
+      "alert.copied_url",
+    ],
+  },
+];
+
+export const includes: { what: Include; name: string; about: string }[] = [
+  { what: "uid", name: "UID", about: "of the inlay" },
+  { what: "variables", name: "Variables", about: "of the tag, values of updates, and fields of submissions" },
+  { what: "file_data", name: "File data", about: "that the inlay encrypted in its URL" },
+];
+
+/** Which world events are of. */
+export type World = "live" | "simulated" | "all";
+
+export interface WebhookForm {
+  url: string;
+  /** Keys of `choices`. */
+  chosen: string[];
+  /** The id of the only experience, or nothing. */
+  experience: string;
+  world: World;
+  attributes: { key: string; value: string }[];
+  include: Include[];
+}
+
+export const blank = (): WebhookForm => ({
+  url: "",
+  chosen: ["verified", "not_verified", "not_checked"],
+  experience: "",
+  world: "live",
+  attributes: [],
+  include: [],
+});
+
+/** The form of a webhook. A choice counts as made if any of its events is. */
+export const formOf = ({ url, events, filter, include }: Webhook): WebhookForm => ({
+  url,
+  chosen: choices.filter((one) => one.events.some((event) => events.includes(event))).map(({ key }) => key),
+  // What a filter does not narrow is absent.
+  experience: String(filter.experience_id ?? ""),
+  world: filter.world,
+  attributes: Object.entries(filter.attribute ?? {}).map(([key, value]) => ({ key, value })),
+  include: [...include],
+});
+
+/** The events of the form. Of a choice that was made before, only the events that the webhook had. */
+function eventsOf(form: WebhookForm, before: readonly EventKind[]): EventKind[] {
+  return choices
+    .filter(({ key }) => form.chosen.includes(key))
+    .flatMap(({ events }) => {
+      const had = events.filter((event) => before.includes(event));
+      return had.length > 0 ? had : events;
+    });
+}
+
+/** The body that creates a webhook, or with `webhook`, the merge patch that changes it. */
+export function bodyOf(form: WebhookForm, webhook: Webhook | null = null): BodyOf<"/webhooks", "post"> & BodyOf<"/webhooks/{id}", "patch"> {
+  const attribute = Object.fromEntries(form.attributes.filter(({ key }) => key.trim() !== "").map(({ key, value }) => [key.trim(), value]));
+  // In a merge patch a member that is left out stays.
+  const gone = Object.keys(webhook?.filter.attribute ?? {}).filter((key) => !(key in attribute));
+  const removed = Object.fromEntries(gone.map((key) => [key, null])) as Record<string, never>;
+  return {
+    url: form.url.trim(),
+    events: eventsOf(form, webhook?.events ?? []),
+    filter: {
+      experience_id: form.experience === "" ? null : Number(form.experience),
+      world: form.world,
+      attribute: { ...removed, ...attribute },
+    },
+    include: form.include,
+  };
+}
+
+/** Which of a webhook's events it gets, in a line; empty if all. */
+export function filterInWords({ filter, include }: Webhook, experience: (id: number) => string): string {
+  const parts = [
+    filter.experience_id ? `only ${experience(filter.experience_id)}` : "",
+    ...Object.entries(filter.attribute ?? {}).map(([key, value]) => `only ${key} = ${value}`),
+    { live: "", simulated: "only simulated", all: "simulated, too" }[filter.world as World],
+    include.length === 0
+      ? ""
+      : `with ${includes
+          .filter(({ what }) => include.includes(what))
+          .map(({ name }) => name)
+          .join(", ")}`,
+  ];
+  return parts.filter(Boolean).join("; ");
+}

@@ -1,0 +1,17 @@
+// The system's Chromium: Playwright contains no browser.
+
+import { execFileSync } from "node:child_process";
+
+function executable() {
+  if (process.env.CHROMIUM) return process.env.CHROMIUM;
+  for (const name of ["chromium", "chromium-browser", "google-chrome"]) {
+    try {
+      return execFileSync("which", [name], { encoding: "utf8" }).trim();
+    } catch {
+      // The next name.
+    }
+  }
+  throw new Error("Chromium is missing: install Debian's package chromium, or name one in CHROMIUM.");
+}
+
+export const chromiumOptions = () => ({ executablePath: executable(), args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
