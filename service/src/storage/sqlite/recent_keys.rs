@@ -16,8 +16,8 @@ use crate::id::InteractionId;
 use crate::interaction::{KeyedInteraction, NewInteraction, Recorded};
 use crate::rolling_key::{IssuedKey, KeyHash};
 
-/// Keys that are noted, each in about 300 bytes: those of six seconds with 10,000 taps in each.
-const KEPT: usize = 65_536;
+/// Keys that are noted, each in about 300 bytes: those of 13 seconds with 10,000 taps in each.
+const KEPT: usize = 131_072;
 
 /// Keys that no update consumed.
 pub(super) struct RecentKeys(Cache<i64, Arc<(KeyHash, KeyedInteraction)>>);
