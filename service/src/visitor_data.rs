@@ -57,7 +57,9 @@ impl Proof {
 /// The taps of a tag, the newest first, step by step.
 pub(crate) struct Taps {
     of: TagId,
-    next: Option<Option<InteractionId>>,
+    /// Where the next step begins; `None` for the newest.
+    from: Option<InteractionId>,
+    is_over: bool,
 }
 
 impl Taps {
@@ -65,7 +67,8 @@ impl Taps {
     pub(crate) const fn of(tag: TagId) -> Self {
         Self {
             of: tag,
-            next: Some(None),
+            from: None,
+            is_over: false,
         }
     }
 
@@ -74,16 +77,16 @@ impl Taps {
         &mut self,
         storage: &dyn Storage,
     ) -> Result<Option<Vec<(Interaction, Option<TagName>)>>, StorageError> {
-        let Some(from) = self.next else {
+        if self.is_over {
             return Ok(None);
-        };
+        }
         let filter = InteractionFilter {
             tag_id: Some(self.of),
             world: World::Both,
             ..InteractionFilter::default()
         };
-        let stretch = storage.interactions(filter, from, AT_ONCE).await?;
-        self.next = stretch.next.map(Some);
+        let stretch = storage.interactions(filter, self.from, AT_ONCE).await?;
+        (self.from, self.is_over) = (stretch.next, stretch.next.is_none());
         Ok(Some(stretch.found))
     }
 

@@ -138,7 +138,8 @@ async fn what_a_bureau_encodes_verifies_and_gets_keys_of_this_service_at_goods_i
         } else {
             String::new()
         };
-        report += &format!("{position},{},ok,{url}\n", chip.uid());
+        let row = format!("{position},{},ok,{url}\n", chip.uid());
+        report.push_str(&row);
     }
     let looked = sent
         .report(&service, "?dry_run=true", &report)
@@ -198,10 +199,11 @@ async fn a_chip_that_is_torn_away_at_goods_in_is_finished_when_it_is_laid_down_a
         json!({"mirror": "plain", "mac_from": "uid"}),
     )
     .await;
-    let mut report = "slug;uid\n".to_owned();
-    for (row, number) in sent.rows.iter().zip(1..) {
-        report += &format!("{};{}\n", text(row, "slug"), uid(number));
-    }
+    let rows = sent.rows.iter().zip(1..);
+    let rows: Vec<_> = rows
+        .map(|(row, number)| format!("{};{}\n", text(row, "slug"), uid(number)))
+        .collect();
+    let report = format!("slug;uid\n{}", rows.concat());
     let taken = sent.report(&service, "", &report).await.expect(200);
     assert_eq!(taken["bound"], count, "{taken}");
     for (position, number) in (1..=count).zip(1..) {
@@ -211,8 +213,8 @@ async fn a_chip_that_is_torn_away_at_goods_in_is_finished_when_it_is_laid_down_a
         let mut torn = TornOut::new(Tear::after(at), chip);
         lay(&service, &mut torn, &sent.goods_in(number)).await;
         let mut chip = torn.into_card();
-        let turn = lay(&service, &mut chip, &sent.goods_in(number)).await;
-        assert_eq!(turn["state"], "verified", "{position}: {turn}");
+        let told = lay(&service, &mut chip, &sent.goods_in(number)).await;
+        assert_eq!(told["state"], "verified", "{position}: {told}");
         assert!(chip.tally().refusals <= 2, "{position}: {:?}", chip.tally());
         assert_eq!(verdict(&service, &mut chip).await, true);
     }

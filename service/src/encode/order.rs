@@ -1,5 +1,7 @@
 //! Orders for an encoding bureau: what leaves, and what comes back.
 
+use std::fmt::Write as _;
+
 use zeroize::Zeroizing;
 
 use super::{EncodeError, FormOptions, form};
@@ -18,6 +20,8 @@ use crate::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
 use crate::service::Service;
 use crate::storage::{CameBack, Conflict, NewOrder, StorageError, Taken, WrappedSet};
 
+/// Longest row of the keys of an order, in bytes: a number, a slug of 32, and five keys of 32 digits.
+const ROW_MAX: usize = 256;
 /// Chips of one commit: taps go on in between.
 const AT_ONCE: usize = 100;
 
@@ -142,13 +146,16 @@ pub(crate) async fn order_keys(
 ) -> Result<Zeroizing<String>, EncodeError> {
     let (_, positions) = whole(service, id).await?;
     let keys = service.storage.factory_order_keys(id).await?;
-    let mut csv = Zeroizing::new(String::with_capacity(200 * (positions.len() + 1)));
+    // It never grows: what is moved elsewhere would leave keys behind.
+    let mut csv = Zeroizing::new(String::with_capacity(ROW_MAX * (positions.len() + 1)));
     csv.push_str("position,slug,key_version,key_0,key_1,key_2,key_3,key_4\r\n");
     for (position, set) in positions.iter().zip(&keys) {
-        csv.push_str(&format!(
+        // Writing into a string does not fail.
+        let _ = write!(
+            csv,
             "{},{},{BUREAU_VERSION}",
             position.position, position.slug
-        ));
+        );
         for key in set {
             let key = service.keyring.unwrap(key)?;
             let hex = Zeroizing::new(base16ct::upper::encode_string(key.expose()));

@@ -162,7 +162,7 @@ async fn whose(
     let Some(found) = service.storage.encoding_run(id).await? else {
         return Err(missing);
     };
-    let options = run::options_of(&found.plan, asked.options.clone());
+    let options = run::options_of(&found.plan, &asked.options);
     // A chip that was laid down before comes back to its own tag.
     let rows = service.storage.encoding_run_rows(id).await?;
     let mut rows = rows.into_iter().flatten();
@@ -272,7 +272,7 @@ fn url_warning(url: &str) -> Option<&'static str> {
         Host::Domain(name) if name == "localhost" || name.ends_with(".localhost") => {
             return Some(HERE);
         }
-        Host::Domain(name) if name.ends_with(".local") => return Some(NEAR),
+        Host::Domain(name) if name.rsplit('.').next() == Some("local") => return Some(NEAR),
         _ => {}
     }
     let plain = url.starts_with("http://");

@@ -22,12 +22,12 @@ pub(crate) async fn next_of_run(
     let reserved = service.storage.reserve_run_tag(run, uid, maker(service));
     let reserved = reserved.await?;
     let (run, tag) = reserved.ok_or(EncodeError::NotFound("encoding run"))?;
-    let options = options_of(&run.plan, options);
+    let options = options_of(&run.plan, &options);
     Ok((Target::Tag(tag), options))
 }
 
 /// How a plan says that chips are written; what it does not say is as in `options`.
-pub(super) fn options_of(plan: &RunPlan, options: FormOptions) -> FormOptions {
+pub(super) fn options_of(plan: &RunPlan, options: &FormOptions) -> FormOptions {
     FormOptions {
         url_template_id: plan.url_template_id,
         mirror: plan.mirror,
@@ -36,7 +36,7 @@ pub(super) fn options_of(plan: &RunPlan, options: FormOptions) -> FormOptions {
         lock: plan.lock,
         lrp: plan.lrp,
         own_keys: plan.own_keys,
-        ..options
+        ..options.clone()
     }
 }
 

@@ -24,7 +24,7 @@ pub enum FilesError {
     /// There is no present key.
     #[error(
         "There is no key file {}. Name the one of this database with --key-file; the key of a desktop may be in \
-         the system's keychain, and is rotated there.", .0.display()
+         the system's keychain, which this command does not reach.", .0.display()
     )]
     NoKey(PathBuf),
     /// The present key is another database's.

@@ -74,6 +74,9 @@ const TRACES: &[(&str, Traces)] = &[
     ("chip_keys", None),
     ("encoding_runs", None),
     ("encoding_run_tags", None),
+    ("factory_orders", None),
+    ("factory_order_positions", None),
+    ("factory_order_keys", None),
     ("encodings", None),
     ("encoding_exchanges", None),
 ];

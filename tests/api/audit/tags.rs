@@ -71,26 +71,7 @@ pub(super) async fn tags(driver: &mut Driver) {
             object,
         )
         .await;
-    let (held, mut inlay) = driver.service.bottle().await;
-    driver.service.tap(&inlay.url(&held)).await;
-    driver.look().await;
-    let tap = driver.service.last_interaction().await;
-    let object = format!("interactions/{tap}/visitor");
-    let answer = driver
-        .send(Method::DELETE, &format!("/{object}"), Value::Null)
-        .await;
-    driver
-        .left(
-            "delete_interactions_id_visitor",
-            answer,
-            "interactions.visitor.delete",
-            &object,
-        )
-        .await;
-    driver
-        .send(Method::DELETE, &held.admin_path(), Value::Null)
-        .await;
-    driver.look().await;
+    visitor(driver).await;
     let tags: Vec<_> = (0..450).map(|n| format!("\nTag {n}")).collect();
     let file = format!("name{}", tags.concat());
     let request = driver.service.admin_request(Method::POST, "/tags/import");
@@ -115,4 +96,28 @@ pub(super) async fn tags(driver: &mut Driver) {
     let asked = driver.newest().await["after"].clone();
     assert_eq!(asked["selected"], 451, "{asked}");
     assert_eq!(asked["change"]["status"], "archived", "{asked}");
+}
+
+/// What is kept of a visitor, erased by their tap.
+async fn visitor(driver: &mut Driver) {
+    let (held, mut inlay) = driver.service.bottle().await;
+    driver.service.tap(&inlay.url(&held)).await;
+    driver.look().await;
+    let tap = driver.service.last_interaction().await;
+    let object = format!("interactions/{tap}/visitor");
+    let answer = driver
+        .send(Method::DELETE, &format!("/{object}"), Value::Null)
+        .await;
+    driver
+        .left(
+            "delete_interactions_id_visitor",
+            answer,
+            "interactions.visitor.delete",
+            &object,
+        )
+        .await;
+    driver
+        .send(Method::DELETE, &held.admin_path(), Value::Null)
+        .await;
+    driver.look().await;
 }
