@@ -30,6 +30,8 @@ const DRIVER: &str = "/usr/lib/pcsc/drivers/serial/libifdvpcd.so";
 /// How often a card tries to find its reader, and what lies between.
 const TRIES: usize = 4_000;
 const PAUSE: Duration = Duration::from_millis(5);
+/// A reader notices within half a second that a chip is gone, on an idle machine.
+const NOTICED: Duration = Duration::from_secs(20);
 
 /// A PC/SC service with two virtual readers, or none. Dropped, it is gone.
 pub struct Pcscd {
@@ -163,6 +165,29 @@ impl<C> LaidDown<C> {
         card.expect("it is taken away once")
             .join()
             .expect("a chip does not panic")
+    }
+
+    /// The same, and waits until the reader has noticed. It looks some times a second: a chip that is
+    /// laid down again in between was never away.
+    ///
+    /// # Panics
+    /// When the chip did, or the reader does not notice.
+    pub fn take_away_noticed(mut self) -> C {
+        let _ = self.connection.shutdown(Shutdown::Write);
+        let card = self.card.take().expect("it is taken away once");
+        let card = card.join().expect("a chip does not panic");
+        self.connection
+            .set_read_timeout(Some(NOTICED))
+            .expect("a socket takes a timeout");
+        // The driver closes its side once it finds nobody there.
+        let mut rest = Vec::new();
+        let closed = self.connection.read_to_end(&mut rest);
+        let waits = [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut];
+        assert!(
+            !closed.is_err_and(|error| waits.contains(&error.kind())),
+            "the reader does not notice that the chip is gone"
+        );
+        card
     }
 
     fn end(&mut self) -> Option<JoinHandle<C>> {

@@ -17,7 +17,7 @@ pub(super) struct Options {
     event: Event,
 
     /// The slug of a tag with a virtual inlay; `tapdesk-service demo` loads some. For
-    /// tap.not_checked that of a tag without one.
+    /// a tap that is not checked, that of a tag without one.
     #[arg(long, value_name = "SLUG")]
     tag: String,
 
