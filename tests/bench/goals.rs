@@ -62,7 +62,7 @@ pub(crate) fn print(figures: &Figures) {
         "\n{:56} {:>8} {:>9} {:>9} {:>9}",
         "", "", "goal", "moonshot", "measured"
     );
-    let goals = [calls(&figures.turns), others(figures)];
+    let goals = [calls(&figures.turns), others(figures), of_reports(figures)];
     for goal in goals.into_iter().flatten() {
         let Some(measured) = goal.measured else {
             continue;
@@ -173,51 +173,8 @@ fn calls(turns: &[Turn]) -> Vec<Goal> {
     ]
 }
 
-/// Goals of everything else.
-fn others(figures: &Figures) -> Vec<Goal> {
-    let alone = figures.alone.iter().map(|round| {
-        let ours = round.tap.saturating_sub(round.bare);
-        ours.as_secs_f64() / round.fdatasync.as_secs_f64()
-    });
-    let alone = (!figures.alone.is_empty()).then(|| median(alone));
-    let groups = |database| {
-        let mut groups = figures.groups.iter();
-        let (_, pairs) = groups.find(|(name, _)| *name == database)?;
-        Some(median(pairs.iter().map(|pair| pair.ours / pair.other)))
-    };
-    let way = |way| figures.addresses.iter().find(|found| found.way == way);
-    let picc = way(Way::Picc(1)).map(|found| {
-        let ratio = |beside: &Beside| beside.ours.p99.as_secs_f64() / beside.slug.p99.as_secs_f64();
-        median(found.rounds.iter().map(ratio))
-    });
-    let cpu = |found: &Found| {
-        median(
-            found
-                .rounds
-                .iter()
-                .map(|beside| beside.ours.cpu.as_secs_f64()),
-        )
-    };
-    let nobody = way(Way::Nothing(64)).map(cpu);
-    let nobody = nobody.zip(way(Way::Picc(64)).map(cpu));
-    let aes = figures.codes.iter().find(|cost| cost.what == codes::AES);
-    let import = figures.import.as_ref();
-    let rows = import.map(|import| f64::from(import.rows) / import.elapsed.as_secs_f64());
-    // Megabytes are few enough to be exact.
-    let peak = import
-        .map(|import| f64::from(u32::try_from(import.peak >> 10).unwrap_or(u32::MAX)) * 1.024e-3);
-    let starts = figures.starts.iter().map(std::time::Duration::as_secs_f64);
-    let starts = (!figures.starts.is_empty()).then(|| median(starts));
-    let crashes = figures.starts_after_crashes.iter();
-    let crashes = crashes.map(std::time::Duration::as_secs_f64);
-    let crashes = (!figures.starts_after_crashes.is_empty()).then(|| median(crashes));
-    let megabytes =
-        |seen: &Seen| f64::from(u32::try_from(seen.memory >> 10).unwrap_or(u32::MAX)) * 1.024e-3;
-    // By its half every tag was tapped: what comes then is what does not end.
-    let memory = &figures.memory;
-    let grown = memory
-        .last()
-        .map(|last| megabytes(last) / megabytes(&memory[memory.len() / 2]));
+/// Goals of reports and exports.
+fn of_reports(figures: &Figures) -> Vec<Goal> {
     let reports = figures.reports.as_ref();
     let slowest = reports.and_then(|reported| {
         let all = reported.reports.iter().map(|(_, median)| *median);
@@ -241,6 +198,51 @@ fn others(figures: &Figures) -> Vec<Goal> {
             None,
             exporting,
         ),
+    ]
+}
+
+/// Goals of everything else.
+fn others(figures: &Figures) -> Vec<Goal> {
+    let alone = figures.alone.iter().map(|round| {
+        let ours = round.tap.saturating_sub(round.bare);
+        ours.as_secs_f64() / round.fdatasync.as_secs_f64()
+    });
+    let alone = (!figures.alone.is_empty()).then(|| median(alone));
+    let groups = |database| {
+        let mut groups = figures.groups.iter();
+        let (_, pairs) = groups.find(|(name, _)| *name == database)?;
+        Some(median(pairs.iter().map(|pair| pair.ours / pair.other)))
+    };
+    let way = |way| figures.addresses.iter().find(|found| found.way == way);
+    let picc = way(Way::Picc(1)).map(|found| {
+        let ratio = |beside: &Beside| beside.ours.p99.as_secs_f64() / beside.slug.p99.as_secs_f64();
+        median(found.rounds.iter().map(ratio))
+    });
+    let cpu = |found: &Found| {
+        let ours = found.rounds.iter().map(|beside| beside.ours.cpu);
+        median(ours.map(|cpu| cpu.as_secs_f64()))
+    };
+    let nobody = way(Way::Nothing(64)).map(cpu);
+    let nobody = nobody.zip(way(Way::Picc(64)).map(cpu));
+    let aes = figures.codes.iter().find(|cost| cost.what == codes::AES);
+    let import = figures.import.as_ref();
+    let rows = import.map(|import| f64::from(import.rows) / import.elapsed.as_secs_f64());
+    // Megabytes are few enough to be exact.
+    let peak = import
+        .map(|import| f64::from(u32::try_from(import.peak >> 10).unwrap_or(u32::MAX)) * 1.024e-3);
+    let starts = figures.starts.iter().map(std::time::Duration::as_secs_f64);
+    let starts = (!figures.starts.is_empty()).then(|| median(starts));
+    let crashes = figures.starts_after_crashes.iter();
+    let crashes = crashes.map(std::time::Duration::as_secs_f64);
+    let crashes = (!figures.starts_after_crashes.is_empty()).then(|| median(crashes));
+    let megabytes =
+        |seen: &Seen| f64::from(u32::try_from(seen.memory >> 10).unwrap_or(u32::MAX)) * 1.024e-3;
+    // By its half every tag was tapped: what comes then is what does not end.
+    let memory = &figures.memory;
+    let grown = memory
+        .last()
+        .map(|last| megabytes(last) / megabytes(&memory[memory.len() / 2]));
+    vec![
         at_most(
             "memory after 10,000,000 taps : after half of them",
             1.05,

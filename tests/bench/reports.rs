@@ -121,7 +121,7 @@ async fn export(server: &Server) -> Result<Export> {
     let mut answer = request.send().await?.error_for_status()?;
     let (mut lines, mut seen) = (0, Vec::new());
     while let Some(chunk) = answer.chunk().await? {
-        lines += chunk.iter().filter(|byte| **byte == b'\n').count();
+        lines += chunk.split(|byte| *byte == b'\n').count() - 1;
         if lines / STEP > seen.len() {
             seen.push(server.memory()?);
         }
