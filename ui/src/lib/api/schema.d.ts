@@ -6856,7 +6856,11 @@ export interface components {
             /** @description What is kept, why, and for how long, in words for the person. */
             kept: components["schemas"]["KeptData"][];
             oldest_at?: components["schemas"]["Timestamp"] | null;
-            proof: ("valid" | "not_verified" | "expired") & Record<string, never>;
+            /**
+             * @description Whether a tap proves that a person holds the tag now.
+             * @enum {string}
+             */
+            proof: "valid" | "not_verified" | "expired";
             /**
              * Format: int64
              * @description How many forms were sent with them.

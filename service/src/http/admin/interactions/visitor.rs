@@ -27,8 +27,7 @@ use crate::visitor_data::{Kept, Proof, Taps, kept};
 #[derive(Serialize, ToSchema)]
 #[schema(as = VisitorData)]
 pub(crate) struct VisitorView {
-    /// Whether the tap proves that a person holds the tag now: only then is anything exported or
-    /// erased.
+    // A comment of its own would make an object of it in the API's description.
     #[schema(inline)]
     proof: Proof,
     /// How many taps of the tag the visitor made, as far as it can be told: those from the same
