@@ -13,6 +13,7 @@ const COMMANDS: &[&str] = &[
     "restart_service",
     "start_afresh",
     "restore_backup",
+    "rotate_key",
     "fix_port",
     "allow_phones",
     "connect",

@@ -1,6 +1,7 @@
 //! The real binary, from its command line.
 
 mod demo;
+mod export;
 mod headless;
 mod import;
 mod listen;

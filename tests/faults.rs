@@ -3,6 +3,7 @@
 
 mod clock;
 mod descriptors;
+mod encoding;
 mod endings;
 mod load;
 mod lost_answers;

@@ -2,7 +2,7 @@
 //! restoring it beside where it lies.
 //!
 //! The passphrase is nowhere: what is kept is the wrapping key as it was sealed with it, once, and
-//! each backup carries that. A rotation of the wrapping key makes it worthless, which is noticed
+//! each backup contains that. A rotation of the wrapping key makes it worthless, which is noticed
 //! before the next backup is made.
 
 mod file;
@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::clock::Timestamp;
+use crate::deliver::raise;
 use crate::keyring::{KeyringError, Passphrase};
 use crate::plural::counted;
 use crate::service::Service;
@@ -54,7 +55,7 @@ pub(crate) enum BackupError {
         /// What is in the database.
         expected: String,
     },
-    /// It does not carry what it is to carry.
+    /// It does not contain what it must contain.
     #[error("The backup does not contain the key that unlocks inlay keys, or another one.")]
     WithoutKey,
     /// Something that runs on a thread of its own.
@@ -164,7 +165,7 @@ pub(crate) async fn run(
         let message = format!("The scheduled backup failed: {why}");
         let folder = serde_json::json!({"folder": schedule.folder});
         let alert = Alert::new(EventKind::AlertBackupFailed, &message, folder);
-        service.storage.raise_alert(alert).await?;
+        raise(service, alert).await?;
     }
     let noted = noted.unwrap_or(schedule);
     service.metrics.backup(noted.last.as_ref());

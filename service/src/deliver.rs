@@ -6,8 +6,11 @@ mod send;
 
 use std::convert::Infallible;
 
+use crate::clock::Timestamp;
 use crate::panics;
 use crate::service::Service;
+use crate::storage::{Event, StorageError};
+use crate::webhook::Alert;
 
 pub(crate) use send::{TestError, test};
 
@@ -17,5 +20,22 @@ pub(crate) async fn run(service: &Service) -> Infallible {
     tokio::select! {
         never = panics::restarted(panicked, || route::run(service)) => never,
         never = panics::restarted(panicked, || send::run(service)) => never,
+    }
+}
+
+/// Raises an alert: for webhooks, and for those who listen to events.
+pub(crate) async fn raise(service: &Service, alert: Alert) -> Result<(), StorageError> {
+    let at = service.storage.now().await?;
+    let told = event(&alert, at);
+    service.storage.raise_alert(alert).await?;
+    service.storage.tell(told);
+    Ok(())
+}
+
+fn event(alert: &Alert, at: Timestamp) -> Event {
+    Event::Alert {
+        alert: alert.kind,
+        message: alert.message().to_owned(),
+        at,
     }
 }

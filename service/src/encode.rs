@@ -9,7 +9,8 @@
 //! | `finished` | what a finished chip leaves behind, and who may touch it again |
 //! | `form` | what is to be written to the chip of a tag |
 //! | `journal` | the journal of a chip, with its keys and without |
-//! | `order` | orders for an encoding bureau: what leaves, and what comes back |
+//! | `order` | orders for an encoding bureau: what leaves, and goods-in |
+//! | `order_report` | what a bureau reports of an order |
 //! | `preview` | what an encoding would do, before any of it is done |
 //! | `preview_words` | what would be on the chip, in words |
 //! | `run` | the tag that is next in a run |
@@ -18,6 +19,7 @@ mod finished;
 mod form;
 mod journal;
 mod order;
+mod order_report;
 mod preview;
 mod preview_words;
 mod run;
@@ -38,9 +40,8 @@ use crate::storage::{ChipState, EncodingTurn, Ending, StorageError, StoredEncodi
 
 pub(crate) use finished::{is_finished, is_undo};
 pub(crate) use form::FormOptions;
-pub(crate) use order::{
-    OrderRow, Reported, create_order, of_order, order_keys, order_rows, receive_order,
-};
+pub(crate) use order::{OrderRow, create_order, of_order, order_keys, order_rows};
+pub(crate) use order_report::{Reported, receive_order};
 pub(crate) use preview::{Asked, KnownChip, Preview, Whom, preview};
 pub(crate) use preview_words::Fact;
 pub(crate) use run::{next_of_run, skip_of_run};
@@ -202,7 +203,7 @@ async fn try_answer(
     let void = now.millis_since(updated_at) > SESSION_MILLIS;
     case.step(service, &mut encoding, |encoding, journal, means| {
         if void {
-            // Who knows which chip this is by now: it is looked at anew.
+            // Who knows which chip this is by now: it is looked at again.
             machine::begin(encoding, journal, means);
             if let Some(progress) = &mut encoding.progress {
                 progress.answered = Some(answers.digest());

@@ -36,7 +36,8 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::id::{EncodingId, EncodingRunId, InlayId, TagId};
-use crate::inlay::Uid;
+use crate::inlay::technology::Mode;
+use crate::inlay::{Technology, Uid};
 
 pub use journal::{Candidate, Generation, Journal, Root, Roots, SlotState, Source};
 pub use pages::Pages;
@@ -159,6 +160,12 @@ pub struct Outcome {
     pub inlay_id: Option<InlayId>,
     /// The counter of that read.
     pub counter: u32,
+    /// The chip, as it says itself: a TagTamper may be encoded as an NTAG 424 DNA.
+    #[serde(default)]
+    pub technology: Option<Technology>,
+    /// The mode that it is in; `None` for a chip without modes.
+    #[serde(default)]
+    pub mode: Option<Mode>,
 }
 
 /// One command and its status, for the audit: never data.

@@ -2,7 +2,7 @@
 //! page that the service itself serves.
 //!
 //! A [`Content`] is what one version of an experience publishes. It is checked
-//! when it is made, from the members that the admin API and the storage carry
+//! when it is made, from the members that the admin API and the storage use
 //! ([`ContentFields`]); one that exists can be published.
 //!
 //! Absent here: whether a tag has the variables that a page names, and whether
@@ -292,7 +292,7 @@ impl Content {
     }
 
     /// The groups of visitors that its conditions are for: each from its first group up to and
-    /// without its last number. Empty if it treats all visitors alike.
+    /// without its last number. Empty if it has no groups of visitors.
     pub fn split(&self) -> BTreeSet<(u8, u8)> {
         let mut found = BTreeSet::new();
         match self {

@@ -12,10 +12,10 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::backup;
-use crate::deliver;
+use crate::deliver::{self, raise};
 use crate::panics;
 use crate::service::Service;
-use crate::storage::{Event, StorageError, finish_import};
+use crate::storage::{StorageError, finish_import};
 use crate::webhook::{Alert, EventKind};
 
 /// Between two rounds of removal.
@@ -117,18 +117,6 @@ async fn remove(service: &Service) -> Infallible {
         failing = outcome.is_err();
         tokio::time::sleep(PAUSE).await;
     }
-}
-
-/// Tells webhooks, and those who listen to events.
-async fn raise(service: &Service, alert: Alert) -> Result<(), StorageError> {
-    let told = Event::Alert {
-        alert: alert.kind,
-        message: alert.message().to_owned(),
-        at: service.storage.now().await?,
-    };
-    service.storage.raise_alert(alert).await?;
-    service.storage.tell(told);
-    Ok(())
 }
 
 /// Raises an alert when room on the disk becomes low: once, until there was a quarter more again,

@@ -93,7 +93,7 @@ pub struct Traits {
     pub system: Option<OperatingSystem>,
     /// The first part of the best language, as `de`.
     pub language: Option<String>,
-    /// See [`ClientId::group`]; `None` where the experience treats all alike.
+    /// See [`ClientId::group`]; `None` if the experience has no groups.
     pub group: Option<u8>,
 }
 
@@ -306,7 +306,7 @@ mod tests {
         );
         assert!(
             moved > 19_000,
-            "another experience divides them anew: {moved}"
+            "another experience divides them in its own way: {moved}"
         );
     }
 }

@@ -212,7 +212,7 @@ pub struct CountKey {
 pub struct Counts(pub BTreeMap<CountKey, Count>);
 
 impl Counts {
-    /// Counts what became of taps that are alike.
+    /// Counts what became of equal taps.
     pub fn add(&mut self, tap: &CountedTap, count: Count) {
         for (dimension, value) in tap.values() {
             for bucket in Bucket::ALL {

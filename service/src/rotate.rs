@@ -1,20 +1,24 @@
 //! Rotates the key that wraps secrets at rest: every secret of a database is wrapped by a new one.
 //! Nobody else uses the database meanwhile.
 //!
-//! A rotation may be ended anywhere, and goes on when it is started again. The new key is in a
-//! file before the first secret is wrapped by it; the database says that a rotation is not done
-//! before the first secret is changed, and no service starts until it is. Which key a secret has
-//! is never noted: whichever opens it. The former key's file is moved aside once no secret needs it.
+//! A rotation may be ended anywhere, and goes on when it is started again. The new key is in its
+//! place ([`places`]) before the first secret is wrapped by it; the database says that a rotation
+//! is not done before the first secret is changed, and no service starts until it is. Which key a
+//! secret has is never noted: whichever opens it. The former key moves aside once no secret needs it.
 //!
 //! First all secrets are opened, then any is changed: what neither key opens would be lost for good
 //! when the former key is thrown away, so it is told while nothing has happened yet.
 
 pub mod files;
+pub mod places;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
+use places::{KeyPlaces, Names};
+
 use crate::caller::{Actor, Caller, on_behalf_of};
+use crate::clock::Timestamp;
 use crate::entropy::{self, Entropy};
 use crate::keyring::{Keyring, KeyringError};
 use crate::scope::Reach;
@@ -39,6 +43,21 @@ pub enum RotateError {
     /// A key cannot be used.
     #[error(transparent)]
     Keyring(#[from] KeyringError),
+    /// The place of a key cannot be used: a sentence.
+    #[error("{0}")]
+    Place(String),
+    /// There is no present key.
+    #[error("There is no key in {}. {}", .0.present, .0.find)]
+    NoKey(Names),
+    /// The present key is another database's.
+    #[error("The key in {} is not the one of this database. {}", .0.present, .0.find)]
+    OtherKey(Names),
+    /// A rotation was begun, and its new key is not there.
+    #[error(
+        "A rotation of this database was begun with a new key that is neither in {} nor in {}. \
+         Put that key back, or restore a backup of before.", .0.next, .0.present
+    )]
+    NewKeyMissing(Names),
     /// There are secrets that no key opens.
     #[error(
         "{secrets} of the table {table} cannot be opened by the present key, and nothing was changed. \
@@ -70,8 +89,10 @@ pub struct Keys {
 pub enum Phase {
     /// Secrets are opened.
     Checking,
-    /// Secrets are wrapped anew.
+    /// Secrets are wrapped again, with the new key.
     Wrapping,
+    /// What the former key wrapped is removed from the database's free pages.
+    Erasing,
 }
 
 /// Receives the progress of a rotation.
@@ -90,11 +111,65 @@ pub fn is_new_key(key: &Keyring, rotation: &KeyRotation) -> bool {
     opened.is_ok_and(|probe| probe.as_slice() == PROBE)
 }
 
+/// What a rotation did.
+#[derive(Clone, Debug)]
+pub struct Rotated {
+    /// When it was begun, if that was before.
+    pub begun: Option<Timestamp>,
+    /// How many rows have secrets.
+    pub rows: u64,
+    /// Where the former key is kept, in words; `None` if it was moved before.
+    pub former: Option<String>,
+}
+
+/// A whole rotation, or the rest of one: of the database in `storage` with the keys in `places`.
+pub async fn run(
+    storage: &dyn Storage,
+    places: &Arc<dyn KeyPlaces>,
+    actor: Actor,
+    now: Timestamp,
+    entropy: &Arc<dyn Entropy>,
+    observer: &mut dyn Observer,
+) -> Result<Rotated, RotateError> {
+    let begun = storage.key_rotation().await?;
+    let wrapped = storage.any_wrapped_key().await?;
+    let keys = {
+        let (begun, entropy) = (begun.clone(), Arc::clone(entropy));
+        blocking(places, move |places| {
+            places::keys(places, begun.as_ref(), wrapped.as_deref(), &*entropy)
+        })
+        .await?
+    };
+    let rows = rotate(storage, &keys, actor, entropy, observer).await?;
+    let replace = move |places: &dyn KeyPlaces| places.replace(now).map_err(RotateError::Place);
+    let former = blocking(places, replace).await?;
+    observer.begin(Phase::Erasing, 0);
+    done(storage).await?;
+    observer.end();
+    Ok(Rotated {
+        begun: begun.map(|begun| begun.began_at),
+        rows,
+        former,
+    })
+}
+
+/// Asks the places where it may take long: a keychain may ask a person for a password.
+async fn blocking<T: Send + 'static>(
+    places: &Arc<dyn KeyPlaces>,
+    ask: impl FnOnce(&dyn KeyPlaces) -> Result<T, RotateError> + Send + 'static,
+) -> Result<T, RotateError> {
+    let places = Arc::clone(places);
+    tokio::task::spawn_blocking(move || ask(&*places))
+        .await
+        .unwrap_or_else(|error| Err(RotateError::Place(format!("The rotation ended: {error}."))))
+}
+
 /// Wraps every secret in `storage` by the new key; how many rows have secrets. The rotation is
-/// not done before [`done`].
+/// not done before [`done`]. `actor` is who the audit log names.
 pub async fn rotate(
     storage: &dyn Storage,
     keys: &Keys,
+    actor: Actor,
     entropy: &Arc<dyn Entropy>,
     observer: &mut dyn Observer,
 ) -> Result<u64, RotateError> {
@@ -104,7 +179,7 @@ pub async fn rotate(
     // Nothing is changed by a look.
     go_through(storage, observer, Phase::Checking, &|| look(keys)).await?;
     let caller = Arc::new(Caller::new(
-        Actor::CommandLine,
+        actor,
         IpAddr::V4(Ipv4Addr::LOCALHOST),
         ("keyring.rotate".into(), "keyring".to_owned()),
         Reach::EVERYTHING,
@@ -179,7 +254,7 @@ fn change(keys: &Keys, entropy: &Arc<dyn Entropy>) -> Rewrap {
             return Rewrapped::Unknown;
         };
         match new.wrap_secret(&secret, &*entropy) {
-            Ok(anew) => Rewrapped::As(anew),
+            Ok(wrapped) => Rewrapped::As(wrapped),
             Err(_) => Rewrapped::Unknown,
         }
     })

@@ -108,7 +108,8 @@ pub enum StartError {
     /// Its secrets are wrapped by two keys.
     #[error(
         "The key that wraps inlay keys is being rotated, and the rotation of {0} was not finished. Run \
-         tapdesk-service rotate-key again with the same database and key file, then start."
+         tapdesk-service rotate-key again with the same database and key file, then start. If the desktop \
+         began it, start the desktop: it finishes it."
     )]
     Rotating(Timestamp),
     /// The database does not give what a service needs.

@@ -83,8 +83,8 @@ pub use url_templates::{UrlTemplateEdit, UrlTemplates};
 pub use visitors::Visitors;
 pub(crate) use webhooks::TapStream;
 pub use webhooks::{
-    Advance, Claimed, Cursor, EventProperties, Finished, LEASE_MILLIS, NewDelivery, Place, Resend,
-    RouteState, WebhookEdit, Webhooks,
+    Advance, Claimed, Cursor, EventProperties, Finished, LEASE_MILLIS, Move, NewDelivery, Place,
+    Resend, RouteState, WebhookEdit, Webhooks,
 };
 
 use crate::clock::Timestamp;
@@ -188,7 +188,7 @@ pub trait Storage:
     /// what it has then, or in words what is wrong with it. Nothing of it stays.
     async fn check_backup(&self, file: &std::path::Path) -> Result<BackupContent, String>;
 
-    /// Writes the database anew, without what was deleted or replaced: free room in its files still
+    /// Writes the database's file again, without what was deleted or replaced: free room in its files still
     /// has the bytes of before. A database that reuses such room by itself does nothing here.
     async fn forget_replaced(&self) -> Result<(), StorageError> {
         Ok(())

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, ORIGIN, REFERER};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
@@ -56,6 +57,10 @@ pub struct Embedded {
 /// API is never asked under another name than the service's own.
 #[derive(Clone, Debug)]
 pub struct TapHost(pub HeaderValue);
+
+/// Marks the encoder's requests for the audit log, as an extension: a page can set none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ByEncoder;
 
 impl TapHost {
     /// That of a request, unless it is one to the admin API.
@@ -111,7 +116,7 @@ impl Embedded {
     async fn answer(&self, request: Request<Vec<u8>>) -> Response<Body> {
         let host = TapHost::of(&request);
         let (mut parts, body) = request.into_parts();
-        parts.headers = forwarded(&parts.headers, &parts.uri, &self.token);
+        parts.headers = forwarded(&parts, &self.token);
         parts
             .headers
             .insert(HOST, host.unwrap_or(HeaderValue::from_static("localhost")));
@@ -177,18 +182,21 @@ fn in_words(status: StatusCode, body: &[u8]) -> String {
 
 /// The page's headers without what belongs to the page alone, and with the
 /// token if the admin API is called.
-fn forwarded(headers: &HeaderMap, uri: &Uri, token: &AdminToken) -> HeaderMap {
-    let mut headers = headers.clone();
+fn forwarded(parts: &Parts, token: &AdminToken) -> HeaderMap {
+    let mut headers = parts.headers.clone();
     for name in [AUTHORIZATION, COOKIE, ORIGIN, REFERER, HOST] {
         headers.remove(name);
     }
-    if uri.path().starts_with("/admin/")
+    if parts.uri.path().starts_with("/admin/")
         && let Ok(mut value) = HeaderValue::try_from(format!("Bearer {}", token.expose()))
     {
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);
-        // For the audit log.
-        headers.insert("tapdesk-program", HeaderValue::from_static("desktop"));
+        let program = match parts.extensions.get::<ByEncoder>() {
+            Some(ByEncoder) => "encoder",
+            None => "desktop",
+        };
+        headers.insert("tapdesk-program", HeaderValue::from_static(program));
     }
     headers
 }

@@ -28,6 +28,7 @@ use crate::reader::monitor::Monitor;
 use crate::reader::pcsc::Pcsc;
 use crate::reader::send_tap::{self, Destination, SentTap};
 use crate::refused_form::RefusedForm;
+use crate::rotation::RotationProgress;
 use crate::shell::Shell;
 use crate::state::{Connection, ShellState};
 use crate::window::Unsaved;
@@ -92,6 +93,19 @@ pub(crate) async fn restore_backup(
         Some(backup) => shell.restore(backup, passphrase).await.map(Some),
         None => Ok(None),
     }
+}
+
+/// Replaces the key that wraps secrets, and tells how far it is.
+#[tauri::command]
+pub(crate) async fn rotate_key(
+    shell: SharedShell<'_>,
+    channel: Channel<RotationProgress>,
+) -> Result<(), String> {
+    let rotated = shell.rotate_key(move |progress| {
+        // A page that was loaded again hears nothing more; the rotation goes on.
+        let _ = channel.send(progress);
+    });
+    rotated.await
 }
 
 /// Fixes the port, or lets the system choose again.

@@ -97,6 +97,11 @@ impl Embedded {
         })
     }
 
+    /// Whether the key that wraps secrets cannot be had.
+    pub fn is_locked(&self) -> bool {
+        self.key_store.kind == KeyStoreKind::Locked
+    }
+
     /// Lets open requests end, commits, and closes the database.
     pub async fn stop(self) {
         // The listener may have ended by itself.

@@ -28,7 +28,7 @@ pub(crate) async fn run(shell: &Shell) -> ExitCode {
             let _ = writeln!(io::stderr(), "tapdesk: {problem}");
             return ExitCode::FAILURE;
         }
-        ShellState::Starting => return ExitCode::FAILURE,
+        ShellState::Starting | ShellState::Rotating { .. } => return ExitCode::FAILURE,
     };
     if let Err(error) = said {
         tracing::warn!("the address cannot be printed: {error}");

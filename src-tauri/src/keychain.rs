@@ -2,6 +2,7 @@
 //! none, in files that only their owner may read. A keychain that does not
 //! answer is given up on: it never keeps the window from opening.
 
+pub(crate) mod rotation;
 mod system;
 
 use std::path::Path;
@@ -125,7 +126,7 @@ impl Keychain {
         }
     }
 
-    /// Puts the key that a backup brought in the place of the present one, which
+    /// Puts the key of a backup in the place of the present one, which
     /// is moved aside. An `Err` is a sentence for people.
     pub fn replace_wrapping_key(
         &self,
@@ -344,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_inlays_need_is_never_made_anew() {
+    fn a_key_that_inlays_need_is_never_made_again() {
         let folder = tempfile::tempdir().unwrap();
         let folders = folders(folder.path());
         for keychain in [working(), silent()] {

@@ -29,6 +29,7 @@ pub mod preferences;
 pub mod problem;
 pub mod reader;
 mod refused_form;
+pub mod rotation;
 pub mod scheme;
 mod session;
 pub mod shell;
@@ -156,6 +157,7 @@ fn build(
             commands::restart_service,
             commands::start_afresh,
             commands::restore_backup,
+            commands::rotate_key,
             commands::fix_port,
             commands::allow_phones,
             commands::connect,

@@ -6,7 +6,7 @@ use tracing_subscriber::filter::{EnvFilter, LevelFilter, filter_fn};
 use tracing_subscriber::prelude::*;
 
 /// Starts the log; `TAPDESK_LOG` says how much of it, as in `tapdesk=debug`. Of
-/// libraries, warnings alone: what they trace of a request may carry a key.
+/// libraries, warnings alone: what they trace of a request may contain a key.
 pub(crate) fn start() {
     let ours = filter_fn(|metadata| {
         metadata.target().starts_with("tapdesk") || *metadata.level() <= LevelFilter::WARN

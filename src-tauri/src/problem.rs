@@ -52,6 +52,15 @@ impl From<StartFailure> for StartProblem {
 }
 
 impl StartProblem {
+    /// A rotation that cannot be finished now.
+    pub(crate) fn rotating(why: &str) -> Self {
+        Self::new(
+            ProblemKind::Keys,
+            "The key that unlocks your inlay keys was being replaced, and that is not finished.",
+            format!("Nothing is lost. {why}"),
+        )
+    }
+
     fn new(kind: ProblemKind, title: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             kind,

@@ -10,6 +10,7 @@ use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::entropy::{self, OsEntropy};
 use tapdesk_service::field_error::FieldError;
 use tapdesk_service::keyring::{Passphrase, SealedWrappingKey};
+use tapdesk_service::start::StartError;
 use tapdesk_service::storage::sqlite::{Restore, move_aside};
 use tokio::sync::watch;
 use zeroize::Zeroizing;
@@ -21,6 +22,8 @@ use crate::keychain::{Keychain, Secret};
 use crate::kiosk::settings::KioskSettings;
 use crate::listener::{self, Wish};
 use crate::preferences::{Preferences, Remote};
+use crate::problem::StartFailure;
+use crate::rotation::{self, RotationProgress};
 use crate::state::{Connection, ConnectionKind, EMBEDDED, Ready, ShellState, StartProblem};
 
 /// Characters and length of a connection's id.
@@ -74,7 +77,7 @@ impl Shell {
             match state {
                 ShellState::Ready(ready) => return Ok(*ready),
                 ShellState::Failed { problem } => return Err(problem),
-                ShellState::Starting => {}
+                ShellState::Starting | ShellState::Rotating { .. } => {}
             }
             if states.changed().await.is_err() {
                 return Err(StartProblem::other("It was stopped.".to_owned()));
@@ -173,7 +176,7 @@ impl Shell {
     }
 
     /// Puts a backup in the place of the present database, which is moved aside,
-    /// and the key it brings in the place of the present one. Answers the
+    /// and its key in the place of the present one. Answers the
     /// backup's name. If it cannot be restored, everything stays as it was.
     pub async fn restore(&self, backup: PathBuf, passphrase: Secret) -> Result<String, String> {
         let name = file_name(&backup);
@@ -220,13 +223,53 @@ impl Shell {
                 phones: preferences.phones,
             }
         };
-        let embedded = Embedded::start(&self.folders, &self.keychain, wish).await?;
+        let embedded = match Embedded::start(&self.folders, &self.keychain, wish).await {
+            Err(StartFailure::Start(StartError::Rotating(_))) => {
+                self.finish_rotation().await?;
+                Embedded::start(&self.folders, &self.keychain, wish).await?
+            }
+            started => started?,
+        };
         if self.listen.is_none() {
             let port = embedded.address.port();
             self.choose(|preferences| preferences.last_port = Some(port));
         }
         *running = Some(embedded);
         Ok(())
+    }
+
+    /// Goes on with a rotation that was ended in the middle.
+    async fn finish_rotation(&self) -> Result<(), StartProblem> {
+        let state = &self.state;
+        let mut tell = |progress| drop(state.send_replace(ShellState::Rotating { progress }));
+        let finished = rotation::run(&self.folders, &self.keychain, &mut tell).await;
+        finished.map_err(|stopped| StartProblem::rotating(&stopped.why))
+    }
+
+    /// Replaces the key that wraps secrets, while the service is stopped, and tells how far it is.
+    /// One that is ended in the middle is finished at the next start.
+    pub async fn rotate_key(
+        &self,
+        mut tell: impl FnMut(RotationProgress) + Send,
+    ) -> Result<(), String> {
+        let mut running = self.embedded.write().await;
+        let Some(embedded) = running.take_if(|embedded| !embedded.is_locked()) else {
+            return Err(match &*running {
+                Some(locked) => locked.key_store.text.clone(),
+                None => "The service is not running.".to_owned(),
+            });
+        };
+        embedded.stop().await;
+        let rotated = rotation::run(&self.folders, &self.keychain, &mut tell).await;
+        // It finishes what is half way.
+        let started = self.launch(&mut running).await;
+        let outcome = match (&started, rotated) {
+            (Err(problem), _) => Err(problem.to_string()),
+            (Ok(()), Err(stopped)) if !stopped.half_way => Err(stopped.why),
+            (Ok(()), _) => Ok(()),
+        };
+        self.publish(running.as_ref(), started.err());
+        outcome
     }
 
     /// Shows another service from now on.
@@ -391,7 +434,7 @@ fn restore(
 fn open(sealed: &SealedWrappingKey, passphrase: &Secret) -> Result<Zeroizing<[u8; 32]>, String> {
     if passphrase.is_empty() {
         return Err(
-            "The backup carries the key of your inlays' keys under a passphrase. Enter it, and \
+            "The backup contains the key of your inlays' keys under a passphrase. Enter it, and \
              choose the file again."
                 .to_owned(),
         );

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::rotation::RotationProgress;
+
 /// The name of the connection to the service in this process.
 pub const EMBEDDED: &str = "embedded";
 
@@ -11,6 +13,11 @@ pub const EMBEDDED: &str = "embedded";
 pub enum ShellState {
     /// The service is being started.
     Starting,
+    /// A rotation of the key that wraps secrets is finished first.
+    Rotating {
+        /// How far it is.
+        progress: RotationProgress,
+    },
     /// The service cannot be started.
     Failed {
         /// Why, and what can be done.
@@ -49,7 +56,7 @@ pub enum ProblemKind {
     Newer,
     /// The file is no database of ours.
     Foreign,
-    /// The file of the key that wraps inlay keys cannot be used.
+    /// The key that wraps inlay keys cannot be used, or its rotation not be finished.
     Keys,
     /// Anything else.
     Other,

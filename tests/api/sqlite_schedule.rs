@@ -11,6 +11,8 @@ use tapdesk_service::keyring::Passphrase;
 use tapdesk_service::storage::BackupNote;
 use tapdesk_tests::{Receiver, TestService, eventually};
 
+use crate::api::events::Listener;
+
 const PASSPHRASE: &str = "correct horse battery";
 
 async fn service() -> TestService {
@@ -143,6 +145,7 @@ async fn a_backup_that_fails_is_told_once_and_made_again_within_an_hour() {
     let hook = json!({"url": receiver.url(), "events": ["alert.backup_failed"]});
     service.admin_create("/webhooks", hook).await;
     let _house = service.keep_house();
+    let mut listener = Listener::at(&service, "").await;
     set(&service, json!({})).await;
     assert_eq!(run(&service).await["last"]["ok"], true);
     // Its folder is gone, and something else has its name.
@@ -155,9 +158,10 @@ async fn a_backup_that_fails_is_told_once_and_made_again_within_an_hour() {
         let why = failed["last"]["error"].as_str().unwrap();
         assert!(why.contains("backups"), "{why}");
     }
-    let told = &receiver.wait_for(1).await[0];
-    let told: Value = serde_json::from_slice(&told.body).unwrap();
+    let told = receiver.wait_for(1).await[0].json();
     assert_eq!(told["type"], "alert.backup_failed");
+    let (name, event) = listener.next().await.expect("an event");
+    assert_eq!((name.as_str(), &event["alert"]), ("alert", &told["type"]));
     let metrics = service.metrics().await;
     assert!(metrics.contains("\ntapdesk_backup_good 0\n"), "{metrics}");
     assert!(

@@ -6,6 +6,7 @@ mod failures;
 mod many;
 mod network;
 mod resend;
+mod seals;
 
 use std::collections::BTreeMap;
 

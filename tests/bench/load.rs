@@ -11,7 +11,7 @@ use tokio::time::MissedTickBehavior;
 
 use crate::http::{Answer, Connection};
 
-/// A rolling key as a tap's answer carries it.
+/// A rolling key as a tap's answer contains it.
 pub(crate) type Key = [u8; 44];
 
 /// What is asked for.
@@ -44,7 +44,7 @@ impl Supply {
     }
 }
 
-/// What one turn of the clients brought.
+/// What one turn of the clients measured.
 pub(crate) struct Load {
     pub(crate) elapsed: Duration,
     /// From request to answer, in order of size.
@@ -54,7 +54,7 @@ pub(crate) struct Load {
 }
 
 impl Case {
-    /// Checks that an answer is a success; a tap's carries a key.
+    /// Checks that an answer is a success; a tap's contains a key.
     pub(crate) fn check(self, answer: &Answer<'_>) -> Result<Option<Key>> {
         let expected = match self {
             Self::Tap => 302,

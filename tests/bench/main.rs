@@ -42,6 +42,7 @@ mod start;
 mod subject;
 mod turns;
 mod visitors;
+mod webhooks;
 
 use std::time::Duration;
 
@@ -73,15 +74,16 @@ const CONNECTIONS: u32 = 64;
 /// it writes them. The rest is as it comes.
 const SERVER: [&str; 2] = ["shared_buffers=4GB", "max_wal_size=4GB"];
 
-/// Taps a second with grouped commits, beside one commit each; for each database.
-type Groups = Vec<(&'static str, Vec<Pair<f64>>)>;
+/// Taps a second in one way beside another, round by round; for each database.
+type Rates = Vec<(&'static str, Vec<Pair<f64>>)>;
 
 /// What was measured; what was not asked for is empty.
 #[derive(Default)]
 struct Figures {
     turns: Vec<Turn>,
     alone: Vec<Alone>,
-    groups: Groups,
+    /// With grouped commits, beside one commit each.
+    groups: Rates,
     import: Option<Import>,
     imports: Vec<(&'static str, Imports)>,
     memory: Vec<Seen>,
@@ -89,6 +91,8 @@ struct Figures {
     starts_after_crashes: Vec<Duration>,
     lists: Vec<Listed>,
     reports: Option<Reported>,
+    /// Beside dead endpoints of webhooks, and without any.
+    webhooks: Rates,
     addresses: Vec<Found>,
     codes: Vec<Cost>,
 }
@@ -162,6 +166,10 @@ async fn measure(subjects: &Subjects, cluster: &Cluster) -> Result<Figures> {
         eprintln!("reports and an export of ten million taps");
         figures.reports = Some(reports::of_many_taps().await?);
     }
+    if subjects.has(Subject::Webhooks) {
+        eprintln!("taps beside dead webhooks");
+        figures.webhooks = webhooks::beside_none(cluster).await?;
+    }
     if subjects.has(Subject::Start) || subjects.has(Subject::Lists) {
         eprintln!("starts and lists with a million tags");
         let fixture = Fixture::sqlite(1_000_000).await?;
@@ -179,7 +187,7 @@ async fn measure(subjects: &Subjects, cluster: &Cluster) -> Result<Figures> {
 }
 
 /// Storage alone, in this process: it has threads of its own for it.
-fn groups(cluster: &Cluster) -> Result<Groups> {
+fn groups(cluster: &Cluster) -> Result<Rates> {
     std::thread::scope(|scope| {
         let measured = scope.spawn(|| {
             tokio::runtime::Builder::new_multi_thread()

@@ -63,6 +63,9 @@ pub(crate) fn print(figures: &Figures) {
     if let Some(reported) = &figures.reports {
         reports(reported);
     }
+    if !figures.webhooks.is_empty() {
+        webhooks(&figures.webhooks);
+    }
     if !figures.addresses.is_empty() {
         addresses(&figures.addresses);
     }
@@ -179,6 +182,21 @@ fn reports(reported: &Reported) {
         megabytes(export.peak),
         seen.collect::<Vec<_>>().join(", "),
     );
+}
+
+/// Taps beside endpoints that are dead: a median hides a round that was slow.
+fn webhooks(databases: &[(&str, Vec<Pair<f64>>)]) {
+    println!("\ntaps/s beside ten dead endpoints, a million events waiting for each");
+    for (database, pairs) in databases {
+        let ratios = || pairs.iter().map(|pair| pair.ours / pair.other);
+        println!(
+            "{database:12} {:8.0}; without endpoints {:8.0}; ratio {:.3}, in the slowest round {:.3}",
+            median(pairs.iter().map(|pair| pair.ours)),
+            median(pairs.iter().map(|pair| pair.other)),
+            median(ratios()),
+            ratios().fold(f64::INFINITY, f64::min),
+        );
+    }
 }
 
 fn addresses(ways: &[Found]) {

@@ -67,11 +67,26 @@ impl Server {
 
     /// Ends it as its operator would, and waits until it has.
     pub(crate) fn end(mut self) -> Result<()> {
-        let process = self.child.id().to_string();
-        let told = Command::new("kill").arg(process).status()?;
-        anyhow::ensure!(told.success(), "the server is told to end");
+        self.signal("-TERM")?;
         let ended = self.child.wait()?;
         anyhow::ensure!(ended.success(), "the server ended with {ended}");
+        Ok(())
+    }
+
+    /// Stops it where it is, until it is resumed.
+    pub(crate) fn pause(&self) -> Result<()> {
+        self.signal("-STOP")
+    }
+
+    /// Has it go on.
+    pub(crate) fn resume(&self) -> Result<()> {
+        self.signal("-CONT")
+    }
+
+    fn signal(&self, signal: &str) -> Result<()> {
+        let process = self.child.id().to_string();
+        let told = Command::new("kill").args([signal, &process]).status()?;
+        anyhow::ensure!(told.success(), "the server gets its signal");
         Ok(())
     }
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use tapdesk_tests::postgres::Cluster;
-use tapdesk_tests::service::ADMIN_TOKEN;
 
 use crate::bare::{Answers, Recorded};
 use crate::fixture::Fixture;
@@ -27,8 +26,6 @@ pub(crate) enum Side {
     Bare,
     /// SQLite with 1,000 tags.
     Few,
-    /// The same, with ten endpoints of webhooks at which nobody answers.
-    Told,
     /// SQLite with 100,000.
     Some,
     /// SQLite with 1,000,000.
@@ -47,9 +44,6 @@ impl Side {
     /// The sides that the subjects ask for.
     pub(crate) fn of(subjects: &Subjects) -> Vec<Self> {
         let mut sides = vec![Self::Bare, Self::Few, Self::Some, Self::Many];
-        if subjects.has(Subject::Webhooks) {
-            sides.push(Self::Told);
-        }
         if subjects.has(Subject::Huge) {
             sides.push(Self::Huge);
         }
@@ -64,7 +58,6 @@ impl Side {
         match self {
             Self::Bare => "bare",
             Self::Few => "SQLite, 1,000 tags",
-            Self::Told => "SQLite, 1,000 tags, webhooks",
             Self::Some => "SQLite, 100,000 tags",
             Self::Many => "SQLite, 1,000,000 tags",
             Self::Huge => "SQLite, 10,000,000 tags",
@@ -89,7 +82,7 @@ impl Side {
     /// Its database. The bare server has none; its visitors tap the tags of a small one.
     async fn fixture(self, cluster: &Cluster) -> Result<Fixture> {
         match self {
-            Self::Bare | Self::Few | Self::Told => Fixture::sqlite(1_000).await,
+            Self::Bare | Self::Few => Fixture::sqlite(1_000).await,
             Self::Some => Fixture::sqlite(100_000).await,
             Self::Many => Fixture::sqlite(1_000_000).await,
             Self::Huge => Fixture::sqlite(10_000_000).await,
@@ -136,9 +129,6 @@ pub(crate) async fn take(sides: &[Side], cases: &[Case], cluster: &Cluster) -> R
         for server in &servers {
             server.rests().await?;
         }
-        if *side == Side::Told {
-            add_webhooks(&servers[0]).await?;
-        }
         seats.push(Seat {
             side: *side,
             servers,
@@ -163,27 +153,6 @@ pub(crate) async fn take(sides: &[Side], cases: &[Case], cluster: &Cluster) -> R
     }
     turns.retain(|turn| turn.round > 0);
     Ok(turns)
-}
-
-/// Endpoints that get every tap, at a port where nobody listens: each stays behind, and what it is
-/// to be told waits.
-async fn add_webhooks(server: &Server) -> Result<()> {
-    const DEAD: usize = 10;
-    let client = reqwest::Client::new();
-    for _ in 0..DEAD {
-        let webhook = serde_json::json!({
-            "url": "http://127.0.0.1:9/",
-            "events": ["tap.verified", "tap.not_verified", "tap.not_checked"],
-        });
-        let request = client
-            .post(format!("http://{}/admin/v1/webhooks", server.address))
-            .bearer_auth(ADMIN_TOKEN)
-            .header("content-type", "application/json")
-            .body(webhook.to_string());
-        let answer = request.send().await?;
-        anyhow::ensure!(answer.status() == 201, "the webhook is made");
-    }
-    Ok(())
 }
 
 /// What the service answers, for the bare server to repeat.

@@ -70,7 +70,7 @@ impl Visitors {
             .collect()
     }
 
-    /// Deals all keys out anew, in random order: owners' servers read and update as
+    /// Deals all keys out again, in random order: owners' servers read and update as
     /// their visitors please, not in the order of the taps.
     pub(crate) fn shuffle(&self, keys: Vec<Vec<Key>>) -> Vec<Vec<Key>> {
         let hands = keys.len();

@@ -49,3 +49,26 @@ async fn the_doctor_looks_at_a_database_without_changing_it() {
     let tables = "lacks tables of its format: payload_reads, sheet_rows";
     assert!(looked.stdout.contains(tables), "{looked:?}");
 }
+
+#[tokio::test]
+async fn one_flipped_byte_of_the_audit_log_is_named_by_its_row() {
+    let database = TestDatabase::create().await;
+    let node = launch().on(&database).start().await;
+    for name in ["a", "b", "c"] {
+        node.tag(json!({"name": name})).await;
+    }
+    let client = database.look_into().await;
+    let flip = "UPDATE audit SET object = 'tags/9' WHERE id = 2";
+    client.batch_execute(flip).await.unwrap();
+    let problem = node.admin_get("/audit/check").await["problem"].clone();
+    let changed = "Row 2 of the audit log was changed";
+    assert!(problem.as_str().unwrap().starts_with(changed), "{problem}");
+    node.terminate().await;
+
+    let folder = tempfile::tempdir().unwrap();
+    let url = database.url();
+    let environment = [("TAPDESK_DATABASE", url.as_str())];
+    let looked = run_with(folder.path(), &environment, &["doctor"]).await;
+    let told = format!("FAIL  Audit log    {changed}");
+    assert!(looked.stdout.contains(&told), "{looked:?}");
+}

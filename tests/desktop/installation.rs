@@ -1,7 +1,7 @@
 //! A shell of the test's own, in its own folder, on a system without a keychain.
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +17,9 @@ use tempfile::TempDir;
 
 /// A folder with everything an installation keeps.
 pub(crate) struct Installation {
-    folder: TempDir,
+    folder: PathBuf,
+    /// Removes it at the end, if it is this one's.
+    _temporary: Option<TempDir>,
 }
 
 /// A system without a keychain.
@@ -37,13 +39,23 @@ impl SecretStore for NoKeychain {
 
 impl Installation {
     pub(crate) fn new() -> Self {
+        let temporary = tempfile::tempdir().expect("a temporary folder can be made");
         Self {
-            folder: tempfile::tempdir().expect("a temporary folder can be made"),
+            folder: temporary.path().to_owned(),
+            _temporary: Some(temporary),
+        }
+    }
+
+    /// That of another process.
+    pub(crate) fn at(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            _temporary: None,
         }
     }
 
     pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
+        &self.folder
     }
 
     pub(crate) fn folders(&self) -> Folders {
@@ -66,11 +78,20 @@ impl Installation {
 
     /// The same, listening where that is fixed from outside.
     pub(crate) async fn start_at(&self, listen: Option<SocketAddr>) -> Arc<Shell> {
+        let keychain = Keychain::new(NoKeychain, Duration::from_secs(30));
+        self.start_as(keychain, listen).await
+    }
+
+    /// The same on a system with this keychain.
+    pub(crate) async fn start_with(&self, keychain: Keychain) -> Arc<Shell> {
+        self.start_as(keychain, None).await
+    }
+
+    async fn start_as(&self, keychain: Keychain, listen: Option<SocketAddr>) -> Arc<Shell> {
         if !self.folders().preferences.exists() {
             // Tests at the same time would look for the same first port.
             self.prefer(|preferences| preferences.last_port = Some(0));
         }
-        let keychain = Keychain::new(NoKeychain, Duration::from_secs(30));
         let shell = Arc::new(Shell::new(self.folders(), keychain, listen));
         shell.start().await;
         shell

@@ -7,5 +7,6 @@ mod installation;
 mod policy;
 mod process;
 mod restore;
+mod rotation;
 mod send_tap;
 mod start;

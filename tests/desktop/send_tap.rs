@@ -56,6 +56,7 @@ async fn a_tap_goes_to_the_host_that_its_url_names_and_is_not_led_on() {
     assert!(location.starts_with(&format!("{target}?rk=")), "{location}");
     assert!(sent.rk.is_some_and(|rk| location.ends_with(&rk)));
     assert_eq!(sent.payload.unwrap()["tag_verified"], true);
+    assert!(sent.tap_micros > 0 && sent.payload_micros.is_some_and(|micros| micros > 0));
     assert_eq!(elsewhere.scan_count(&tag).await, 1);
     let followed = landing.accept().map_err(|error| error.kind());
     assert_eq!(followed.unwrap_err(), std::io::ErrorKind::WouldBlock);

@@ -22,6 +22,10 @@ pub(super) enum Trouble {
     TornBefore,
     /// The chip executes the command, and is torn away before it answers.
     TornAfter,
+    /// The desktop is killed before it sends the command: nobody hears of those before it.
+    DeskKilledBefore,
+    /// The same after the chip has executed it.
+    DeskKilledAfter,
     /// The service is killed before it stores what follows from the answers of this command's turn.
     Killed,
     /// The answer over HTTP that has the turn after this command's is lost.
@@ -178,6 +182,11 @@ impl Bench {
                     Some(Trouble::TornAfter) => {
                         send(chip, command);
                         answers.fault = Some(Fault::Removed);
+                    }
+                    Some(Trouble::DeskKilledBefore) => return sent,
+                    Some(Trouble::DeskKilledAfter) => {
+                        send(chip, command);
+                        return sent;
                     }
                     Some(Trouble::Killed | Trouble::Lost) => lost = what,
                     Some(Trouble::Swapped) => {

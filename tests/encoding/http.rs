@@ -4,6 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_service::id::EncodingId;
 use tapdesk_service::inlay::Uid;
+use tapdesk_tests::service::default_database;
 use tapdesk_tests::virtual_card::VirtualCard as _;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::{Client, Received, Receiver, TestService, TestTag, files_containing};
@@ -212,18 +213,19 @@ async fn a_wiped_chip_is_no_inlay_any_more() {
 
 #[tokio::test]
 async fn no_key_of_a_chip_and_no_command_is_anywhere_in_clear() {
-    let (service, tag, mut chip) = desk().await;
+    let (service, _, mut chip) = desk().await;
+    let run = json!({"name": "Roll", "plan": {"pattern": "Bottle {n}"}});
+    let run = service.admin_create("/encoding-runs", run).await["id"].clone();
     chip.power_on();
-    let begun = service
-        .admin_create("/encodings", wish(uid(1), tag.id))
-        .await;
+    let begun = json!({"uid": uid(1).to_string(), "run_id": run});
+    let begun = service.admin_create("/encodings", begun).await;
     let path = format!("/encodings/{}/answers", begun["id"]);
     let mut turn = begun;
     let mut secrets: Vec<Vec<u8>> = Vec::new();
     while !turn["commands"].as_array().unwrap().is_empty() {
         for command in turn["commands"].as_array().unwrap() {
             let apdu = command["apdu"].as_str().unwrap_or_default();
-            if ["90C4", "90AF0000209", "905F"]
+            if ["90C4", "90AF000020", "905F"]
                 .iter()
                 .any(|head| apdu.starts_with(head))
             {
@@ -257,8 +259,26 @@ async fn no_key_of_a_chip_and_no_command_is_anywhere_in_clear() {
         service.admin_get("/encodings").await,
         service.admin_get("/encoding-root").await,
         service.admin_get("/inlays").await,
+        service.admin_get(&format!("/encoding-runs/{run}")).await,
+        service.admin_get("/audit").await,
     ];
-    let shown = json!(shown).to_string().to_uppercase().into_bytes();
+    let mut shown = json!(shown).to_string().to_uppercase().into_bytes();
+    // What leaves as a file: the table of the run, and backups with and without the root's key.
+    let table = format!("/encoding-runs/{run}/export");
+    let table = service.admin(Method::GET, &table, Value::Null).await;
+    shown.extend(table.body.to_uppercase().into_bytes());
+    let options = [json!({}), json!({"passphrase": "correct horse battery"})];
+    // PostgreSQL's own tools make its backups.
+    let is_file = default_database() == "sqlite";
+    for options in options.iter().filter(|_| is_file) {
+        let backup = service.admin_request(Method::POST, "/backup").json(options);
+        let backup = backup.send().await.unwrap();
+        assert_eq!(backup.status(), 200);
+        let name = service
+            .folder()
+            .join(format!("{}.backup", options.to_string().len()));
+        std::fs::write(name, backup.bytes().await.unwrap()).unwrap();
+    }
     for secret in &secrets {
         assert_eq!(
             files_containing(service.folder(), secret),

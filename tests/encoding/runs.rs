@@ -4,6 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_service::inlay::key::AesKey;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
+use tapdesk_tests::virtual_card::type2::{Type2Chip, VirtualType2};
 use tapdesk_tests::virtual_card::{Tear, TornOut};
 use tapdesk_tests::{Answering as _, Client, TestService};
 
@@ -105,15 +106,73 @@ async fn a_run_creates_its_tags_as_it_goes_and_passes_on_those_of_rejected_chips
         .await;
     let csv = csv.body;
     assert_eq!(csv.lines().count(), 6, "{csv}");
-    assert!(
-        csv.starts_with(
-            "position,tag_id,slug,url,uid,technology,generation,at,counter,state,reason"
-        )
-    );
+    assert!(csv.starts_with(
+        "position,tag_id,slug,url,uid,technology,mode,generation,at,counter,state,reason"
+    ));
     for number in 0..5 {
         let key = hex(sixth.key(number).expose());
         assert!(!csv.to_lowercase().contains(&key));
     }
+}
+
+/// Technology and mode of each chip in the exported table.
+async fn exported_chips(service: &TestService, run: i64) -> Vec<(String, String)> {
+    let path = format!("/encoding-runs/{run}/export");
+    let csv = service.admin(Method::GET, &path, Value::Null).await.body;
+    let rows = csv.lines().skip(1).map(|line| {
+        let cells: Vec<_> = line.split(',').collect();
+        (cells[5].to_owned(), cells[6].to_owned())
+    });
+    rows.collect()
+}
+
+#[tokio::test]
+async fn the_export_says_of_each_chip_which_one_it_is() {
+    let service = TestService::start().await;
+    let made = |technology: &str, mode: &str| (technology.to_owned(), mode.to_owned());
+    let plan = json!({"pattern": "Bottle {n}"});
+    let id = run(&service, json!({"name": "AES", "plan": plan})).await;
+    let mut tamper = VirtualNtag424::tag_tamper(uid(2));
+    assert_eq!(
+        next(&service, id, &mut VirtualNtag424::new(uid(1))).await,
+        "verified"
+    );
+    assert_eq!(next(&service, id, &mut tamper).await, "verified");
+    assert_eq!(next(&service, id, &mut foreign(3)).await, "foreign_key");
+    let expected = [
+        made("ntag424dna", "aes"),
+        // A TagTamper is encoded as what the plan says, and is one.
+        made("ntag424dna_tt", "aes"),
+        // Of what was not encoded nothing is said.
+        made("", ""),
+    ];
+    assert_eq!(exported_chips(&service, id).await, expected);
+
+    let template = json!({
+        "name": "LRP", "technology": "ntag424dna", "mode": "lrp",
+        "template": "https://lrp.example/v/{slug}?p={picc}&m={mac}",
+    });
+    let template = service.admin_create("/url-templates", template).await;
+    let plan = json!({"pattern": "Bottle {n}", "url_template_id": template["id"], "lrp": true});
+    let id = run(&service, json!({"name": "LRP", "plan": plan})).await;
+    let mut chip = VirtualNtag424::new(uid(4));
+    assert_eq!(next(&service, id, &mut chip).await, "verified");
+    assert_eq!(
+        exported_chips(&service, id).await,
+        [made("ntag424dna", "lrp")]
+    );
+
+    let plan = json!({"pattern": "Bottle {n}", "technology": "ntag215"});
+    let id = run(&service, json!({"name": "Pages", "plan": plan})).await;
+    let mut chip = VirtualType2::factory(Type2Chip::Ntag215, uid(5).bytes());
+    let wish = json!({"uid": uid(5).to_string(), "run_id": id});
+    assert_eq!(lay(&service, &mut chip, &wish).await["state"], "verified");
+    assert_eq!(exported_chips(&service, id).await, [made("ntag215", "")]);
+    let rows = service.admin_get(&format!("/encoding-runs/{id}")).await["rows"].clone();
+    assert_eq!(
+        (&rows[0]["technology"], &rows[0]["mode"]),
+        (&json!("ntag215"), &Value::Null)
+    );
 }
 
 /// As the desk does it: the import that there is, and a run of its tags.

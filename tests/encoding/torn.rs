@@ -8,9 +8,11 @@ use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 
 use super::bench::{Bench, Trouble, lrp_form, tamper_form, uid};
 
-const TROUBLES: [Trouble; 5] = [
+const TROUBLES: [Trouble; 7] = [
     Trouble::TornBefore,
     Trouble::TornAfter,
+    Trouble::DeskKilledBefore,
+    Trouble::DeskKilledAfter,
     Trouble::Killed,
     Trouble::Lost,
     Trouble::Swapped,
@@ -139,7 +141,7 @@ fn through_random_trouble(number: u64) -> u16 {
         let before = chip.tally().refusals;
         bench.lay(&mut chip, |_| {
             let [dice, which] = bytes::<2>(&entropy);
-            let trouble = TROUBLES[usize::from(which % 5)];
+            let trouble = TROUBLES[usize::from(which) % TROUBLES.len()];
             (insertions <= 10 && dice < rate).then_some(trouble)
         });
         let turn = bench.encoding.turn();

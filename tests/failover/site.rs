@@ -175,7 +175,7 @@ impl Site {
             .filter_map(|line| line.split_once('='))
             .map(|(variable, value)| {
                 let mut value = value.to_owned();
-                // What names all machines is alike on all.
+                // What names all machines is the same on all.
                 if !value.contains(',') {
                     value = value.replace(FIRST, &address(number));
                     value = value.replace("db1", &name(number));

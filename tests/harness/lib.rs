@@ -21,6 +21,7 @@
 //! searched only for what must not be in them.
 
 pub mod client;
+pub mod described;
 pub mod fixtures;
 pub mod injection;
 pub mod length;
@@ -39,6 +40,7 @@ pub mod virtual_card;
 pub mod virtual_reader;
 
 pub use client::{Answer, Answering, Client, TapResult, TryAnswering};
+pub use described::assert_described;
 pub use fixtures::{TestInlay, TestTag};
 pub use injection::injections;
 pub use length::{cases, length};

@@ -15,7 +15,7 @@ use standardwebhooks::Webhook;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::eventually;
+use crate::{assert_described, eventually};
 
 /// A request that came.
 #[derive(Clone, Debug)]
@@ -42,12 +42,14 @@ impl Received {
         self.header("webhook-id")
     }
 
-    /// Its body as JSON.
+    /// Its body as JSON, which is as the OpenAPI document describes it.
     ///
     /// # Panics
-    /// When it is none.
+    /// When it is not.
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).expect("the body is JSON")
+        let event = serde_json::from_slice(&self.body).expect("the body is JSON");
+        assert_described(&event);
+        event
     }
 
     /// Verifies its signature with the published library. The time is the service's, which tests

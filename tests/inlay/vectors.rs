@@ -120,7 +120,7 @@ fn encrypted_file_data_of_an12196_table_4() {
     let v = vector("encrypted_picc_data", "NXP AN12196 rev 1.8, table 4");
     picc_data_and_mac(v);
 
-    // The session key for encryption, shown by what it decrypts: the product's codes carry no file data.
+    // The session key for encryption, shown by what it decrypts: the product's codes have no file data.
     let session_key = encryption_session_key(&key(v, "file_key"), uid(v), counter(v));
     assert_eq!(session_key.expose(), &array(v, "enc_session_key"));
     let mut iv = aes::Block::default();

@@ -83,8 +83,8 @@ impl Network {
         }
     }
 
-    /// It is mended.
-    pub(super) fn mend(&self, how: Failure) {
+    /// It works again.
+    pub(super) fn repair(&self, how: Failure) {
         match how {
             Failure::AnswersAreLost => self.there(&["route", "del", "blackhole", &self.here]),
             Failure::LinkIsDown => self.there(&["link", "set", "nodes", "up"]),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 use tapdesk_service::clock::{Clock as _, SystemClock};
-use tapdesk_tests::{Answering as _, Client, TapResult, TestDatabase, at_once};
+use tapdesk_tests::{Answering as _, Client, Receiver, TapResult, TestDatabase, at_once};
 
 use crate::postgres::{node, two};
 
@@ -197,4 +197,32 @@ async fn nodes_that_start_together_on_an_empty_database_are_one_service() {
         let ready = node.get("/ready").answer().await;
         assert_eq!(ready.status, 200);
     }
+}
+
+#[tokio::test]
+async fn either_node_delivers_webhooks_and_each_event_is_delivered_by_one() {
+    let database = TestDatabase::create().await;
+    let [one, other] = [node(&database), node(&database)]
+        .map(|launch| launch.env("TAPDESK_PRIVATE_WEBHOOKS", "1"));
+    let (one, other) = (one.start().await, other.start().await);
+    let receiver = Receiver::start().await;
+    let webhook = json!({"url": receiver.url(), "events": ["tap.not_checked"]});
+    let created = one.admin_create("/webhooks", webhook).await;
+    let secret = created["secret"].as_str().expect("a secret").to_owned();
+    let tag = one.redirecting_tag(Value::Null).await;
+    let taps = at_once(400, |i| {
+        let (client, path) = ([&one, &other][i % 2].another(), tag.path());
+        async move { client.tap(&path).await.status }
+    });
+    assert!(taps.await.iter().all(|status| *status == 302));
+    receiver.wait_for(400).await;
+    // One node goes, and the other delivers alone.
+    assert!(one.terminate().await.success());
+    for _ in 0..10 {
+        assert_eq!(other.tap(&tag.path()).await.status, 302);
+    }
+    let told = receiver.wait_for(410).await;
+    let ids: HashSet<_> = told.iter().map(tapdesk_tests::Received::id).collect();
+    assert_eq!((told.len(), ids.len()), (410, 410), "none is sent by both");
+    told.iter().for_each(|one| one.verify(&secret));
 }

@@ -153,7 +153,7 @@ async fn the_way_to_the_database_fails_under_load_and_lost_answers_are_found_out
         network.fail(failure);
         load.is_refused().await;
         unready(&nodes).await;
-        network.mend(failure);
+        network.repair(failure);
         recovers(&load, &nodes, clock.now(), &clock).await;
         let slowest = load.check(&nodes[0], &database).await;
         println!("{failure:?}: the longest wait was {slowest} ms");

@@ -84,6 +84,9 @@ fn what_we_encode_in_either_mode_the_other_implementation_opens_and_verifies() {
             let target = runtime.block_on(wish(&service, mode));
             let told = encoded(&mut watch, &service, &runtime, target);
             assert_eq!(told.state, "verified", "{told:?}");
+            let audit = runtime.block_on(service.admin_get("/audit?actor=encoder&limit=1"));
+            let object = audit["items"][0]["object"].as_str().unwrap_or_default();
+            assert!(object.starts_with("encodings"), "{audit}");
             let chip = laid.take_away();
             assert_eq!(chip.speaks_lrp(), mode == CryptoMode::Lrp);
             let [master, meta, file] = [0, 1, 2].map(|slot| *chip.key(slot).expose());

@@ -87,7 +87,7 @@ fn fifty_failures_in_a_row_delay_a_proof_within_the_activation_and_a_thousand_lo
     while delayed(&mut chip) {}
     chip.power_on();
     assert_eq!(chip.failures(0).in_a_row, 54);
-    // A new key begins anew.
+    // A new key starts with no failures.
     chip.set_key(0, AesKey::FACTORY, 0);
     assert_eq!(chip.failures(0), Failures::default());
 

@@ -149,7 +149,7 @@ fn a_reader_unplugged_with_a_card_on_it_takes_the_card_along() {
         .lock()
         .unwrap()
         .push_back(Says::Slots(vec![slot("A", card(), 0)]));
-    assert_eq!(watch.until_inlay().insertion, 2, "laid down anew");
+    assert_eq!(watch.until_inlay().insertion, 2, "laid down again");
 }
 
 #[test]

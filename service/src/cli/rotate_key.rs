@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use tapdesk_service::caller::Actor;
 use tapdesk_service::clock::{Clock as _, SystemClock};
 use tapdesk_service::entropy::{Entropy, OsEntropy};
 use tapdesk_service::plural::counted;
 use tapdesk_service::rotate::files::KeyFiles;
+use tapdesk_service::rotate::places::KeyPlaces;
 use tapdesk_service::rotate::{self, Observer, Phase};
 use tapdesk_service::start::{Database, open_alone};
 use tapdesk_service::storage::Storage;
@@ -24,20 +26,24 @@ pub(super) struct Options {
     key_file: KeyFile,
 }
 
+/// What to do if the key of the database is not in its file.
+const FIND: &str = "Name the right file with --key-file. A desktop may keep its key in the system's \
+    keychain, which this command does not reach: rotate it there, in Settings, Backup.";
+
 pub(super) fn run(options: &Options) -> Result<()> {
     let database = options.installation.database()?;
     let Some(file) = options.key_file.of(&database) else {
         bail!("Name the key file of the nodes with --key-file. Each node has a copy of it.");
     };
     let shared = !matches!(database, Database::Sqlite(_));
-    let files = KeyFiles::of(&file);
+    let places: Arc<dyn KeyPlaces> = Arc::new(KeyFiles::of(&file, FIND));
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
         .build()?
         .block_on(async {
             let storage = open_alone(database).await?;
-            let rotated = rotate(&*storage, &files).await;
+            let rotated = rotate(&*storage, &places).await;
             storage.close().await;
             rotated
         })?;
@@ -56,22 +62,19 @@ pub(super) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-async fn rotate(storage: &dyn Storage, files: &KeyFiles) -> Result<()> {
+async fn rotate(storage: &dyn Storage, places: &Arc<dyn KeyPlaces>) -> Result<()> {
     let entropy: Arc<dyn Entropy> = Arc::new(OsEntropy);
-    let begun = storage.key_rotation().await?;
     let mut out = io::stdout();
-    if let Some(begun) = &begun {
+    if let Some(begun) = storage.key_rotation().await? {
         writeln!(out, "The rotation of {} goes on.", begun.began_at)?;
     }
-    let wrapped = storage.any_wrapped_key().await?;
-    let keys = files.keys(begun.as_ref(), wrapped.as_deref(), &*entropy)?;
-    let rows = rotate::rotate(storage, &keys, &entropy, &mut Progress::default()).await?;
-    let aside = files.replace(SystemClock::start().now())?;
-    rotate::done(storage).await?;
-    let rows = counted(rows, "row");
+    let (actor, now) = (Actor::CommandLine, SystemClock::start().now());
+    let mut progress = Progress::default();
+    let rotated = rotate::run(storage, places, actor, now, &entropy, &mut progress).await?;
+    let rows = counted(rotated.rows, "row");
     writeln!(out, "The secrets of {rows} are under the new key.")?;
-    if let Some(aside) = aside {
-        writeln!(out, "The former key is now {}.", aside.display())?;
+    if let Some(aside) = rotated.former {
+        writeln!(out, "The former key is now {aside}.")?;
     }
     Ok(())
 }
@@ -98,6 +101,7 @@ impl Observer for Progress {
         self.phase = match phase {
             Phase::Checking => "checking",
             Phase::Wrapping => "rotating",
+            Phase::Erasing => "erasing",
         };
         (self.total, self.done) = (total, 0);
     }

@@ -1,10 +1,12 @@
 //! Makes deliveries of events.
 //!
-//! All endpoints at one place are served by one read of the events behind it, so that ten thousand
-//! that are up to date cost as much as one. An endpoint that is down stays behind: its position is
-//! all that it costs. Taps do nothing for any of this.
+//! One read of events serves all endpoints whose place is in it, so that ten thousand that are up to
+//! date cost as much as one, also while each stands at a place of its own. An endpoint that is down
+//! stays behind: its position is all that it costs. Taps do nothing for any of this.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod endpoint;
+
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -13,8 +15,9 @@ use tokio::time::timeout;
 use crate::clock::Stopwatch;
 use crate::id::{TagId, WebhookId};
 use crate::service::Service;
-use crate::storage::{Advance, Cursor, EventProperties, NewDelivery, RouteState, StorageError};
-use crate::webhook::{Happening, Include, WebhookFields};
+use crate::storage::{Advance, Cursor, EventProperties, Move, NewDelivery, Place, StorageError};
+use crate::webhook::{Happening, Include};
+use endpoint::{Endpoint, Page};
 
 /// Between two looks for events while an endpoint is on. A person sees no difference, and a look
 /// costs microseconds.
@@ -25,10 +28,15 @@ const REFRESH: Duration = Duration::from_secs(2);
 const IDLE: Duration = Duration::from_millis(500);
 /// After an error.
 const PAUSE: Duration = Duration::from_secs(1);
+/// Reading the endpoints takes a part of the time like this, however many there are and however often
+/// somebody changes something.
+const REFRESH_SHARE: u32 = 10;
 /// Events that are read at once.
 const AT_ONCE: usize = 256;
 /// Deliveries that are stored in one transaction: taps wait for it.
 const STORED_AT_ONCE: usize = 100;
+/// Positions that are stored in one transaction, which take a hundredth of what deliveries take.
+const MOVED_AT_ONCE: usize = 1_000;
 /// Deliveries of an endpoint that may wait. Then it stays where it is until some are done.
 const WINDOW: u64 = 256;
 /// The same of an endpoint that failed several times in a row: enough to see that it is back.
@@ -56,7 +64,8 @@ async fn routing(service: &Service) -> Result<Infallible, StorageError> {
     let mut router = Router::new(service).await?;
     let mut stored = Stopwatch::start();
     loop {
-        if router.refreshed.elapsed() >= REFRESH || router.is_stale() {
+        let age = router.refreshed.elapsed();
+        if age >= REFRESH || (router.is_stale() && age >= router.refresh_took * REFRESH_SHARE) {
             if stored.elapsed() >= STORE_POSITIONS {
                 router.store_positions().await?;
                 stored = Stopwatch::start();
@@ -75,19 +84,13 @@ async fn routing(service: &Service) -> Result<Infallible, StorageError> {
     }
 }
 
-/// An endpoint that is on.
-struct Endpoint {
-    fields: WebhookFields,
-    state: RouteState,
-    /// How far it is. Its stored position may be behind, if nothing in between was for it.
-    at: Cursor,
-}
-
 struct Router<'a> {
     service: &'a Service,
     endpoints: HashMap<WebhookId, Endpoint>,
     epoch: Option<u64>,
     refreshed: Stopwatch,
+    /// How long the endpoints took to be read.
+    refresh_took: Duration,
 }
 
 impl<'a> Router<'a> {
@@ -97,6 +100,7 @@ impl<'a> Router<'a> {
             endpoints: HashMap::new(),
             epoch: None,
             refreshed: Stopwatch::start(),
+            refresh_took: Duration::ZERO,
         };
         router.refresh().await?;
         Ok(router)
@@ -109,6 +113,7 @@ impl<'a> Router<'a> {
 
     /// Reads endpoints again: how far they are, and if anything was changed, what they are.
     async fn refresh(&mut self) -> Result<(), StorageError> {
+        let started = Stopwatch::start();
         let storage = &self.service.storage;
         let epoch = storage.configuration_epoch();
         let states = storage.route_states().await?;
@@ -137,6 +142,7 @@ impl<'a> Router<'a> {
                 .insert(state.id, Endpoint { fields, state, at });
         }
         self.epoch = epoch;
+        self.refresh_took = started.elapsed();
         self.refreshed = Stopwatch::start();
         Ok(())
     }
@@ -153,101 +159,118 @@ impl<'a> Router<'a> {
 
     /// Takes every endpoint with room some events further. Whether there may be more.
     async fn round(&mut self) -> Result<bool, StorageError> {
-        let mut cohorts: BTreeMap<Cursor, Vec<WebhookId>> = BTreeMap::new();
-        for endpoint in self.endpoints.values() {
-            if self.has_room(endpoint) {
-                cohorts
-                    .entry(endpoint.at)
-                    .or_default()
-                    .push(endpoint.state.id);
-            }
-        }
+        let ready = self.endpoints.values().filter(|one| self.has_room(one));
+        let mut ready: Vec<(Cursor, WebhookId)> = ready.map(|one| (one.at, one.state.id)).collect();
+        ready.sort_unstable();
         let mut more = false;
-        for (at, ids) in cohorts {
-            more |= self.cohort(at, &ids).await?;
+        // From the place that is furthest behind on: a page has the events of all places in it.
+        while let Some((first, _)) = ready.first() {
+            let taps = self.taps(first.taps).await?;
+            let within = ready.partition_point(|(at, _)| taps.has(at.taps));
+            let mut here: Vec<_> = ready.drain(..within).collect();
+            here.sort_unstable_by_key(|(at, id)| (at.outbox, *id));
+            while let Some((first, _)) = here.first() {
+                let outbox = self.outbox(first.outbox).await?;
+                let within = here.partition_point(|(at, _)| outbox.has(at.outbox));
+                let ids: Vec<WebhookId> = here.drain(..within).map(|(_, id)| id).collect();
+                self.deliver(&ids, &taps, &outbox).await?;
+                more |= outbox.full;
+            }
+            more |= taps.full;
         }
         Ok(more)
     }
 
-    /// Takes endpoints that are all at one place further.
-    async fn cohort(&mut self, at: Cursor, ids: &[WebhookId]) -> Result<bool, StorageError> {
-        let storage = &self.service.storage;
-        let taps = storage.taps_after(at.taps, AT_ONCE).await?;
-        let outbox = storage.outbox_after(at.outbox, AT_ONCE).await?;
-        let more = taps.len() == AT_ONCE || outbox.len() == AT_ONCE;
-        let mut to = at;
-        let mut happenings = Vec::with_capacity(taps.len() + outbox.len());
+    /// The taps behind a place.
+    async fn taps(&self, after: Place) -> Result<Page, StorageError> {
+        let taps = self.service.storage.taps_after(after, AT_ONCE).await?;
+        let mut page = Page::new(after, taps.len() == AT_ONCE);
         for tap in taps {
-            to.taps = tap.place;
-            let seq = tap.place.seq;
-            happenings.extend(tap.happenings().into_iter().map(|one| (Some(seq), one)));
+            page.to = tap.place;
+            let place = tap.place;
+            page.events
+                .extend(tap.happenings().into_iter().map(|one| (place, one)));
         }
-        for event in outbox {
-            to.outbox = event.place;
-            happenings.push((None, Happening::from(event)));
+        Ok(page)
+    }
+
+    /// What happened beside taps behind a place.
+    async fn outbox(&self, after: Place) -> Result<Page, StorageError> {
+        let events = self.service.storage.outbox_after(after, AT_ONCE).await?;
+        let mut page = Page::new(after, events.len() == AT_ONCE);
+        for event in events {
+            page.to = event.place;
+            page.events.push((event.place, Happening::from(event)));
         }
-        if to == at {
-            return Ok(false);
+        Ok(page)
+    }
+
+    /// Makes the deliveries of endpoints whose places are in these pages.
+    async fn deliver(
+        &mut self,
+        ids: &[WebhookId],
+        taps: &Page,
+        outbox: &Page,
+    ) -> Result<(), StorageError> {
+        if taps.is_empty() && outbox.is_empty() {
+            return Ok(());
         }
-        let properties = self.properties(ids, &happenings).await?;
-        let mut by_stored: BTreeMap<Cursor, (Vec<WebhookId>, Vec<NewDelivery>)> = BTreeMap::new();
+        let properties = self.properties(ids, taps, outbox).await?;
+        let (mut moves, mut deliveries) = (Vec::new(), Vec::new());
         for id in ids {
             let Some(endpoint) = self.endpoints.get_mut(id) else {
                 continue;
             };
-            let new = endpoint.deliveries(&happenings, &properties);
+            let new = endpoint.deliveries(taps, outbox, &properties);
+            let to = endpoint.behind(taps, outbox);
             if new.is_empty() {
                 endpoint.at = to;
                 continue;
             }
-            let (cohort, deliveries) = by_stored.entry(endpoint.state.cursor).or_default();
-            cohort.push(*id);
+            moves.push(Move {
+                webhook: *id,
+                from: endpoint.state.cursor,
+                to,
+            });
             deliveries.extend(new);
             // Few at once, for taps wait for each commit. One endpoint's stay together.
             if deliveries.len() >= STORED_AT_ONCE {
-                let from = endpoint.state.cursor;
-                let (cohort, deliveries) = by_stored.remove(&from).unwrap_or_default();
-                self.advance(from, to, cohort, deliveries).await?;
+                let stored = (std::mem::take(&mut moves), std::mem::take(&mut deliveries));
+                self.advance(stored.0, stored.1).await?;
             }
         }
-        for (from, (cohort, deliveries)) in by_stored {
-            self.advance(from, to, cohort, deliveries).await?;
+        if !moves.is_empty() {
+            self.advance(moves, deliveries).await?;
         }
-        Ok(more)
+        Ok(())
     }
 
     async fn advance(
         &mut self,
-        from: Cursor,
-        to: Cursor,
-        webhooks: Vec<WebhookId>,
+        moves: Vec<Move>,
         deliveries: Vec<NewDelivery>,
     ) -> Result<(), StorageError> {
         let mut made: HashMap<WebhookId, u64> = HashMap::new();
         for delivery in &deliveries {
             *made.entry(delivery.webhook_id).or_default() += 1;
         }
-        let asked = webhooks.clone();
-        let advance = Advance {
-            webhooks,
-            from,
-            to,
-            deliveries,
-        };
+        let asked = moves.clone();
+        let advance = Advance { moves, deliveries };
         let moved = self.service.storage.advance_webhooks(advance).await?;
-        for id in &moved {
-            if let Some(endpoint) = self.endpoints.get_mut(id) {
+        let moved: HashSet<WebhookId> = moved.into_iter().collect();
+        for Move { webhook, to, .. } in asked {
+            if !moved.contains(&webhook) {
+                // Another node was faster, or its owner did something: it is looked up again.
+                self.endpoints.remove(&webhook);
+                self.epoch = None;
+                continue;
+            }
+            if let Some(endpoint) = self.endpoints.get_mut(&webhook) {
                 endpoint.state.cursor = to;
                 endpoint.at = to;
             }
-            self.service
-                .webhooks
-                .made(*id, made.get(id).copied().unwrap_or_default());
-        }
-        // Another node was faster, or its owner did something: it is looked up again.
-        for id in asked.iter().filter(|id| !moved.contains(id)) {
-            self.endpoints.remove(id);
-            self.epoch = None;
+            let many = made.get(&webhook).copied().unwrap_or_default();
+            self.service.webhooks.made(webhook, many);
         }
         self.service.webhooks.due.notify_one();
         Ok(())
@@ -255,19 +278,17 @@ impl<'a> Router<'a> {
 
     /// Stores how far endpoints are that got nothing for a while.
     async fn store_positions(&mut self) -> Result<(), StorageError> {
-        let mut moves: BTreeMap<(Cursor, Cursor), Vec<WebhookId>> = BTreeMap::new();
-        for endpoint in self.endpoints.values() {
-            if endpoint.at != endpoint.state.cursor {
-                moves
-                    .entry((endpoint.state.cursor, endpoint.at))
-                    .or_default()
-                    .push(endpoint.state.id);
-            }
-        }
-        for ((from, to), ids) in moves {
-            for ids in ids.chunks(STORED_AT_ONCE) {
-                self.advance(from, to, ids.to_vec(), Vec::new()).await?;
-            }
+        let moved = self.endpoints.values();
+        let moved = moved.filter(|one| one.at != one.state.cursor);
+        let moves: Vec<Move> = moved
+            .map(|one| Move {
+                webhook: one.state.id,
+                from: one.state.cursor,
+                to: one.at,
+            })
+            .collect();
+        for moves in moves.chunks(MOVED_AT_ONCE) {
+            self.advance(moves.to_vec(), Vec::new()).await?;
         }
         Ok(())
     }
@@ -276,7 +297,8 @@ impl<'a> Router<'a> {
     async fn properties(
         &self,
         ids: &[WebhookId],
-        happenings: &[(Option<i64>, Happening)],
+        taps: &Page,
+        outbox: &Page,
     ) -> Result<HashMap<TagId, EventProperties>, StorageError> {
         let ask = |id: &WebhookId| {
             let fields = self.endpoints.get(id).map(|endpoint| &endpoint.fields);
@@ -287,52 +309,9 @@ impl<'a> Router<'a> {
         if !ids.iter().any(ask) {
             return Ok(HashMap::new());
         }
-        let tags: HashSet<TagId> = happenings
-            .iter()
-            .filter_map(|(_, one)| one.tag_id)
-            .collect();
+        let events = taps.events.iter().chain(&outbox.events);
+        let tags: HashSet<TagId> = events.filter_map(|(_, one)| one.tag_id).collect();
         let tags = tags.into_iter().collect();
         self.service.storage.event_properties(tags).await
-    }
-}
-
-impl Endpoint {
-    fn deliveries(
-        &self,
-        happenings: &[(Option<i64>, Happening)],
-        properties: &HashMap<TagId, EventProperties>,
-    ) -> Vec<NewDelivery> {
-        let wanted = happenings
-            .iter()
-            .filter(|(_, one)| self.wants(one, properties));
-        let made = wanted.map(|(seq, one)| {
-            let of_tag = one.tag_id.and_then(|tag| properties.get(&tag));
-            let variables = of_tag.map(|properties| &properties.variables);
-            let again = seq.is_some_and(|seq| seq <= self.state.again_seq);
-            NewDelivery {
-                webhook_id: self.state.id,
-                event_id: one.key.clone(),
-                again: again.then(|| format!("{}_r{}", one.key, self.state.resends)),
-                kind: one.kind,
-                at: one.at,
-                tag_id: one.tag_id,
-                body: one.body(&self.fields, variables),
-            }
-        });
-        made.collect()
-    }
-
-    fn wants(&self, one: &Happening, properties: &HashMap<TagId, EventProperties>) -> bool {
-        let filter = &self.fields.filter;
-        self.fields.wants(one.kind, one.simulated)
-            && (one.kind.is_alert()
-                || (filter
-                    .experience_id
-                    .is_none_or(|id| one.experience_id == Some(id))
-                    && filter.has_attributes(
-                        one.tag_id
-                            .and_then(|tag| properties.get(&tag))
-                            .map(|properties| &properties.attributes),
-                    )))
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::event;
 use crate::clock::{Stopwatch, Timestamp};
 use crate::entropy;
 use crate::id::WebhookId;
@@ -174,12 +175,22 @@ impl Sender<'_> {
             .map(|one| one.webhook_id)
             .collect();
         // If it fails, all of them are sent again when their lease is over.
-        self.service.storage.finish_attempts(finished).await?;
+        store(self.service, finished).await?;
         for id in ended {
             self.service.webhooks.done(id);
         }
         Ok(())
     }
+}
+
+/// Stores what attempts came to. If an endpoint was switched off, those who listen to events hear of
+/// it, too.
+async fn store(service: &Service, finished: Vec<Finished>) -> Result<(), StorageError> {
+    let at = finished.last().map(|one| one.outcome.at);
+    for alert in service.storage.finish_attempts(finished).await? {
+        service.storage.tell(event(&alert, at.unwrap_or_default()));
+    }
+    Ok(())
 }
 
 /// What an attempt means for its delivery.
@@ -250,7 +261,7 @@ pub(crate) async fn test(
         next_at: None,
         ..judge(service, &claimed, outcome.clone())
     };
-    service.storage.finish_attempts(vec![finished]).await?;
+    store(service, vec![finished]).await?;
     Ok(Some((claimed.event_id, outcome)))
 }
 

@@ -10,7 +10,7 @@
 //! | `pages` | a chip that has pages instead of files, from its first read to its lock |
 //! | [`preview`] | the steps before any is taken |
 //!
-//! Whatever goes wrong in a session ends it, here as on the chip: the chip is looked at anew, by
+//! Whatever goes wrong in a session ends it, here as on the chip: the chip is looked at again, by
 //! the same steps, at most a few times while it lies on the reader.
 
 mod check;
@@ -29,11 +29,11 @@ use super::{
     Target,
 };
 use crate::entropy::Entropy;
-use crate::inlay::technology::{Mode, Technology};
+use crate::inlay::technology::{Family, Mode, Technology};
 
 /// All steps of an encoding, as the design counts them.
 const STEPS: u32 = 33;
-/// How often a chip is looked at anew while it lies on the reader.
+/// How often a chip is looked at again while it lies on the reader.
 const ATTEMPTS_MAX: u8 = 4;
 
 /// What the decisions are made with.
@@ -69,7 +69,7 @@ struct Machine<'a> {
 enum Next {
     /// Send commands.
     Send(Phase, Vec<Command>),
-    /// Look at the chip anew.
+    /// Look at the chip again.
     Again,
     /// This insertion is over, the encoding is not.
     Interrupted(Option<Reason>),
@@ -201,6 +201,7 @@ impl Machine<'_> {
         } = self;
         encoding.seq += 1;
         encoding.reason = None;
+        let seen = chip.version;
         let writes = matches!(
             next,
             Next::Send(
@@ -242,9 +243,15 @@ impl Machine<'_> {
                 encoding.reason = Some(reason);
             }
             Next::Verified(Proof { url, counter }) => {
-                let inlay_id = None;
+                let form = encoding.form.as_ref().map(|form| &form.template);
+                let rolls = form.filter(|template| template.technology.family() == Family::Ntag424);
                 encoding.state = State::Verified;
-                encoding.outcome = Some(Outcome { inlay_id, counter });
+                encoding.outcome = Some(Outcome {
+                    inlay_id: None,
+                    counter,
+                    technology: seen.or(form.map(|template| template.technology)),
+                    mode: rolls.map(|template| template.mode),
+                });
                 progress.url = Some(url);
             }
             Next::Reset => encoding.state = State::Reset,

@@ -50,6 +50,9 @@ pub struct Chip {
     /// What it is, as far as that is known before it is asked.
     #[serde(default)]
     pub technology: Option<Technology>,
+    /// What its version says that it is.
+    #[serde(default)]
+    pub version: Option<Technology>,
     /// Whether it speaks LRP, as far as it was asked.
     #[serde(default)]
     pub lrp: bool,

@@ -7,6 +7,7 @@ use super::{Reason, State};
 use crate::clock::Timestamp;
 use crate::field_error::FieldError;
 use crate::id::{EncodingId, EncodingRunId, ExperienceId, TagId, UrlTemplateId};
+use crate::inlay::technology::Mode;
 use crate::inlay::{MacFrom, Mirror, Technology, Uid};
 use crate::revision::{Revised, Revision};
 use crate::tag::{NAME_MAX, text_fits};
@@ -119,6 +120,10 @@ pub struct RunRow {
     pub encoding_id: EncodingId,
     /// The chip.
     pub uid: Uid,
+    /// What it is, as it says itself; null unless it was encoded.
+    pub technology: Option<Technology>,
+    /// The mode of an NTAG 424 DNA that was encoded.
+    pub mode: Option<Mode>,
     /// How far it is; `reset` if it was wiped since.
     pub state: State,
     /// Why it is not encoded.

@@ -21,7 +21,7 @@ pub struct Command {
     /// The statuses with which the relay goes on to the next command; after any other one it stops.
     #[serde(default)]
     pub expect: Vec<String>,
-    /// If true, the reader activates the chip anew; the answer is the ATR.
+    /// If true, the reader activates the chip again; the answer is the ATR.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     pub reset: bool,

@@ -56,7 +56,7 @@ pub(crate) struct InteractionView {
     /// The first part of the visitor's language, as `de`; null if it is not known or was erased.
     language: Option<String>,
     /// Which of a hundred groups, from 0, the visitor is in for this experience; null if the
-    /// experience treats all visitors alike.
+    /// experience has no groups of visitors.
     visitor_group: Option<u8>,
     /// Whether this visitor had come to the tag in the 30 days before.
     returning_month: bool,

@@ -1,109 +1,77 @@
 //! The files of a rotation: the present key, and beside it the new one until it takes its place.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use zeroize::Zeroizing;
-
-use super::{Keys, is_new_key};
+use super::places::{KeyPlaces, Names, WrappingKey};
 use crate::clock::Timestamp;
-use crate::entropy::{self, Entropy};
-use crate::keyring::{KeyFileError, Keyring, file};
+use crate::keyring::{KeyFileError, file};
 use crate::private_file;
-use crate::storage::KeyRotation;
-
-/// Why the key files do not let a rotation begin, or go on. Each is a sentence for people, with a way out.
-#[derive(Debug, thiserror::Error)]
-pub enum FilesError {
-    /// A file cannot be used.
-    #[error(transparent)]
-    File(#[from] KeyFileError),
-    /// A file cannot be moved.
-    #[error("{file} cannot be moved: {error}. Start the same rotation again to continue.", file = .0.display(), error = .1)]
-    Move(PathBuf, std::io::Error),
-    /// There is no present key.
-    #[error(
-        "There is no key file {}. Name the one of this database with --key-file; the key of a desktop may be in \
-         the system's keychain, which this command does not reach.", .0.display()
-    )]
-    NoKey(PathBuf),
-    /// The present key is another database's.
-    #[error(
-        "The key in {} is not the one of this database. Name the right one with --key-file.", .0.display()
-    )]
-    OtherKey(PathBuf),
-    /// A rotation was begun, and its new key is not there.
-    #[error(
-        "A rotation of this database was begun with a new key that is neither in {} nor in {}. \
-         Put that file back, or restore a backup of before.", .0.display(), .1.display()
-    )]
-    NewKeyMissing(PathBuf, PathBuf),
-}
 
 /// The key files of a rotation.
 pub struct KeyFiles {
     present: PathBuf,
     next: PathBuf,
+    find: &'static str,
 }
 
 impl KeyFiles {
-    /// The present key in `present`; the new one will be beside it.
-    pub fn of(present: &Path) -> Self {
-        let mut next = present.as_os_str().to_owned();
-        next.push(".next");
+    /// The present key in `present`; the new one will be beside it. `find` says what to do if the
+    /// present key is not there, or is another database's.
+    pub fn of(present: &Path, find: &'static str) -> Self {
         Self {
             present: present.to_owned(),
-            next: next.into(),
+            next: with(present, ".next"),
+            find,
         }
     }
 
-    /// The keys of the rotation that is not done, or of a new one: then its new key is on disk
-    /// when this returns. `wrapped` is any secret of the database.
-    pub fn keys(
-        &self,
-        rotation: Option<&KeyRotation>,
-        wrapped: Option<&[u8]>,
-        entropy: &dyn Entropy,
-    ) -> Result<Keys, FilesError> {
-        let open = |key: &Zeroizing<[u8; 32]>| Arc::new(Keyring::open(key));
-        let present = file::read(&self.present)?.as_ref().map(open);
-        let next = file::read(&self.next)?.as_ref().map(open);
-        if let Some(rotation) = rotation {
-            let is_new = |key: &Arc<Keyring>| is_new_key(key, rotation);
-            return match (present, next) {
-                (former, Some(new)) if is_new(&new) => Ok(Keys { former, new }),
-                // It has taken its place.
-                (Some(new), _) if is_new(&new) => Ok(Keys { former: None, new }),
-                _ => Err(FilesError::NewKeyMissing(
-                    self.next.clone(),
-                    self.present.clone(),
-                )),
-            };
-        }
-        let former = present.ok_or_else(|| FilesError::NoKey(self.present.clone()))?;
-        if wrapped.is_some_and(|wrapped| former.unwrap_secret(wrapped).is_err()) {
-            return Err(FilesError::OtherKey(self.present.clone()));
-        }
-        let new = if let Some(next) = next {
-            // One that was ended before it changed anything has left it.
-            next
-        } else {
-            let key = Zeroizing::new(entropy::bytes::<32>(entropy));
-            file::create(&self.next, &key)?;
-            open(&key)
-        };
-        Ok(Keys {
-            former: Some(former),
-            new,
-        })
+    /// Whether the present key, or the new one of a rotation, is in a file.
+    pub fn are_there(&self) -> bool {
+        private_file::is_there(&self.present) || private_file::is_there(&self.next)
+    }
+}
+
+fn with(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn read(path: &Path) -> Result<Option<WrappingKey>, String> {
+    file::read(path).map_err(|error| error.to_string())
+}
+
+impl KeyPlaces for KeyFiles {
+    fn present(&self) -> Result<Option<WrappingKey>, String> {
+        read(&self.present)
     }
 
-    /// Puts the new key in the place of the former one, which is moved aside: where to.
-    pub fn replace(&self, now: Timestamp) -> Result<Option<PathBuf>, FilesError> {
+    fn next(&self) -> Result<Option<WrappingKey>, String> {
+        read(&self.next)
+    }
+
+    fn keep_next(&self, key: &WrappingKey) -> Result<(), String> {
+        // Half a file would keep every later rotation from beginning.
+        let part = with(&self.next, ".part");
+        let io = |error| KeyFileError::Io(part.clone(), error).to_string();
+        match std::fs::remove_file(&part) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(error)),
+            _ => {}
+        }
+        file::create(&part, key).map_err(|error| error.to_string())?;
+        private_file::rename_new(&part, &self.next)
+            .and_then(|()| private_file::sync_folder_of(&self.next))
+            .map_err(io)
+    }
+
+    fn replace(&self, now: Timestamp) -> Result<Option<String>, String> {
         if !private_file::is_there(&self.next) {
             return Ok(None);
         }
-        let moved = |error| FilesError::Move(self.present.clone(), error);
+        let moved = |error| {
+            let file = self.present.display();
+            format!("{file} cannot be moved: {error}. Start the same rotation again to continue.")
+        };
         let aside = if private_file::is_there(&self.present) {
             let suffix = format!(".replaced-at-{}", now.unix_seconds());
             Some(private_file::move_aside(&self.present, &suffix).map_err(moved)?)
@@ -113,7 +81,15 @@ impl KeyFiles {
         private_file::rename_new(&self.next, &self.present)
             .and_then(|()| private_file::sync_folder_of(&self.present))
             .map_err(moved)?;
-        Ok(aside)
+        Ok(aside.map(|path| path.display().to_string()))
+    }
+
+    fn names(&self) -> Names {
+        Names {
+            present: format!("the file {}", self.present.display()),
+            next: format!("the file {}", self.next.display()),
+            find: self.find,
+        }
     }
 }
 
@@ -121,7 +97,10 @@ impl KeyFiles {
 mod tests {
     use super::*;
     use crate::entropy::OsEntropy;
-    use crate::rotate::PROBE;
+    use crate::keyring::Keyring;
+    use crate::rotate::places::keys;
+    use crate::rotate::{PROBE, RotateError, is_new_key};
+    use crate::storage::KeyRotation;
 
     const NOW: Timestamp = Timestamp::from_millis(7_000);
 
@@ -136,18 +115,20 @@ mod tests {
     fn wherever_a_rotation_is_ended_its_keys_are_found_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("inlay.key");
-        let files = KeyFiles::of(&path);
-        let keys = |rotation, wrapped| files.keys(rotation, wrapped, &OsEntropy);
-        assert!(matches!(keys(None, None), Err(FilesError::NoKey(_))));
+        let files = KeyFiles::of(&path, "Find it.");
+        let keys = |rotation, wrapped| keys(&files, rotation, wrapped, &OsEntropy);
+        let missing = keys(None, None).err().unwrap().to_string();
+        assert!(missing.ends_with("inlay.key. Find it."), "{missing}");
         file::create(&path, &[1; 32]).unwrap();
         let secret = Keyring::open(&[1; 32]).wrap_secret(b"s", &OsEntropy);
         let secret = secret.unwrap();
         let other = Keyring::open(&[2; 32]).wrap_secret(b"s", &OsEntropy);
         let other = other.unwrap();
         let refused = keys(None, Some(&other));
-        assert!(matches!(refused, Err(FilesError::OtherKey(_))));
+        assert!(matches!(refused, Err(RotateError::OtherKey(_))));
 
-        // Its new key is there before anything is changed, and stays the same one.
+        // Its new key is there before anything is changed, whole, and stays the same one.
+        std::fs::write(folder.path().join("inlay.key.next.part"), b"a5").unwrap();
         let begun = keys(None, Some(&secret)).unwrap();
         let again = keys(None, Some(&secret)).unwrap();
         let mark = rotation(&begun.new);
@@ -173,11 +154,11 @@ mod tests {
     fn a_new_key_that_is_gone_is_never_made_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("inlay.key");
-        let files = KeyFiles::of(&path);
+        let files = KeyFiles::of(&path, "Find it.");
         file::create(&path, &[1; 32]).unwrap();
         let mark = rotation(&Keyring::open(&[9; 32]));
-        let gone = files.keys(Some(&mark), None, &OsEntropy);
-        assert!(matches!(gone, Err(FilesError::NewKeyMissing(..))));
+        let gone = keys(&files, Some(&mark), None, &OsEntropy);
+        assert!(matches!(gone, Err(RotateError::NewKeyMissing(_))));
         assert!(file::read(&files.next).unwrap().is_none());
     }
 }

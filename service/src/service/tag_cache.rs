@@ -156,16 +156,20 @@ impl TagCache {
         Ok(Some(tag))
     }
 
-    /// The inlay with this UID, if it writes its URLs by a template. That of a tag at hand is at
-    /// hand with it; any other is read.
+    /// The inlay with this UID, if it writes its URLs by a template. It comes with its tag, which
+    /// the tap needs next, so that both are read at once; one that is not known yet is read alone.
     pub(crate) async fn inlay(
         &self,
         uid: Uid,
     ) -> Result<Option<Result<Arc<OpenedInlay>, KeyringError>>, StorageError> {
-        let id = self.of_inlays.get(&self.hash(uid));
-        let tag = id.and_then(|id| self.holds(Part::Tag(id), self.tags.get(&id)));
-        if let Some(inlay) = tag.and_then(|tag| tag.of_template(uid)) {
-            return Ok(Some(Ok(inlay)));
+        if let Some(id) = self.of_inlays.get(&self.hash(uid)) {
+            let tag = match self.holds(Part::Tag(id), self.tags.get(&id)) {
+                None => self.tag(TagKey::Id(id)).await?,
+                held => held,
+            };
+            if let Some(inlay) = tag.and_then(|tag| tag.of_template(uid)) {
+                return Ok(Some(Ok(inlay)));
+            }
         }
         let found = self.storage.template_inlay(uid).await?;
         Ok(found.map(|inlay| OpenedInlay::of(&inlay, &self.keyring).map(Arc::new)))

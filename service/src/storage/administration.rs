@@ -77,7 +77,7 @@ pub struct Examination {
 pub struct BackupNote {
     /// When it was made.
     pub at: Timestamp,
-    /// The key that wraps the inlay keys; `None` if the backup does not carry it.
+    /// The key that wraps the inlay keys; `None` if the backup does not contain it.
     pub inlay_key: Option<SealedWrappingKey>,
 }
 

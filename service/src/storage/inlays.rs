@@ -1,5 +1,7 @@
 //! Inlays, master keys, and the simulator's inlays.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 
 use super::{BoundInlay, Conflict, StorageError, TemplateInlay};
@@ -63,6 +65,9 @@ pub trait Inlays: Send + Sync {
 
     /// An inlay.
     async fn inlay(&self, id: InlayId) -> Result<Option<Inlay>, StorageError>;
+
+    /// The UIDs of inlays, deleted ones included.
+    async fn inlay_uids(&self, ids: Vec<InlayId>) -> Result<HashMap<InlayId, Uid>, StorageError>;
 
     /// At most `limit` inlays that `filter` lets through, after the one with
     /// the id `after`, in the order of their ids.

@@ -1,4 +1,4 @@
-//! Rotation of the key that wraps secrets at rest: every secret is wrapped anew, some in each
+//! Rotation of the key that wraps secrets at rest: every secret is wrapped again, some in each
 //! commit. What is told of it here is what lets it go on after it was ended anywhere.
 
 use async_trait::async_trait;

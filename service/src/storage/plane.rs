@@ -2,8 +2,8 @@
 //! written here, once for both databases.
 //!
 //! The seam to a database is narrow: values in, rows out ([`Query`], [`Transaction`]),
-//! and an operation is a function over them that the database runs ([`Database`]). What
-//! the two databases do not say alike in SQL is in [`dialect`].
+//! and an operation is a function over them that the database runs ([`Database`]). The
+//! SQL in which they differ is in [`dialect`].
 //!
 //! What a tap does (record, key, payload, update), events, sweeps and migrations are not
 //! here: there speed and races decide, and each database has its own way.
@@ -18,6 +18,7 @@ mod encoding_runs;
 mod encodings;
 pub(super) mod experiences;
 mod factory_orders;
+mod free_tags;
 mod images;
 mod imports;
 pub(super) mod inlays;

@@ -37,7 +37,7 @@ mod watch;
 use std::fs::File;
 use std::ops::Deref;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
@@ -62,11 +62,20 @@ use crate::panics;
 use crate::storage::{Event, Told};
 use alone::Alone;
 use lanes::{Lanes, Make};
+use migrate::Opened;
 use node::Node;
 use row::column;
 
 /// Messages of other nodes that wait to be told here.
 const HEARD: usize = 1_024;
+
+/// How a database is held while it is open.
+enum Holds {
+    /// With other nodes.
+    With(Opened),
+    /// Without any.
+    Alone(Alone),
+}
 
 /// A database that this node shares with others.
 pub struct PostgresStorage {
@@ -96,8 +105,8 @@ impl PostgresStorage {
         time: Time,
         entropy: &dyn Entropy,
     ) -> Result<Self, OpenError> {
-        migrate::open(&address, &*clock, time, entropy).await?;
-        Self::start(address, clock, time, None).await
+        let opened = migrate::open(&address, &*clock, time, entropy).await?;
+        Self::start(address, clock, time, Holds::With(opened)).await
     }
 
     /// The same for who has the database to itself: no node is there, and none starts until this is
@@ -107,17 +116,22 @@ impl PostgresStorage {
         clock: Arc<dyn Clock>,
         entropy: &dyn Entropy,
     ) -> Result<Self, OpenError> {
-        migrate::open(&address, &*clock, Time::Its, entropy).await?;
+        let opened = migrate::open(&address, &*clock, Time::Its, entropy).await?;
+        opened.end().await;
         let alone = Alone::with(&address).await?;
-        Self::start(address, clock, Time::Its, Some(alone)).await
+        Self::start(address, clock, Time::Its, Holds::Alone(alone)).await
     }
 
     async fn start(
         address: Address,
         clock: Arc<dyn Clock>,
         time: Time,
-        alone: Option<Alone>,
+        holds: Holds,
     ) -> Result<Self, OpenError> {
+        let (opened, alone) = match holds {
+            Holds::With(opened) => (Some(opened), None),
+            Holds::Alone(alone) => (None, Some(alone)),
+        };
         let node = Node::new(&address, clock, time)
             .await
             .map_err(|error| OpenError::Unusable(address.to_string(), error))?;
@@ -134,8 +148,10 @@ impl PostgresStorage {
         let hearing = panics::restarted(panicked(), move || {
             events::tell_from_others(Arc::clone(&hearer), Arc::clone(&messages))
         });
+        let opened = Arc::new(Mutex::new(opened));
         let watching = panics::restarted(panicked(), move || {
-            watch::watch(address.clone(), Arc::clone(&watcher), heard.clone())
+            let opened = Arc::clone(&opened);
+            watch::watch(address.clone(), Arc::clone(&watcher), heard.clone(), opened)
         });
         let mut tasks = vec![
             tokio::spawn(telling).abort_handle(),

@@ -60,15 +60,22 @@ pub struct NewDelivery {
     pub body: String,
 }
 
-/// Some endpoints go on from one place to another.
+/// An endpoint goes on from one place to another.
+#[derive(Clone, Copy, Debug)]
+pub struct Move {
+    /// The endpoint. If it is not at `from` any more, it stays where it is.
+    pub webhook: WebhookId,
+    /// Where it is.
+    pub from: Cursor,
+    /// Where it is then.
+    pub to: Cursor,
+}
+
+/// Some endpoints go on, and get deliveries.
 #[derive(Clone, Debug)]
 pub struct Advance {
-    /// The endpoints. Those that are not at `from` any more stay where they are.
-    pub webhooks: Vec<WebhookId>,
-    /// Where they are.
-    pub from: Cursor,
-    /// Where they are then.
-    pub to: Cursor,
+    /// Each endpoint once.
+    pub moves: Vec<Move>,
     /// What is delivered to them.
     pub deliveries: Vec<NewDelivery>,
 }
@@ -250,8 +257,8 @@ pub trait Webhooks: Send + Sync {
     ) -> Result<Vec<Claimed>, StorageError>;
 
     /// Stores what attempts came to. An endpoint that is gone, or failed for too long, is switched
-    /// off, with an event that says so.
-    async fn finish_attempts(&self, finished: Vec<Finished>) -> Result<(), StorageError>;
+    /// off, with an event that says so; answers these alerts.
+    async fn finish_attempts(&self, finished: Vec<Finished>) -> Result<Vec<Alert>, StorageError>;
 
     /// Stores an alert, if any endpoint gets such events.
     async fn raise_alert(&self, alert: Alert) -> Result<(), StorageError>;

@@ -32,7 +32,7 @@ impl<'a> UrlCode<'a> {
         matches!(self, Self::Nothing)
     }
 
-    /// How a visitor of `tag` came who brought this.
+    /// How a visitor of `tag` came who sent this.
     pub(super) fn tech(&self, tag: &CachedTag) -> Tech {
         match self {
             Self::Nothing if tag.switches.has_qr_code => Tech::Qr,

@@ -136,7 +136,7 @@ impl RemoteService {
     fn send(&self, request: Request<Vec<u8>>) -> Result<Response<Body>, ureq::Error> {
         let host = TapHost::of(&request);
         let (mut parts, body) = request.into_parts();
-        parts.headers = forwarded(&parts.headers, &parts.uri, &self.token);
+        parts.headers = forwarded(&parts, &self.token);
         // What concerns the connection is the client's own to say.
         for name in [
             ACCEPT_ENCODING,

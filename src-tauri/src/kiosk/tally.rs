@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_is_counted_over_a_restart_and_begins_anew_at_midnight() {
+    fn a_day_is_counted_over_a_restart_and_starts_again_at_midnight() {
         let folder = tempfile::tempdir().unwrap();
         let noon = Timestamp::from_millis(20_000 * DAY + DAY / 2);
         let mut tally = Tally::load(folder.path());

@@ -8,7 +8,7 @@ pub trait Card {
     /// The answer to a command, its two status bytes last.
     fn transmit(&mut self, command: &[u8]) -> Result<Vec<u8>, Fault>;
 
-    /// Activates it anew, within the transaction; its answer to reset.
+    /// Activates it again, within the transaction; its answer to reset.
     fn reset(&mut self) -> Result<Vec<u8>, Fault>;
 
     /// Asks whether it is still there. Windows resets a card that is held in a transaction

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tapdesk_service::clock::{Clock, Timestamp};
+use tapdesk_service::clock::{Clock, Stopwatch, Timestamp};
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig};
 use url::Url;
@@ -46,6 +46,10 @@ pub struct SentTap {
     pub rk_base64: Option<String>,
     /// What the owner's page learns for the key.
     pub payload: Option<Value>,
+    /// How long the tap took until it was answered, in microseconds.
+    pub tap_micros: u64,
+    /// How long the payload took, in microseconds; null if it was not read.
+    pub payload_micros: Option<u64>,
 }
 
 /// The parts of a tap's URL that matter here.
@@ -162,15 +166,19 @@ async fn at_service(
     if let Some(host) = host {
         request.extensions_mut().insert(host);
     }
+    let tapping = Stopwatch::start();
     let (parts, _) = backend.request(request).await.into_parts();
+    let tap_micros = micros(tapping);
     let location = parts.headers.get(header::LOCATION);
     let location = location.and_then(|value| value.to_str().ok());
     let rk = location.and_then(rolling_key);
     let rk_base64 = rk.as_deref().map(|key| STANDARD.encode(key));
+    let reading = Stopwatch::start();
     let payload = match &rk_base64 {
         Some(key) => get(backend, &payload_path(key)).await,
         None => None,
     };
+    let payload_micros = payload.as_ref().map(|_| micros(reading));
     Ok(SentTap {
         at,
         status: parts.status.as_u16(),
@@ -178,6 +186,8 @@ async fn at_service(
         payload: payload.and_then(|(_, body)| payload_of(&body)),
         rk,
         rk_base64,
+        tap_micros,
+        payload_micros,
     })
 }
 
@@ -198,7 +208,9 @@ fn at_url(tap: &TapUrl, at: Timestamp) -> Result<SentTap, String> {
         .build()
         .new_agent();
     let host = tap.url.host_str().unwrap_or_default();
+    let tapping = Stopwatch::start();
     let answer = agent.get(tap.url.as_str()).call();
+    let tap_micros = micros(tapping);
     let answer = answer.map_err(|error| format!("{host} does not answer ({error})."))?;
     let location = answer.headers().get(header::LOCATION);
     let location = location
@@ -207,6 +219,7 @@ fn at_url(tap: &TapUrl, at: Timestamp) -> Result<SentTap, String> {
     let rk = location.as_deref().and_then(rolling_key);
     let rk_base64 = rk.as_deref().map(|key| STANDARD.encode(key));
     // The key goes back to whoever issued it, and to nobody else.
+    let reading = Stopwatch::start();
     let payload = rk_base64.as_ref().and_then(|key| {
         let url = tap.url.join(&payload_path(key)).ok()?;
         let answer = agent.get(url.as_str()).call().ok()?;
@@ -224,8 +237,14 @@ fn at_url(tap: &TapUrl, at: Timestamp) -> Result<SentTap, String> {
         location,
         rk,
         rk_base64,
+        payload_micros: payload.as_ref().map(|_| micros(reading)),
         payload,
+        tap_micros,
     })
+}
+
+fn micros(since: Stopwatch) -> u64 {
+    u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
 /// The rolling key in the query of a redirect.

@@ -1,4 +1,4 @@
-//! A URL as a reader sees it: whole, and beside the chip that carries it.
+//! A URL as a reader sees it: whole, and beside the chip that has it.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ async fn a_url_that_was_copied_to_another_chip_is_told_by_uid_make_and_settings(
             let verification = answer(&service, json!({"url": url, "chip": chip})).await;
             assert_eq!(verification["chip"], json!(carrier), "{chip}");
             assert_eq!(first_kind(&verification), &json!(kind), "{chip}");
-            // A copy is as authentic as the code it carries: only the reader can tell.
+            // A copy is as authentic as the code in it: only the reader can tell.
             assert_eq!(verification["tag_verified"], json!(true));
             assert_eq!(verification["uid"], json!(uid));
         }

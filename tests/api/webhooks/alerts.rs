@@ -1,7 +1,9 @@
 //! What its operator should know.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use tapdesk_tests::{Receiver, TestService};
+use tapdesk_tests::{Receiver, TestService, eventually_within};
 
 use super::{start, webhook};
 use crate::api::events::Listener;
@@ -81,4 +83,41 @@ async fn sqlite_a_disk_with_little_room_is_told_once_and_again_after_there_was_r
         receiver.wait_for(3).await[2].json()["type"],
         "alert.disk_low"
     );
+}
+
+/// A table that is away stands for a database that takes no writes for a while.
+#[tokio::test]
+async fn sqlite_writes_that_failed_are_told_once_they_succeed_again() {
+    /// Longer than a round of housekeeping and the pause behind it.
+    const ROUND: Duration = Duration::from_secs(30);
+    let service = TestService::start_with(|options| {
+        options.database = "sqlite".to_owned();
+        options.settings.private_webhooks = true;
+    })
+    .await;
+    let receiver = Receiver::start().await;
+    let events = json!({"events": ["alert.writer_failed"]});
+    webhook(&service, &receiver, events).await;
+    let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
+    file.busy_timeout(ROUND).unwrap();
+    file.execute_batch("ALTER TABLE submissions RENAME TO away")
+        .unwrap();
+    let _house = service.keep_house();
+    eventually_within(ROUND, "a round that fails", async || {
+        let metrics = service.metrics().await;
+        let failed = "tapdesk_housekeeping_failures_total 1";
+        metrics.lines().any(|line| line == failed).then_some(())
+    })
+    .await;
+    assert!(receiver.received().is_empty());
+    file.execute_batch("ALTER TABLE away RENAME TO submissions")
+        .unwrap();
+    let told = eventually_within(ROUND, "the alert", async || {
+        receiver
+            .received()
+            .first()
+            .map(tapdesk_tests::Received::json)
+    })
+    .await;
+    assert_eq!(told["type"], "alert.writer_failed");
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tapdesk_tests::{Reaction, Receiver, eventually};
 
 use super::{by_id, start, webhook};
+use crate::api::events::Listener;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
@@ -43,12 +44,15 @@ async fn a_repeat_has_the_same_id_and_the_same_body_whatever_its_tag_is_called_b
         (log["items"].as_array()?.len() >= 2).then_some(log)
     })
     .await;
+    // On a busy machine the time that is moved here is over before an attempt is: then it is made again.
+    let log = log["items"].as_array().expect("attempts");
+    let (newest, first) = (&log[0], &log[log.len() - 1]);
     assert_eq!(
-        (&log["items"][0]["status"], &log["items"][0]["error"]),
+        (&newest["status"], &newest["error"]),
         (&json!(200), &Value::Null)
     );
     assert_eq!(
-        log["items"][1]["error"],
+        first["error"],
         "The endpoint answered 500 Internal Server Error."
     );
 }
@@ -65,6 +69,7 @@ async fn an_endpoint_that_is_gone_is_switched_off_and_another_one_is_told() {
         json!({"events": ["alert.webhook_disabled"]}),
     )
     .await;
+    let mut listener = Listener::at(&service, "").await;
     let tag = service.redirecting_tag(Value::Null).await;
     service.tap(&tag.path()).await;
     let alert = watcher.wait_for(1).await[0].json();
@@ -72,6 +77,11 @@ async fn an_endpoint_that_is_gone_is_switched_off_and_another_one_is_told() {
         (&alert["data"]["webhook_id"], &alert["data"]["reason"]),
         (&json!(id), &json!("gone"))
     );
+    let mut heard = listener.next().await.expect("an event");
+    while heard.0 != "alert" {
+        heard = listener.next().await.expect("an event");
+    }
+    assert_eq!(heard.1["message"], alert["data"]["message"]);
     let shown = service.admin_get(&format!("/webhooks/{id}")).await;
     assert_eq!(
         (&shown["enabled"], &shown["disabled"]),

@@ -4,6 +4,8 @@ use tapdesk_service::inlay::key::RollingKey;
 use tapdesk_service::inlay::technology::Mode;
 use tapdesk_service::inlay::template::{Field, MacStart};
 
+use tapdesk_tests::Receiver;
+
 use super::*;
 
 /// The chip on a new tag, its template beside it.
@@ -193,7 +195,11 @@ async fn a_counter_that_is_switched_off_is_false() {
 
 #[tokio::test]
 async fn short_codes_are_not_checked_after_a_hundred_wrong_ones() {
-    let service = TestService::start().await;
+    let service = TestService::start_with(|options| options.settings.private_webhooks = true).await;
+    let receiver = Receiver::start().await;
+    let alerts =
+        json!({"url": receiver.url(), "events": ["alert.inlay_guessed"], "include": ["uid"]});
+    service.admin_create("/webhooks", alerts).await;
     let settings = of(
         Technology::Sic43Nt,
         "https://tags.example/b/{slug}?d={uid}{tamper}{counter}{mac}",
@@ -213,6 +219,9 @@ async fn short_codes_are_not_checked_after_a_hundred_wrong_ones() {
     assert_eq!(last(&service).await, (json!(false), json!("wrong_mac")));
     tap(&service, &good).await;
     assert_eq!(last(&service).await, (json!(false), json!("guessed")));
+    let _house = service.keep_house();
+    let told = receiver.wait_for(1).await[0].json();
+    assert_eq!(told["data"]["uid"], json!(chip.uid));
     service.advance(60 * 60 * 1000);
     tap(&service, &good).await;
     assert_eq!(last(&service).await.0, json!(true));

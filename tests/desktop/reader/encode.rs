@@ -326,6 +326,42 @@ async fn assert_run(window: &Window) {
     assert!(median < 1_000, "{took:?}");
 }
 
+/// What else the keys of a run do, behind its twelfth inlay.
+async fn reject_skip_and_undo(desk: &Desk, window: &Window) {
+    // Half way, and never seen again: its tag goes to the next one.
+    let torn = TornOut::new(Tear::after(READ + 20), blank(13));
+    lay(desk, window, torn, "again", "Again").await;
+    window.keys("r").await;
+    verdict(window, "bad", "Rejected").await;
+    // The tag that would be next comes last.
+    window.keys("s").await;
+    verdict(window, "warn", "Skipped").await;
+    let chip = lay(desk, window, blank(14), "good", "Encoded").await;
+    // The inlay before is not the last one.
+    window.keys("u").await;
+    window
+        .see(&format!(
+            "//p[normalize-space()='Place {} on the reader to wipe it. Press Escape to keep it.']",
+            uid(14)
+        ))
+        .await;
+    let other = lay(desk, window, blank(15), "warn", "Another inlay").await;
+    assert_eq!(other.tally().writes, 0);
+    let chip = lay(desk, window, chip, "good", "Wiped").await;
+    assert!((0..5).all(|slot| chip.key(slot).is_factory()));
+    let run = get(window, "/encoding-runs/1").await;
+    let rows = run["rows"].as_array().unwrap();
+    let state = |number| {
+        let of = uid(number).to_string();
+        let row = rows.iter().find(|row| row["uid"] == of);
+        row.map(|row| row["state"].as_str().unwrap())
+    };
+    assert_eq!(state(13), Some("abandoned"));
+    assert_eq!(state(14), Some("reset"));
+    assert_eq!(state(15), None);
+    assert_eq!(run["verified_count"], 12, "{run}");
+}
+
 /// Where a chip is torn away while it is encoded, in commands after the monitor's read, and whether the last one
 /// was executed: from its first look to the read that proves it.
 const TEARS: [(usize, bool); 12] = [
@@ -344,7 +380,7 @@ const TEARS: [(usize, bool); 12] = [
 ];
 
 #[tokio::test]
-async fn a_dozen_inlays_torn_away_at_other_steps_are_each_finished_when_they_are_placed_again() {
+async fn a_dozen_inlays_torn_away_at_other_steps_are_each_finished_and_the_last_is_undone() {
     let mut desk = Desk::new();
     desk.plug_readers_in();
     let window = desk.open_ready().await;
@@ -367,5 +403,10 @@ async fn a_dozen_inlays_torn_away_at_other_steps_are_each_finished_when_they_are
     }
     let run = get(&window, "/encoding-runs/1").await;
     assert_eq!(run["verified_count"], 12, "{run}");
+    // The first chip made the root, which is in no backup.
+    window
+        .see("//*[@role='status'][contains(., 'in no backup yet')]//a[normalize-space()='Open backup']")
+        .await;
+    reject_skip_and_undo(&desk, &window).await;
     window.quit().await;
 }

@@ -232,7 +232,7 @@ pub(crate) async fn a_counter_without_a_mac_is_judged_alike_everywhere<B: Backen
         (0, 1_001),
         (0, 0x00FF_FFFF),
         (0, 999),
-        // A new day begins anew, also two days on.
+        // A new day starts at zero, also two days later.
         (1, 1_001),
         (1, 2_000),
         (1, 2_001),

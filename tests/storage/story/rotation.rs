@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
+use tapdesk_service::caller::Actor;
 use tapdesk_service::entropy::{Entropy, OsEntropy};
 use tapdesk_service::inlay::key::AesKey;
 use tapdesk_service::inlay::technology::Mode;
@@ -99,18 +100,41 @@ pub(crate) async fn a_rotation_goes_on_wherever_it_was_ended<B: Backend>(mut db:
             wraps: false,
         };
         let (keys, entropy) = (keys(), entropy());
-        let rotation = AssertUnwindSafe(rotate(&**db, &keys, &entropy, &mut ended));
+        let rotation = AssertUnwindSafe(rotate(
+            &**db,
+            &keys,
+            Actor::CommandLine,
+            &entropy,
+            &mut ended,
+        ));
         assert!(rotation.catch_unwind().await.is_err(), "{commits}");
         db.crash().await;
         assert!(db.key_rotation().await.unwrap().is_some(), "{commits}");
     }
-    let rotated = rotate(&**db, &keys(), &entropy(), &mut { WHOLE }).await;
+    let rotated = rotate(&**db, &keys(), Actor::CommandLine, &entropy(), &mut {
+        WHOLE
+    })
+    .await;
     assert_eq!(rotated.unwrap(), rows);
     // The new key alone opens everything, and the former one nothing.
     let alone = |new| Keys { former: None, new };
-    let again = rotate(&**db, &alone(ring(2)), &entropy(), &mut { WHOLE }).await;
+    let again = rotate(
+        &**db,
+        &alone(ring(2)),
+        Actor::CommandLine,
+        &entropy(),
+        &mut { WHOLE },
+    )
+    .await;
     assert_eq!(again.unwrap(), rows);
-    let former = rotate(&**db, &alone(ring(1)), &entropy(), &mut { WHOLE }).await;
+    let former = rotate(
+        &**db,
+        &alone(ring(1)),
+        Actor::CommandLine,
+        &entropy(),
+        &mut { WHOLE },
+    )
+    .await;
     assert!(matches!(former, Err(RotateError::Unknown { .. })));
     assert!(db.key_rotation().await.unwrap().is_some());
     done(&**db).await.unwrap();
@@ -123,7 +147,10 @@ pub(crate) async fn a_secret_that_no_key_opens_is_told_before_anything_is_change
     fill(&db, 1, &ring(1)).await;
     let lost = sealed(&ring(9));
     db.replace_encoding_root(lost, false).await.unwrap();
-    let refused = rotate(&**db, &keys(), &entropy(), &mut { WHOLE }).await;
+    let refused = rotate(&**db, &keys(), Actor::CommandLine, &entropy(), &mut {
+        WHOLE
+    })
+    .await;
     let said = refused.unwrap_err().to_string();
     assert!(
         said.contains("1 secret of the table encoding_roots"),

@@ -46,7 +46,20 @@ export interface Ready {
   database: string;
 }
 
-export type ShellState = { phase: "starting" } | { phase: "failed"; problem: StartProblem } | Ready;
+/** How far the replacement of the wrapping key is. */
+export interface RotationProgress {
+  phase: "checking" | "wrapping" | "erasing";
+  done: number;
+  /** All rows with secrets; 0 if this phase does not count. */
+  total: number;
+}
+
+export type ShellState =
+  | { phase: "starting" }
+  /** A replacement of the wrapping key that was interrupted is finished first. */
+  | { phase: "rotating"; progress: RotationProgress }
+  | { phase: "failed"; problem: StartProblem }
+  | Ready;
 
 /** A record of an inlay's message. */
 export type NdefRecord =
@@ -138,6 +151,9 @@ export interface SentTap {
   rk: string | null;
   rk_base64: string | null;
   payload: Record<string, unknown> | null;
+  /** How long the two requests took, in microseconds. */
+  tap_micros: number;
+  payload_micros: number | null;
 }
 
 /** A finding of the reader doctor. */
@@ -191,6 +207,13 @@ export const restartService = (port: number | null) => shell<void>("restart_serv
 export const createDatabase = () => shell<string>("start_afresh");
 /** Restores a backup that the person chooses; returns its name, or null if they cancel. */
 export const restoreBackup = (passphrase: string) => shell<string | null>("restore_backup", { passphrase });
+/** Replaces the key that wraps secrets; `heard` is called with its progress. */
+export async function rotateKey(heard: (progress: RotationProgress) => void): Promise<void> {
+  if (!inDesktop) return;
+  const channel = new Channel<RotationProgress>();
+  channel.onmessage = heard;
+  await invoke("rotate_key", { channel });
+}
 /** Sets the port; null lets the system choose one. */
 export const fixPort = (port: number | null) => shell<void>("fix_port", { port });
 /** Allows phones of this network to reach the listener, or not. */

@@ -37,6 +37,38 @@ export function countdown(milliseconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
+/** A length of time, with as many digits as one can feel: "1.2 ms", "340 ms", "3.4 s", "1 min 15 s". */
+export function lasted(milliseconds: number): string {
+  const ms = Math.max(0, milliseconds);
+  if (ms < 9.95) return `${ms.toFixed(1)} ms`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Time left below which it is not worth a word. */
+const LEAST_LEFT = 5_000;
+
+/**
+ * How much longer work takes if it goes on as it did: ", 3 min left". Empty before anything is
+ * done, and near its end. `begun` is in milliseconds, as `Date.now()` has it.
+ */
+export function timeLeft(begun: number, done: number, total: number, now = Date.now()): string {
+  const left = done > 0 ? ((now - begun) / done) * (total - done) : 0;
+  return left < LEAST_LEFT ? "" : `, ${duration(left)} left`;
+}
+
+/** A length of time in its largest units: "42 s", "3 min", "1 h 20 min". */
+export function duration(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1_000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.round(milliseconds / 60_000);
+  if (minutes < 60) return `${minutes} min`;
+  return `${Math.floor(minutes / 60)} h${minutes % 60 > 0 ? ` ${minutes % 60} min` : ""}`;
+}
+
 /** A UID with its middle left out: "04DE…C040". */
 export const shortUid = (uid: string) => (uid.length > 10 ? `${uid.slice(0, 4)}…${uid.slice(-4)}` : uid);
 

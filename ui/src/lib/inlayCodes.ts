@@ -76,7 +76,7 @@ export function codeFields(
   return { ...form, ...secrets[keys.source], ...(keys.source === "own" && keys.factory && { allow_factory_keys: true }) };
 }
 
-/** Whether taps of an inlay bring a code. */
+/** Whether taps of an inlay have a code. */
 export const makesCodes = (inlay: Pick<Inlay, "mirror" | "url_template_id">) => inlay.mirror !== null || inlay.url_template_id !== null;
 
 /** What the chip mirrors into its URL. */

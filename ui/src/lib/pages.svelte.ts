@@ -150,3 +150,33 @@ export class Pages<P extends ListPath, T extends { id: number } = ItemOf<P>> {
     }
   }
 }
+
+/** What `List` is given of a list. */
+export interface Listed<T> {
+  readonly items: readonly T[];
+  readonly loading: boolean;
+  readonly problem: string | null;
+  readonly more: boolean;
+  onretry: () => unknown;
+  onmore: () => unknown;
+}
+
+type Loaded<T> = Pick<Listed<T>, "items" | "loading" | "problem" | "more"> & { retry(): unknown; loadMore(): unknown };
+
+/** The properties of `List` for these pages: each is read when it is looked at, not all of them with each. */
+export const listed = <T>(pages: Loaded<T>): Listed<T> => ({
+  get items() {
+    return pages.items;
+  },
+  get loading() {
+    return pages.loading;
+  },
+  get problem() {
+    return pages.problem;
+  },
+  get more() {
+    return pages.more;
+  },
+  onretry: () => pages.retry(),
+  onmore: () => pages.loadMore(),
+});

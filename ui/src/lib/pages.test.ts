@@ -28,7 +28,7 @@ async function loaded(first: number[], next: string | null = null) {
   return { asked, pages };
 }
 
-test("new rows that two answers bring are shown once", async () => {
+test("new rows in two answers are shown once", async () => {
   const { asked, pages } = await loaded([2, 1]);
   void pages.loadNewer();
   void pages.loadNewer();

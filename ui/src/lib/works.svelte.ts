@@ -6,6 +6,8 @@ export class Work {
   stopping = $state(false);
   /** Called once when the person stops it, for work that waits for one long response. */
   onstop: (() => void) | null = null;
+  /** When it began, in milliseconds. */
+  readonly begun = Date.now();
 
   constructor(
     /** For example "Archiving tags". */

@@ -70,6 +70,11 @@ export async function narrow(page, filter, choice) {
   await page.getByRole("button", { name: `${filter}: ${choice}`, exact: true }).waitFor();
 }
 
+/** Selects rows of a list by the names that they have. */
+export async function select(page, ...names) {
+  for (const name of names) await page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).check();
+}
+
 /** What axe finds, whatever its impact, in a line each. */
 export async function findings(page) {
   const { violations } = await new AxeBuilder({ page })

@@ -162,6 +162,61 @@ group("What is typed", {
       await page.getByText("Added Shop.").waitFor();
       assert.equal(await page.getByLabel("Server URL").inputValue(), "");
     },
+    "in a new webhook is kept, shown again, and discarded by Cancel": async (page, { api }) => {
+      const url = "https://half.example.com/hook";
+      const dialog = page.getByRole("dialog", { name: "New webhook" });
+      await page.show("settings/webhooks");
+      await page.getByRole("button", { name: "New webhook…" }).click();
+      await dialog.getByLabel("URL", { exact: true }).fill(url);
+      await dialog.getByLabel("URL", { exact: true }).press("Enter");
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "hidden" });
+      await kept(page, "New webhook").waitFor();
+      assert.ok((await api.get("/webhooks")).items.every((one) => one.url !== url));
+      await page.getByRole("link", { name: "Tokens" }).click();
+      await forms(page).click();
+      await page.getByRole("link", { name: "New webhook" }).click();
+      assert.equal(await dialog.getByLabel("URL", { exact: true }).inputValue(), url);
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("button", { name: "New webhook…" }).click();
+      assert.equal(await dialog.getByLabel("URL", { exact: true }).inputValue(), "");
+    },
+    "in a webhook is kept, and follows what others changed meanwhile": async (page, { api }) => {
+      const { id } = await api.post("/webhooks", { url: "https://two.example.com/hook", events: ["tap.verified"] });
+      const dialog = page.getByRole("dialog", { name: "Change webhook" });
+      await page.show(`settings/webhooks?edit=${id}`);
+      await dialog.getByLabel("URL", { exact: true }).fill("https://three.example.com/hook");
+      await page.keyboard.press("Escape");
+      await kept(page, "Webhook https://two.example.com/hook").waitFor();
+      await api.patch(`/webhooks/${id}`, { events: ["submission.created"] });
+      await page.getByRole("link", { name: "Tokens" }).click();
+      await page.getByRole("link", { name: "Webhooks" }).click();
+      await page.getByText("https://two.example.com/hook", { exact: true }).waitFor();
+      await forms(page).click();
+      await page.getByRole("link", { name: "Webhook https://two.example.com/hook" }).click();
+      await dialog.getByRole("button", { name: "Save webhook" }).click();
+      await page.getByText("Webhook saved.").waitFor();
+      const { url, events } = await api.get(`/webhooks/${id}`);
+      assert.deepEqual([url, events], ["https://three.example.com/hook", ["submission.created"]]);
+    },
+    "in a new token is kept while another section is shown": async (page, { api }) => {
+      const names = async () => (await api.get("/tokens")).items.map(({ name }) => name);
+      const dialog = page.getByRole("dialog", { name: "New token" });
+      await page.show("settings/tokens");
+      await page.getByRole("button", { name: "New token…" }).click();
+      await dialog.getByLabel("Name", { exact: true }).fill("Half a token");
+      await dialog.getByLabel("Name", { exact: true }).press("Enter");
+      await page.keyboard.press("Escape");
+      await page.getByRole("link", { name: "Webhooks" }).click();
+      await kept(page, "New token").waitFor();
+      assert.ok(!(await names()).includes("Half a token"));
+      await forms(page).click();
+      await page.getByRole("link", { name: "New token" }).click();
+      assert.equal(await dialog.getByLabel("Name", { exact: true }).inputValue(), "Half a token");
+      await dialog.getByRole("button", { name: "Create token" }).click();
+      await page.getByRole("dialog", { name: "Your new token" }).waitFor();
+      assert.ok((await names()).includes("Half a token"));
+    },
     "follows the undo of its save": async (page, { api, tags }) => {
       const { id, title } = tags[20];
       await page.show(`tags/${id}`);

@@ -88,6 +88,26 @@ group("Encode", {
       await page.getByText("Read it as a phone does").waitFor();
       assert.equal(await page.getByText("Change key 0").count(), 0);
     },
+    "prints labels in the order of their positions": async (page, { api }) => {
+      const { id } = await api.post("/encoding-runs", { name: "Printed", plan: { pattern: "Printed {n}" } });
+      const whole = await api.get(`/encoding-runs/${id}`);
+      const made = { technology: "ntag424dna", mode: "aes", generation: 1, counter: 1, at: "2026-01-01T00:00:00Z" };
+      const row = (position, state, reason = null) => {
+        const of = { encoding_id: 10 - position, position, tag_id: position, slug: `printed-${position}`, uid: `04DE5F1EACAA0${position}` };
+        return { ...of, ...made, state, reason };
+      };
+      const rows = [row(3, "verified"), row(1, "verified"), row(4, "rejected", "foreign_key"), row(2, "verified")];
+      const path = `**/admin/v1/encoding-runs/${id}`;
+      await page.route(path, (route) => route.fulfill({ json: { ...whole, rows } }));
+      await page.show(`encode/${id}`);
+      await page.emulateMedia({ media: "print" });
+      const labels = page.locator(".printed-labels figure:visible");
+      await labels.nth(2).waitFor();
+      assert.deepEqual(await labels.locator("figcaption").allInnerTexts(), ["1 printed-1", "2 printed-2", "3 printed-3"]);
+      assert.equal(await labels.locator("svg").count(), 3);
+      await page.emulateMedia({ media: null });
+      await page.unroute(path);
+    },
     "sends an order to a bureau and takes its report": async (page, { api }) => {
       await page.show("encode?part=orders");
       await button(page, "New order").click();
@@ -129,6 +149,12 @@ group("Encode", {
       assert.equal(items[0].bureau_keys, true);
       // It waits for goods-in.
       await page.getByText("No reader is connected.").waitFor();
+      // Until then every list says that the bureau knows its keys.
+      await page.show("inlays?uid=04DE5F1EACEEE1");
+      const row = page.getByRole("list", { name: "Inlays" }).getByRole("link");
+      await row.getByText("bureau keys").waitFor();
+      await row.click();
+      await page.getByText("Bureau keys: the bureau that encoded this inlay knows its keys.").waitFor();
     },
   },
 });

@@ -1,5 +1,5 @@
-// A stand-in for the desktop, for what a browser cannot show: it answers the
-// kiosk's commands with data, and notes the PINs that were tried.
+// A stand-in for the desktop, for what a browser cannot show: it answers the kiosk's commands with
+// data, notes the PINs that were tried, and has readers that inlays are placed on.
 
 const chosen = {
   display: "A display that is gone",
@@ -15,7 +15,7 @@ const chosen = {
   light: false,
   autostart: false,
 };
-const answers = {
+const kiosk = {
   kiosk_attract: { ...chosen, pictures: [] },
   kiosk_unlock: { outcome: "wrong" },
   kiosk_settings: {
@@ -31,33 +31,51 @@ const answers = {
 export const refuseForm = (page, command, detail, errors) =>
   page.evaluate(([command, refused]) => (globalThis.host.refused[command] = refused), [command, { detail, errors }]);
 
-/** Lets every document of `page` from now on find a desktop around it. */
-export const kioskHost = (page) =>
-  page.addInitScript((answers) => {
+/** Lets every document of `page` from now on find a desktop around it: its answers to commands, its readers, and the service it is connected to. */
+export const desktopHost = (page, given) =>
+  page.addInitScript(({ answers, readers = [], remote = null }) => {
     const callbacks = [];
-    const host = { tried: [], closed: false, refused: {}, show: () => undefined };
+    const host = {
+      tried: [],
+      closed: false,
+      refused: {},
+      show: () => undefined,
+      place: () => undefined,
+      stands: () => undefined,
+      rotate: () => undefined,
+    };
     const here = { id: "embedded", name: "This computer", kind: "embedded", url: location.origin };
     const ready = {
       phase: "ready",
       version: "0.0.0",
-      connection: here,
-      connections: [here],
+      connection: remote ?? here,
+      connections: remote ? [here, remote] : [here],
       address: location.origin,
       tag_url: `${location.origin}/t`,
       lan: ["http://192.0.2.7:8787"],
       listen_fixed: false,
       port_fixed: null,
-      key_store: { kind: "file", text: "" },
+      key_store: { kind: "keychain", text: "The key that wraps your inlays' keys is in the system's keychain." },
       database: "",
     };
-    async function invoke(command, { channel, pin } = {}) {
+    async function invoke(command, { channel, pin, url } = {}) {
       if (command === "shell_state") return ready;
       if (host.refused[command]) throw host.refused[command];
+      let told = 0;
+      const tell = (message) => callbacks[channel.id]({ index: told++, message });
       if (command === "kiosk_watch") {
-        let index = 0;
-        host.show = (view) => callbacks[channel.id]({ index: index++, message: view });
+        host.show = tell;
         host.show({ visit: null, notice: null, has_reader: true, tags: 0, asked: 0, problem: null });
       }
+      if (command === "watch_shell") host.stands = tell;
+      // It goes on until the test says that it is done.
+      if (command === "rotate_key") return new Promise((done) => (host.rotate = (progress) => (progress ? tell(progress) : done())));
+      if (command === "watch_readers") {
+        host.place = (readers) => tell({ fault: null, readers });
+        host.place(readers);
+      }
+      // The page's clock may stand.
+      if (command === "send_tap") return { ...(await globalThis.sendTapInstead(url)), at: new Date().toISOString() };
       if (command === "kiosk_unlock") host.tried.push(pin);
       if (command === "kiosk_close") host.closed = true;
       return answers[command];
@@ -70,4 +88,57 @@ export const kioskHost = (page) =>
       transformCallback: (callback) => callbacks.push(callback) - 1,
       unregisterCallback: () => undefined,
     };
-  }, answers);
+  }, given);
+
+export const kioskHost = (page) => desktopHost(page, { answers: kiosk });
+
+/** Lets every document of `page` from now on find a desktop with a reader, which `place` places inlays on. */
+export async function readerHost(page, { service }, findings = []) {
+  const place = (on) => [{ name: "ACS ACR1252 1S CL Reader", on }];
+  await page.exposeFunction("sendTapInstead", (url) => sent(service, url));
+  await desktopHost(page, { answers: { reader_doctor: findings }, readers: place({ state: "nothing" }) });
+  let insertion = 0;
+  return {
+    /** Places an inlay with this URL on the reader. */
+    place: (uid, url) => page.evaluate((readers) => globalThis.host.place(readers), place(reading({ insertion: ++insertion, uid, url }))),
+    remove: () => page.evaluate((readers) => globalThis.host.place(readers), place({ state: "nothing" })),
+  };
+}
+
+/** An NTAG 424 DNA on the reader, as the shell reads it. */
+const reading = ({ insertion, uid, url }) => ({
+  state: "inlay",
+  insertion,
+  at: new Date().toISOString(),
+  uid,
+  atr: "3B8180018080",
+  random_uid: false,
+  chip: "ntag424dna",
+  memory: 256,
+  original: "yes",
+  lock: "key",
+  codes: { kind: "on", mirror: "plain", mac_from: "none", meta_key: null, file_key: 2, problem: null },
+  message: { kind: "records", records: [{ kind: "uri", uri: url }] },
+  url,
+  sentence: "An NTAG 424 DNA with a one-time URL.",
+  log: [
+    { asked: "Ask the reader for the UID", command: "FFCA000000", answer: `${uid}9000`, said: "done", micros: 4_120 },
+    { asked: "Select the NDEF application", command: "00A4040007D276000085010100", answer: "9000", said: "done", micros: 9_870 },
+    { asked: "Read the message", command: "00B0000000", answer: "0051D1014D5504…9000", said: "done", micros: 21_400 },
+  ],
+});
+
+/** Sends a tap as the shell does, and asks for its payload. */
+async function sent(service, url) {
+  const answer = await fetch(url, { redirect: "manual" });
+  const location = answer.headers.get("location");
+  const rk = location && new URL(location).searchParams.get("rk");
+  const payload = rk && (await fetch(`${service}/v2/interactions/rk_payload?rk=${encodeURIComponent(btoa(rk))}`));
+  return {
+    status: answer.status,
+    location,
+    rk,
+    rk_base64: rk && btoa(rk),
+    payload: payload?.ok ? await payload.json() : null,
+  };
+}

@@ -90,6 +90,22 @@ group("Interactions", {
         await page.getByRole("list", { name: "Interactions" }).waitFor();
       }
     },
+    "are exported with the filters, and stopping saves nothing": async (page, { api }) => {
+      await page.show("interactions?verification=not_checked");
+      await page.getByRole("list", { name: "Interactions" }).getByRole("listitem").first().waitFor();
+      const button = page.getByRole("button", { name: "Export…" });
+      const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+      const rows = (await readFile(await download.path(), "utf8")).trim().split("\r\n").slice(1);
+      const { items } = await api.get("/interactions?verification=not_checked&limit=500");
+      assert.equal(rows.length, items.length);
+      await page.getByText(`${rows.length.toLocaleString("en")} interactions exported.`).waitFor();
+      // An answer that does not end.
+      await page.route("**/admin/v1/interactions/export*", () => {});
+      await button.click();
+      await page.getByText("Exporting interactions").waitFor();
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.getByText("Export stopped. Nothing was saved.").waitFor();
+    },
     "have what is kept of their visitor exported and erased": async (page, { api, tags }) => {
       const twin = await api.post("/simulator/inlays", { tag_id: tags[0].id });
       const tap = async () => (await api.post(`/simulator/inlays/${twin.id}/tap`, { follow: true })).followed.interaction_id;

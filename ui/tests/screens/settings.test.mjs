@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { narrow } from "./browser.mjs";
+import { kioskHost } from "./host.mjs";
 import { group } from "./suite.mjs";
 
 const part = (key, heading) => async (page) => {
@@ -180,6 +181,27 @@ group("Settings", {
       await page.getByRole("heading", { name: "Versions" }).waitFor();
       assert.ok(await page.getByLabel("Name", { exact: true }).isDisabled());
       assert.deepEqual(await names(), ["Compare"]);
+    },
+    "replace the wrapping key, and say how far that is": async (page) => {
+      await kioskHost(page);
+      await part("backup", "Wrapping key")(page);
+      await page.getByText("is in the system's keychain").waitFor();
+      await page.getByRole("button", { name: "Replace key…" }).click();
+      await page.getByRole("dialog").getByText("Meanwhile no tap is answered").waitFor();
+      await page.getByRole("button", { name: "Replace key", exact: true }).click();
+      const rotate = (progress) => page.evaluate((progress) => globalThis.host.rotate(progress), progress);
+      await page.getByText("Checking that every secret opens…").waitFor();
+      await rotate({ phase: "wrapping", done: 200, total: 1204 });
+      await page.getByText("Encrypting secrets with the new key: 200 of 1,204").waitFor();
+      const bar = page.getByRole("progressbar", { name: "Replacing the wrapping key" });
+      assert.deepEqual(await bar.evaluate(({ value, max }) => [value, max]), [200, 1204]);
+      await rotate(null);
+      await page.getByText("There is a new wrapping key. Make a backup with a passphrase.").waitFor();
+      await page.getByRole("button", { name: "Replace key…" }).waitFor();
+      // One that was interrupted is finished by the next start, before any screen is there.
+      const progress = { phase: "wrapping", done: 400, total: 1204 };
+      await page.evaluate((progress) => globalThis.host.stands({ phase: "rotating", progress }), progress);
+      await page.getByText("Encrypting secrets with the new key: 400 of 1,204").waitFor();
     },
     "save a backup and a diagnostics file without secrets": async (page, { ui }) => {
       await part("backup", "Backup")(page);

@@ -42,7 +42,17 @@ group("The simulator", {
       await page.getByLabel("New value").fill("by hand");
       await page.getByRole("button", { name: "Register" }).click();
       await page.getByText("200: User Data updated").waitFor();
-      await page.getByLabel("The last tap").getByText("consumed by an update").waitFor();
+      const last = page.getByLabel("The last tap");
+      await last.getByText("consumed by an update").waitFor();
+      // Each request has its time: measured here, and the service knows when it came.
+      const time = (name) =>
+        last
+          .getByRole("listitem")
+          .filter({ has: page.getByText(name, { exact: true }) })
+          .locator(".time")
+          .innerText();
+      assert.match(await time("Redirect"), /^took [\d.]+ m?s$/);
+      for (const name of ["Payload", "Update"]) assert.match(await time(name), /^after [\d.]+ m?s, took [\d.]+ m?s$/);
       const { items } = await api.get("/tags?simulated=true&q=demo-bottle");
       assert.equal(items[0].variables.registered, "by hand");
     },
@@ -58,7 +68,13 @@ group("The simulator", {
       const whole = (await (await go(newest.id)).locator("code").first().textContent()) ?? "";
       assert.ok(whole.includes(`/t/${newest.slug}?uid=`), whole);
       assert.match(whole, /&token=[0-9A-Fa-f]{10,}$/);
-      await (await go(other.id)).getByText("are not stored").waitFor();
+      await page
+        .getByRole("listitem")
+        .filter({ hasText: "Redirect" })
+        .getByText(/^took /)
+        .waitFor();
+      await (await go(other.id)).getByText("is not stored").waitFor();
+      assert.equal(await page.getByText(/^took |, took /).count(), 0);
     },
     "tries nine attacks, and none succeeds": async (page) => {
       await bench(page);

@@ -171,14 +171,15 @@ async function brought(api, made) {
   }
 }
 
-/** Creates the whole history; returns the service's current time. */
+/** Creates the whole history; returns the service's current time, the tags, and the chips of some of them. */
 export async function tell(ui) {
   const api = client(ui);
   const made = await tags(api, await experiences(api));
-  await taps(api, made, await inlays(api, made));
+  const equipped = await inlays(api, made);
+  await taps(api, made, equipped);
   await brought(api, made);
   await api.post("/tokens", { name: "Shop's web server" });
   await api.post("/demo");
   const { now } = await api.get("/clock");
-  return { api, now: new Date(now), tags: made };
+  return { api, now: new Date(now), tags: made, equipped };
 }

@@ -60,8 +60,9 @@ impl Machine<'_> {
             }
             version.extend(data);
         }
-        if let Err(reason) = self.check_version(&version) {
-            return Next::Rejected(reason);
+        match self.check_version(&version) {
+            Ok(technology) => self.chip.version = Some(technology),
+            Err(reason) => return Next::Rejected(reason),
         }
         // A chip that does not tell its versions without a key is asked for its keys in the
         // journal's order.
@@ -87,8 +88,8 @@ impl Machine<'_> {
         self.open_key_0(false)
     }
 
-    /// Whether it is a chip for this encoding.
-    fn check_version(&self, version: &[u8]) -> Result<(), Reason> {
+    /// Which chip it is, if it is one for this encoding.
+    fn check_version(&self, version: &[u8]) -> Result<Technology, Reason> {
         let (Some(&[_, kind, subtype, ..]), Some(uid)) =
             (version.first_chunk::<3>(), version.get(UID_AT..UID_AT + 7))
         else {
@@ -113,7 +114,11 @@ impl Machine<'_> {
         if uid != self.encoding.uid.bytes() {
             return Err(Reason::UidMismatch);
         }
-        Ok(())
+        Ok(if tamper {
+            Technology::Ntag424DnaTt
+        } else {
+            Technology::Ntag424Dna
+        })
     }
 
     /// Asks for key 0 by the keys that it may have.

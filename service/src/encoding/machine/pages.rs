@@ -209,7 +209,7 @@ impl Machine<'_> {
         proof: usize,
         answers: &Answers,
     ) -> Next {
-        // One that was refused is looked at anew.
+        // One that was refused is looked at again.
         if answers.answers.len() < proof {
             return Self::gone(answers);
         }

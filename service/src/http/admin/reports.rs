@@ -319,7 +319,7 @@ fn by(report: &Report, dimension: Dimension) -> Vec<ValueCount> {
             compared: (*counts).into(),
         })
         .collect();
-    // Values that are alike stay in their order.
+    // Equal values stay in their order.
     counts.sort_by_key(|count| std::cmp::Reverse(count.compared.now.taps));
     counts
 }

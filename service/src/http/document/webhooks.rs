@@ -66,36 +66,26 @@ fn summary(kind: EventKind) -> &'static str {
     }
 }
 
-/// Members that are sent only if they are asked for are not required.
+/// The data of a type. Members that are sent only if they are asked for are not required.
 fn data(kind: EventKind) -> Value {
-    let about = "As the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them.";
+    let texts = json!({"type": "object", "additionalProperties": {"type": "string"}});
     match kind {
         EventKind::TapVerified
         | EventKind::TapNotVerified
         | EventKind::TapNotChecked
         | EventKind::TagTampered => json!({
-            "type": "object",
-            "description": about,
-            "required": ["id", "at", "tag_id", "slug", "tag_name", "tag_verified", "reason"],
-            "properties": {
-                "id": {"type": "integer", "description": "The interaction, at `/admin/v1/interactions/{id}`"},
-                "at": {"type": "string", "format": "date-time"},
-                "tag_id": {"type": ["integer", "null"]},
-                "slug": {"type": ["string", "null"]},
-                "tag_name": {"type": ["string", "null"]},
-                "tag_verified": {"type": ["boolean", "null"]},
-                "reason": {"$ref": "#/components/schemas/Reason"},
-                "uid": {"type": ["string", "null"]},
-                "variables": {"type": "object", "additionalProperties": {"type": "string"}},
-            },
-            "additionalProperties": true,
+            "description": "The interaction as the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them.",
+            "allOf": [
+                {"$ref": "#/components/schemas/Interaction"},
+                {"type": "object", "properties": {"variables": texts}},
+            ],
         }),
         EventKind::TagUpdated => json!({
             "type": "object",
-            "description": "`old` and `new` of changes only if the webhook includes variables.",
+            "description": "`old` and `new` of changes, and `variables`, only if the webhook includes variables.",
             "required": ["tag_id", "slug", "tag_name", "interaction_id", "changes", "simulated"],
             "properties": {
-                "tag_id": {"type": "integer"},
+                "tag_id": id("The tag"),
                 "slug": {"type": "string"},
                 "tag_name": {"type": "string"},
                 "interaction_id": {"type": ["integer", "null"], "description": "The tap whose rolling key it was; null for a change by the owner"},
@@ -104,10 +94,80 @@ fn data(kind: EventKind) -> Value {
                     "required": ["key"],
                     "properties": {"key": {"type": "string"}, "old": {"type": "string"}, "new": {"type": "string"}},
                 }},
-                "variables": {"type": "object", "additionalProperties": {"type": "string"}},
+                "variables": texts,
                 "simulated": {"type": "boolean"},
             },
         }),
-        _ => json!({"type": "object", "additionalProperties": true}),
+        EventKind::SubmissionCreated => json!({
+            "type": "object",
+            "description": "The submission as the admin API shows it. `fields` and `variables` only if the webhook includes variables.",
+            "required": ["id", "at", "interaction_id", "tag_id", "slug", "tag_name", "experience_id", "experience_version", "tag_verified", "consent", "simulated"],
+            "properties": {
+                "id": id("The submission, at `/admin/v1/submissions/{id}`"),
+                "at": {"type": "string", "format": "date-time"},
+                "interaction_id": id("The tap whose page it was sent from"),
+                "tag_id": id("The tag"),
+                "slug": {"type": "string"},
+                "tag_name": {"type": "string"},
+                "experience_id": id("The experience that the form is on"),
+                "experience_version": {"type": "integer"},
+                "tag_verified": {"type": ["boolean", "null"]},
+                "fields": {"type": "array", "items": {"$ref": "#/components/schemas/SubmittedField"}},
+                "consent": {"oneOf": [{"$ref": "#/components/schemas/Consent"}, {"type": "null"}]},
+                "variables": texts,
+                "simulated": {"type": "boolean"},
+            },
+        }),
+        EventKind::InlayEncoded => json!({
+            "type": "object",
+            "description": "`uid` and `variables` only if the webhook includes them.",
+            "required": ["encoding_id", "run_id", "tag_id", "inlay_id", "counter"],
+            "properties": {
+                "encoding_id": id("The encoding"),
+                "run_id": {"type": ["integer", "null"], "description": "The run that it is of"},
+                "tag_id": id("The tag"),
+                "inlay_id": id("The inlay"),
+                "counter": {"type": "integer", "description": "The counter of the tap that was verified"},
+                "uid": {"type": "string"},
+                "variables": texts,
+            },
+        }),
+        EventKind::AlertWebhookDisabled => alert(json!({
+            "webhook_id": id("The endpoint"),
+            "url": {"type": "string"},
+            "reason": {"$ref": "#/components/schemas/WebhookDisabled"},
+            "failing_since": {"type": ["string", "null"], "format": "date-time"},
+        })),
+        EventKind::AlertRootNotBackedUp => alert(json!({
+            "created_at": {"type": "string", "format": "date-time", "description": "When the root was made"},
+        })),
+        EventKind::AlertBackupFailed => alert(json!({
+            "folder": {"type": "string", "description": "Where the backup was to be"},
+        })),
+        EventKind::AlertDiskLow => alert(json!({
+            "free_mebibytes": {"type": "integer"},
+            "limit_mebibytes": {"type": "integer", "description": "The setting `disk_low_mebibytes`"},
+        })),
+        EventKind::AlertInlayGuessed => alert(json!({"uid": {"type": "string"}})),
+        EventKind::AlertCopiedUrl => alert(json!({
+            "tag_id": id("The tag"),
+            "counter": {"type": "integer", "description": "The counter of the URL"},
+            "variables": texts,
+        })),
+        EventKind::AlertWriterFailed | EventKind::Test => alert(json!({})),
     }
+}
+
+/// What an operator is told, with what it is about. A UID is told if the webhook includes it.
+fn alert(mut about: Value) -> Value {
+    about["message"] = json!({"type": "string", "description": "A sentence for people"});
+    let always = about.as_object().into_iter().flat_map(|about| about.keys());
+    let always: Vec<_> = always
+        .filter(|name| !["uid", "variables"].contains(&name.as_str()))
+        .collect();
+    json!({"type": "object", "required": always, "properties": about})
+}
+
+fn id(what: &str) -> Value {
+    json!({"type": "integer", "description": what})
 }

@@ -100,7 +100,7 @@ async fn at(service: &Service, place: Place, origin: Origin, request: Request) -
         Method::HEAD => tap::look(service, &place, &visitor).await,
         Method::GET => {
             let query = request.uri().query().unwrap_or_default();
-            // Most visitors bring no cookie.
+            // Most visitors send no cookie.
             let has_cookie = headers.contains_key(header::COOKIE);
             let cookie = has_cookie
                 .then(|| held_key(headers, &place.cookie(query).name))

@@ -87,7 +87,7 @@ fn version(row: &impl Columns, from: usize) -> Result<Option<VersionRef>, Storag
 }
 
 /// A key from its [`KEY_COLUMNS`].
-pub(crate) fn issued_key(row: &impl Columns) -> Result<IssuedKey, StorageError> {
+fn issued_key(row: &impl Columns) -> Result<IssuedKey, StorageError> {
     let consumed_at: Option<Timestamp> = row.column(2)?;
     let request = row.column(3)?;
     Ok(IssuedKey {
@@ -98,7 +98,7 @@ pub(crate) fn issued_key(row: &impl Columns) -> Result<IssuedKey, StorageError> 
 }
 
 /// The column that follows those of [`issued_key`].
-pub(crate) const AFTER_KEY: usize = 4;
+const AFTER_KEY: usize = 4;
 
 /// A key and its interaction from [`KEY_COLUMNS`] and [`KEYED_COLUMNS`], read at `now`. The time of
 /// what is simulated runs ahead by `simulated_offset` milliseconds.

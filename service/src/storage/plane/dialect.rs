@@ -1,4 +1,4 @@
-//! What the two databases do not say alike.
+//! Where the SQL of the two databases differs.
 //!
 //! Statements of the plane are in the SQL that both speak, with these words of our own:
 //!

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 
-use super::{Database, Query, Transaction, tags};
+use super::free_tags::free_tags;
+use super::{Database, Query, Transaction, insert_rows, tags};
 use crate::audit::Note;
 use crate::clock::Timestamp;
 use crate::encoding::run::{RUN_MAX, Run, RunFields, RunNext, RunPlan, RunRow};
@@ -10,7 +11,7 @@ use crate::encoding::{Outcome, of_word};
 use crate::id::{EncodingRunId, TagId};
 use crate::inlay::Uid;
 use crate::storage::value::{Row, Value, unreadable, values};
-use crate::storage::{Conflict, EncodingRuns, InUse, RunEdit, RunTag, StorageError};
+use crate::storage::{EncodingRuns, InUse, RunEdit, RunTag, StorageError};
 
 #[async_trait]
 impl<D: Database> EncodingRuns for D {
@@ -167,21 +168,11 @@ async fn insert(
         )
         .await?;
     let id: EncodingRunId = inserted.take()?;
-    let mut position = 0_u32;
-    for &tag in tags {
-        let sql = "SELECT (SELECT count(*) FROM inlays WHERE tag_id = t.id), \
-                (SELECT count(*) FROM encoding_run_tags WHERE run_id = ?2 AND tag_id = t.id) \
-            FROM tags t WHERE t.id = ?1";
-        let mut found = tx.row(sql, &values![tag, id]).await?.ok_or_else(|| {
-            let (noun, id) = ("tag", tag.0);
-            StorageError::from(Conflict::Missing { noun, id })
-        })?;
-        let (inlays, twice): (u64, u64) = (found.take()?, found.take()?);
-        if inlays + twice == 0 {
-            position += 1;
-            add_tag(tx, id, position, tag, None).await?;
-        }
-    }
+    let free = free_tags(tx, tags).await?;
+    let rows = free.into_iter().zip(1_u32..);
+    let rows = rows.map(|(place, position)| values![id, position, tags[place]].to_vec());
+    let columns = ["run_id", "position", "tag_id"];
+    insert_rows(tx, "encoding_run_tags", &columns, rows.collect(), "").await?;
     run(tx, id).await?.ok_or_else(|| unreadable("encoding run"))
 }
 
@@ -398,6 +389,8 @@ fn row(mut row: Row) -> Result<RunRow, StorageError> {
         slug,
         encoding_id,
         uid,
+        technology: outcome.as_ref().and_then(|outcome| outcome.technology),
+        mode: outcome.as_ref().and_then(|outcome| outcome.mode),
         state,
         reason,
         generation: generation.and_then(|number| number.try_into().ok()),

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 
+use super::free_tags::free_tags;
 use super::{Database, Query, Transaction, inlays, insert_rows};
 use crate::audit::Note;
 use crate::encoding::order::{BUREAU_VERSION, Order, OrderPosition, PositionState};
@@ -155,31 +156,19 @@ async fn insert(tx: &mut dyn Transaction, new: &NewOrder) -> Result<Order, Stora
         )
         .await?;
     let id: FactoryOrderId = inserted.take()?;
-    let (mut position, mut rows) = (0_u32, Vec::new());
-    for (&tag, keys) in new.tags.iter().zip(&new.keys) {
-        let sql = "SELECT (SELECT count(*) FROM inlays WHERE tag_id = t.id), \
-                (SELECT count(*) FROM factory_order_positions WHERE order_id = ?2 AND tag_id = t.id) \
-            FROM tags t WHERE t.id = ?1";
-        let mut found = tx.row(sql, &values![tag, id]).await?.ok_or_else(|| {
-            let (noun, id) = ("tag", tag.0);
-            StorageError::from(Conflict::Missing { noun, id })
-        })?;
-        let (inlays, twice): (u64, u64) = (found.take()?, found.take()?);
-        if inlays + twice > 0 {
-            continue;
-        }
-        position += 1;
-        let sql =
-            "INSERT INTO factory_order_positions (order_id, position, tag_id) VALUES (?1, ?2, ?3)";
-        tx.execute(sql, &values![id, position, tag]).await?;
-        rows.extend(
+    let (mut positions, mut keys) = (Vec::new(), Vec::new());
+    for (place, position) in free_tags(tx, &new.tags).await?.into_iter().zip(1_u32..) {
+        positions.push(values![id, position, new.tags[place]].to_vec());
+        keys.extend(
             (0_u32..)
-                .zip(keys)
+                .zip(&new.keys[place])
                 .map(|(slot, key)| values![id, position, slot, key].to_vec()),
         );
     }
+    let columns = ["order_id", "position", "tag_id"];
+    insert_rows(tx, "factory_order_positions", &columns, positions, "").await?;
     let columns = ["order_id", "position", "slot", "key"];
-    insert_rows(tx, "factory_order_keys", &columns, rows, "").await?;
+    insert_rows(tx, "factory_order_keys", &columns, keys, "").await?;
     let stored = order(tx, id).await?;
     let stored = stored.ok_or_else(|| unreadable("factory order"))?;
     let shown = serde_json::json!({"name": stored.name, "positions": stored.position_count});

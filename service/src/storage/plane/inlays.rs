@@ -3,6 +3,7 @@
 mod new;
 mod rows;
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
@@ -39,6 +40,11 @@ impl<D: Database> Inlays for D {
 
     async fn inlay(&self, id: InlayId) -> Result<Option<Inlay>, StorageError> {
         self.read("inlay", id, |db, id| Box::pin(inlay(db, *id)))
+            .await
+    }
+
+    async fn inlay_uids(&self, ids: Vec<InlayId>) -> Result<HashMap<InlayId, Uid>, StorageError> {
+        self.read("inlay_uids", ids, |db, ids| Box::pin(uids(db, ids)))
             .await
     }
 
@@ -136,6 +142,15 @@ async fn inlay(db: &mut dyn Query, id: InlayId) -> Result<Option<Inlay>, Storage
     let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE i.id = ?1 AND i.deleted_at IS NULL");
     let found = db.row(&sql, &values![id]).await?;
     found.map(|mut row| read(db, &mut row)).transpose()
+}
+
+async fn uids(db: &mut dyn Query, ids: &[InlayId]) -> Result<HashMap<InlayId, Uid>, StorageError> {
+    let sql = "SELECT id, uid FROM inlays WHERE id IN ids(?1)";
+    let found = db.query(sql, &values![Value::list(ids)]).await?;
+    let found = found
+        .into_iter()
+        .map(|mut row| Ok((row.take()?, row.take()?)));
+    found.collect()
 }
 
 /// What a filter lets through, of an alias `i`, and its values.

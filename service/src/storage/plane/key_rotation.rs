@@ -231,9 +231,9 @@ async fn rewrap(
         for _ in wrapped.secrets {
             let secret: Option<Vec<u8>> = row.take()?;
             values.push(match secret.as_deref().map(with) {
-                Some(Rewrapped::As(anew)) => {
+                Some(Rewrapped::As(wrapped)) => {
                     changed = true;
-                    Value::from(anew)
+                    Value::from(wrapped)
                 }
                 Some(Rewrapped::Unknown) => {
                     unknown += 1;

@@ -119,7 +119,7 @@ fn after(dialect: Dialect, settled: bool) -> &'static str {
     }
 }
 
-/// Taps after a place, those that are alike together, and how many there are in all.
+/// Taps after a place, equal ones together, and how many there are in all.
 async fn taps_after(
     db: &mut dyn Query,
     place: Place,

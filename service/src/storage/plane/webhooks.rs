@@ -208,7 +208,7 @@ impl<D: Database + TapStream> Webhooks for D {
         .await
     }
 
-    async fn finish_attempts(&self, finished: Vec<Finished>) -> Result<(), StorageError> {
+    async fn finish_attempts(&self, finished: Vec<Finished>) -> Result<Vec<Alert>, StorageError> {
         self.change("finish_attempts", finished, |tx, finished| {
             Box::pin(deliver::finish(tx, finished))
         })

@@ -2,6 +2,7 @@
 //! ours or newer is left untouched; an empty one is initialised. Nodes may
 //! start together: all of it is done under an advisory lock.
 
+use tokio::task::JoinHandle;
 use tokio_postgres::Client;
 
 use super::address::Address;
@@ -119,13 +120,28 @@ pub enum OpenError {
     Unusable(String, StorageError),
 }
 
+/// Keeps moves away from a database that was opened, until who watches it holds the lock as well: a
+/// move in between would leave taps behind.
+pub(super) struct Opened {
+    client: Client,
+    messages: JoinHandle<()>,
+}
+
+impl Opened {
+    /// Lets go of it. The lock goes with the connection.
+    pub(super) async fn end(self) {
+        drop(self.client);
+        let _ = self.messages.await;
+    }
+}
+
 /// Brings the database at `address` to the newest schema, and to its time.
 pub(super) async fn open(
     address: &Address,
     clock: &dyn Clock,
     time: Time,
     entropy: &dyn Entropy,
-) -> Result<(), OpenError> {
+) -> Result<Opened, OpenError> {
     let (mut client, messages) = connect(address)
         .await
         .map_err(|error| OpenError::Unreachable(address.to_string(), reason(&error)))?;
@@ -147,10 +163,11 @@ pub(super) async fn open(
     make_secrets(&client, entropy).await.map_err(sql)?;
     set_time(&client, clock, time).await.map_err(sql)?;
     warn_of_settings(&client).await.map_err(sql)?;
-    // The lock goes with the connection.
-    drop(client);
-    let _ = messages.await;
-    Ok(())
+    // Another node may open it meanwhile.
+    let unlock = "SELECT pg_advisory_unlock($1, $2)";
+    let unlocked = client.execute(unlock, &[&LOCKS, &SCHEMA_LOCK]).await;
+    unlocked.map_err(sql)?;
+    Ok(Opened { client, messages })
 }
 
 /// Brings a database of ours, or an empty one, to the newest schema. Until the
@@ -311,8 +328,8 @@ async fn note_restore(client: &mut Client) -> Result<(), tokio_postgres::Error> 
 }
 
 /// In a server that a dump was restored into, transactions have lower numbers than the rows have
-/// that they are to follow: the order of commits begins anew, webhooks are off, and reports are counted
-/// anew.
+/// that they are to follow: the order of commits starts at its beginning, webhooks are off, and reports are counted
+/// again.
 async fn note_order(client: &mut Client) -> Result<(), tokio_postgres::Error> {
     let behind =
         "SELECT greatest((SELECT max(seq) FROM interactions), (SELECT max(seq) FROM outbox),

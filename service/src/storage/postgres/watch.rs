@@ -1,7 +1,7 @@
 //! The connection on which a node hears of the others.
 
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -12,6 +12,7 @@ use tokio_postgres::{AsyncMessage, Client, Notification};
 use super::address::Address;
 use super::configuration::{ASKED_EVERY, Configuration};
 use super::connection::{ANSWER, Messages, connect, set_up};
+use super::migrate::Opened;
 use super::node::Node;
 use super::row::{column, time};
 use super::transaction::{LOCKS, SERVED_LOCK};
@@ -27,15 +28,16 @@ pub(super) const SIMULATED_TIME: &str = "tapdesk_simulated_time";
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// Listens until it is dropped, and connects again if it must. What happens
-/// on any node goes to `events`.
+/// on any node goes to `events`. `opened` holds the database until the first connection does.
 pub(super) async fn watch(
     address: Address,
     node: Arc<Node>,
     events: mpsc::Sender<String>,
+    opened: Arc<Mutex<Option<Opened>>>,
 ) -> Infallible {
     let mut seen = Timestamp::default();
     loop {
-        let Err(error) = connection(&address, &node, &mut seen, &events).await;
+        let Err(error) = connection(&address, &node, &mut seen, &events, &opened).await;
         tracing::debug!("not listening to other nodes: {error}");
         sleep(PAUSE).await;
     }
@@ -47,10 +49,11 @@ async fn connection(
     node: &Node,
     seen: &mut Timestamp,
     events: &mpsc::Sender<String>,
+    opened: &Mutex<Option<Opened>>,
 ) -> Result<Infallible, StorageError> {
     let (client, mut messages) = within(connect(address)).await?;
     tokio::select! {
-        lost = ask(&client, node, seen) => lost,
+        lost = ask(&client, node, seen, opened) => lost,
         lost = hear(&mut messages, &node.configuration, events) => lost,
     }
 }
@@ -70,11 +73,16 @@ async fn ask(
     client: &Client,
     node: &Node,
     seen: &mut Timestamp,
+    opened: &Mutex<Option<Opened>>,
 ) -> Result<Infallible, StorageError> {
     within(set_up(client)).await?;
     // No move begins while a node is there.
     let served = "SELECT pg_advisory_lock_shared($1, $2)";
     within(client.execute(served, &[&LOCKS, &SERVED_LOCK])).await?;
+    let opened = opened.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(opened) = opened {
+        opened.end().await;
+    }
     for channel in [CONFIGURATION, SIMULATED_TIME, events::CHANNEL] {
         within(client.batch_execute(&format!("LISTEN {channel}"))).await?;
     }

@@ -35,7 +35,7 @@ pub(super) fn writer(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Writes the database at `path` anew, page by page, and empties its log: what was deleted or
+/// Writes the database at `path` again, page by page, and empties its log: what was deleted or
 /// replaced is in neither. Nobody else writes meanwhile.
 pub(super) fn compact(path: &Path) -> Result<(), StorageError> {
     let connection = writer(path)?;

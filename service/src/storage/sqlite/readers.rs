@@ -1,5 +1,6 @@
 //! The pool of reading connections: as many as read at once, kept for the next.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,6 +11,9 @@ use crate::storage::StorageError;
 
 /// Connections kept while nobody reads.
 const KEPT: usize = 16;
+/// Connections that are open from the start, beside one for each thread that answers: for what
+/// reads in the background.
+const SPARE: usize = 2;
 
 #[derive(Clone)]
 pub(super) struct Readers {
@@ -19,11 +23,22 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    pub(super) fn new(path: &Path) -> Self {
-        Self {
+    /// Opens as many as threads read at once. A tap needs none of its own then: visitors whose
+    /// connections take all descriptors that the system grants would make it fail.
+    pub(super) fn new(path: &Path) -> Result<Self, StorageError> {
+        let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let open = (threads + SPARE).min(KEPT);
+        let idle = (0..open).map(|_| {
+            let connection = connection::reader(path)?;
+            // The first read opens the log as well.
+            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+            Ok(connection)
+        });
+        let idle = idle.collect::<Result<_, StorageError>>()?;
+        Ok(Self {
             path: path.to_owned(),
-            idle: Arc::new(Mutex::new(Some(Vec::new()))),
-        }
+            idle: Arc::new(Mutex::new(Some(idle))),
+        })
     }
 
     /// Runs `op` on a connection of its own. Every statement sees the newest

@@ -118,9 +118,10 @@ impl Taps for SqliteStorage {
 
     #[tracing::instrument(level = "debug", skip_all)]
     async fn update_variables(&self, update: VariableUpdate) -> Result<Updated, StorageError> {
+        let recent = Arc::clone(&self.recent_keys);
         let expired = Arc::clone(&self.expired_keys);
         self.writer
-            .run_here(move |write| update::variables(write, &expired, &update))
+            .run_here(move |write| update::variables(write, &recent, &expired, &update))
             .await
     }
 }

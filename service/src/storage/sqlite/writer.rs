@@ -1,5 +1,5 @@
 //! The writer: one connection, and as many commands in a commit as are waiting. Its thread
-//! takes what is queued; a tap that finds nobody at work is committed by the thread it is on.
+//! takes what is queued; a tap that comes by itself is committed by the thread it is on.
 //!
 //! There is no timer: under load commands queue while a commit is on its way to
 //! the disk, and the next commit takes them all. A lost race is a command's
@@ -11,7 +11,7 @@
 mod tests;
 mod turn;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -123,6 +123,8 @@ pub(super) struct Writer {
     epochs: Arc<Epochs>,
     folded: Folded,
     metrics: StorageMetrics,
+    /// See [`Turn::crowded`].
+    crowded: Arc<AtomicBool>,
 }
 
 impl Writer {
@@ -138,6 +140,7 @@ impl Writer {
         let (queue, commands) = mpsc::channel(QUEUE);
         let epochs = Arc::new(Epochs::default());
         let metrics = StorageMetrics::default();
+        let crowded = Arc::new(AtomicBool::new(false));
         let turn = Turn {
             connection,
             clock,
@@ -145,6 +148,7 @@ impl Writer {
             epochs: Arc::clone(&epochs),
             metrics: metrics.clone(),
             failing: AtomicBool::new(false),
+            crowded: Arc::clone(&crowded),
             folded: folded.clone(),
             fold_every,
             folded_last: Stopwatch::start(),
@@ -164,6 +168,7 @@ impl Writer {
             epochs,
             folded,
             metrics,
+            crowded,
         }
     }
 
@@ -235,13 +240,15 @@ impl Writer {
     ///
     /// It blocks the thread for as long as the disk takes. That is one thread of the runtime
     /// at a time, and only if there are others: they go on, and what they queue meanwhile
-    /// becomes one group.
+    /// becomes one group. After a group of many it is left to the writer's thread: the next
+    /// commands are on their way, and share a commit.
     pub(super) async fn run_here<T, F>(&self, op: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
         F: Fn(&mut Write<'_>) -> Result<T, StorageError> + Send + 'static,
     {
-        if self.nobody_waits()
+        if !self.crowded.load(Ordering::Relaxed)
+            && self.nobody_waits()
             && others_go_on()
             && let Ok(mut turn) = self.turn.try_lock()
             && let Some(turn) = turn.as_mut()

@@ -12,7 +12,7 @@ use super::table::Table;
 
 /// PostgreSQL's tables that are not moved: its time and its epoch, which start again, how far
 /// webhooks are in its order of commits, without which they are off, and counts for reports, which
-/// are made anew from what is moved.
+/// are made again from the rows that are moved.
 pub const LEFT_OUT_POSTGRES: &[&str] = &[
     "clock",
     "configuration",
@@ -26,7 +26,7 @@ pub const LEFT_OUT_POSTGRES: &[&str] = &[
 
 /// SQLite's tables that are not moved: its index of tags, which is made again, and how far
 /// taps are folded, which is all of them; how far webhooks are; and counts for reports, which are
-/// made anew.
+/// made again.
 pub const LEFT_OUT_SQLITE: &[&str] = &[
     "tags_search",
     "folded",

@@ -10,7 +10,7 @@ use tapdesk_service::clock::Stopwatch;
 
 use super::super::apdu::hex;
 use super::{Stopped, Turn};
-use crate::backend::Backend;
+use crate::backend::{Backend, ByEncoder};
 
 /// How long a service that cannot be reached is asked again. The inlay lies on the reader
 /// meanwhile, and the session is good for a minute.
@@ -57,6 +57,7 @@ impl<'b> Calls<'b> {
         loop {
             let request = Request::post(path)
                 .header(CONTENT_TYPE, "application/json")
+                .extension(ByEncoder)
                 .body(body.to_string().into_bytes())
                 .map_err(|error| error.to_string())?;
             let (parts, answer) = self.backend.request(request).await.into_parts();

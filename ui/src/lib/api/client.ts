@@ -152,9 +152,18 @@ export async function fetchFile(
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
 
-/** Calls one of the two public operations of a rolling key; returns status and body. */
-export async function publicCall(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
+/** What a public operation answered, and how long it took in milliseconds. */
+export interface PublicAnswer {
+  status: number;
+  body: unknown;
+  ms: number;
+}
+
+/** Calls one of the two public operations of a rolling key. */
+export async function publicCall(method: string, path: string, body?: unknown): Promise<PublicAnswer> {
   if (writes(method, path) && !(await confirmWrite())) throw new Problem(0, "Nothing was changed.");
+  const sent = performance.now();
   const response = await fetch(`${serviceBase}${path}`, { method, ...(body !== undefined && sentJson(body)) });
-  return { status: response.status, body: await response.json().catch(() => null) };
+  const answer = await response.json().catch(() => null);
+  return { status: response.status, body: answer, ms: performance.now() - sent };
 }

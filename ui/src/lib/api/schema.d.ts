@@ -389,7 +389,7 @@ export interface paths {
          * Answer a turn of an encoding
          * @description The next turn is on disk before it is answered. The same `seq` with the same answers gets the
          *     same turn again; with other answers, or a `seq` that is not the present one: 409. A session is
-         *     good for 60 seconds; after that the chip is looked at anew.
+         *     good for 60 seconds; after that the chip is looked at again.
          */
         post: operations["post_encodings_id_answers"];
         delete?: never;
@@ -3260,7 +3260,7 @@ export interface components {
             expect?: string[];
             /** @description The name of the step, for people. */
             name: string;
-            /** @description If true, the reader activates the chip anew; the answer is the ATR. */
+            /** @description If true, the reader activates the chip again; the answer is the ATR. */
             reset?: boolean;
         };
         /** @description A command that was sent. */
@@ -3490,6 +3490,7 @@ export interface components {
              * @description The version of its keys.
              */
             generation?: number | null;
+            mode?: components["schemas"]["Mode"] | null;
             /**
              * Format: int32
              * @description The position of its tag, from 1; null once the tag went to another chip.
@@ -3501,6 +3502,7 @@ export interface components {
             /** @description How far it is; `reset` if it was wiped since. */
             state: components["schemas"]["EncodingState"];
             tag_id?: components["schemas"]["TagId"] | null;
+            technology?: components["schemas"]["Technology"] | null;
             /** @description The chip. */
             uid: components["schemas"]["Uid"];
         };
@@ -3931,6 +3933,11 @@ export interface components {
             payload?: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Format: int64
+             * @description How long the payload took, in microseconds; null if it was not read.
+             */
+            payload_micros?: number | null;
             reason?: components["schemas"]["Reason"] | null;
             /** @description The rolling key as received in the redirect; null if none was issued. */
             rk?: string | null;
@@ -3943,6 +3950,11 @@ export interface components {
             status: number;
             /** @description Its `tag_verified`. */
             tag_verified?: boolean | null;
+            /**
+             * Format: int64
+             * @description How long the tap took until it was answered, in microseconds; null for a link preview.
+             */
+            tap_micros?: number | null;
         };
         /**
          * @description A typeface. All of them are on the visitor's device already.
@@ -4253,7 +4265,7 @@ export interface components {
             /**
              * Format: int32
              * @description Which of a hundred groups, from 0, the visitor is in for this experience; null if the
-             *     experience treats all visitors alike.
+             *     experience has no groups of visitors.
              */
             visitor_group?: number | null;
         };
@@ -15456,7 +15468,8 @@ export interface operations {
             query?: {
                 /**
                  * @description The columns, separated by commas: members of an interaction as the list shows it, in this
-                 *     order. By default all but `uid` and `file_data`.
+                 *     order. By default all but `uid` and `file_data`. `uid` is that of the inlay which made the
+                 *     code, too.
                  */
                 columns?: string;
                 /**
@@ -26052,7 +26065,10 @@ export interface operations {
             content: {
                 "application/json": {
                     data: {
-                        [key: string]: unknown;
+                        /** @description Where the backup was to be */
+                        folder: string;
+                        /** @description A sentence for people */
+                        message: string;
                     };
                     /**
                      * Format: date-time
@@ -26099,7 +26115,15 @@ export interface operations {
             content: {
                 "application/json": {
                     data: {
-                        [key: string]: unknown;
+                        /** @description The counter of the URL */
+                        counter: number;
+                        /** @description A sentence for people */
+                        message: string;
+                        /** @description The tag */
+                        tag_id: number;
+                        variables?: {
+                            [key: string]: string;
+                        };
                     };
                     /**
                      * Format: date-time
@@ -26146,7 +26170,11 @@ export interface operations {
             content: {
                 "application/json": {
                     data: {
-                        [key: string]: unknown;
+                        free_mebibytes: number;
+                        /** @description The setting `disk_low_mebibytes` */
+                        limit_mebibytes: number;
+                        /** @description A sentence for people */
+                        message: string;
                     };
                     /**
                      * Format: date-time
@@ -26193,7 +26221,9 @@ export interface operations {
             content: {
                 "application/json": {
                     data: {
-                        [key: string]: unknown;
+                        /** @description A sentence for people */
+                        message: string;
+                        uid?: string;
                     };
                     /**
                      * Format: date-time
@@ -26240,7 +26270,13 @@ export interface operations {
             content: {
                 "application/json": {
                     data: {
-                        [key: string]: unknown;
+                        /**
+                         * Format: date-time
+                         * @description When the root was made
+                         */
+                        created_at: string;
+                        /** @description A sentence for people */
+                        message: string;
                     };
                     /**
                      * Format: date-time
@@ -26287,7 +26323,14 @@ export interface operations {
             content: {
                 "application/json": {
                     data: {
-                        [key: string]: unknown;
+                        /** Format: date-time */
+                        failing_since: string | null;
+                        /** @description A sentence for people */
+                        message: string;
+                        reason: components["schemas"]["WebhookDisabled"];
+                        url: string;
+                        /** @description The endpoint */
+                        webhook_id: number;
                     };
                     /**
                      * Format: date-time
@@ -26334,7 +26377,8 @@ export interface operations {
             content: {
                 "application/json": {
                     data: {
-                        [key: string]: unknown;
+                        /** @description A sentence for people */
+                        message: string;
                     };
                     /**
                      * Format: date-time
@@ -26380,8 +26424,22 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description `uid` and `variables` only if the webhook includes them. */
                     data: {
-                        [key: string]: unknown;
+                        /** @description The counter of the tap that was verified */
+                        counter: number;
+                        /** @description The encoding */
+                        encoding_id: number;
+                        /** @description The inlay */
+                        inlay_id: number;
+                        /** @description The run that it is of */
+                        run_id: number | null;
+                        /** @description The tag */
+                        tag_id: number;
+                        uid?: string;
+                        variables?: {
+                            [key: string]: string;
+                        };
                     };
                     /**
                      * Format: date-time
@@ -26427,8 +26485,28 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description The submission as the admin API shows it. `fields` and `variables` only if the webhook includes variables. */
                     data: {
-                        [key: string]: unknown;
+                        /** Format: date-time */
+                        at: string;
+                        consent: components["schemas"]["Consent"] | null;
+                        /** @description The experience that the form is on */
+                        experience_id: number;
+                        experience_version: number;
+                        fields?: components["schemas"]["SubmittedField"][];
+                        /** @description The submission, at `/admin/v1/submissions/{id}` */
+                        id: number;
+                        /** @description The tap whose page it was sent from */
+                        interaction_id: number;
+                        simulated: boolean;
+                        slug: string;
+                        /** @description The tag */
+                        tag_id: number;
+                        tag_name: string;
+                        tag_verified: boolean | null;
+                        variables?: {
+                            [key: string]: string;
+                        };
                     };
                     /**
                      * Format: date-time
@@ -26474,23 +26552,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description As the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them. */
-                    data: {
-                        /** Format: date-time */
-                        at: string;
-                        /** @description The interaction, at `/admin/v1/interactions/{id}` */
-                        id: number;
-                        reason: components["schemas"]["Reason"];
-                        slug: string | null;
-                        tag_id: number | null;
-                        tag_name: string | null;
-                        tag_verified: boolean | null;
-                        uid?: string | null;
+                    /** @description The interaction as the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them. */
+                    data: components["schemas"]["Interaction"] & {
                         variables?: {
                             [key: string]: string;
                         };
-                    } & {
-                        [key: string]: unknown;
                     };
                     /**
                      * Format: date-time
@@ -26536,7 +26602,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description `old` and `new` of changes only if the webhook includes variables. */
+                    /** @description `old` and `new` of changes, and `variables`, only if the webhook includes variables. */
                     data: {
                         changes: {
                             key: string;
@@ -26547,6 +26613,7 @@ export interface operations {
                         interaction_id: number | null;
                         simulated: boolean;
                         slug: string;
+                        /** @description The tag */
                         tag_id: number;
                         tag_name: string;
                         variables?: {
@@ -26597,23 +26664,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description As the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them. */
-                    data: {
-                        /** Format: date-time */
-                        at: string;
-                        /** @description The interaction, at `/admin/v1/interactions/{id}` */
-                        id: number;
-                        reason: components["schemas"]["Reason"];
-                        slug: string | null;
-                        tag_id: number | null;
-                        tag_name: string | null;
-                        tag_verified: boolean | null;
-                        uid?: string | null;
+                    /** @description The interaction as the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them. */
+                    data: components["schemas"]["Interaction"] & {
                         variables?: {
                             [key: string]: string;
                         };
-                    } & {
-                        [key: string]: unknown;
                     };
                     /**
                      * Format: date-time
@@ -26659,23 +26714,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description As the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them. */
-                    data: {
-                        /** Format: date-time */
-                        at: string;
-                        /** @description The interaction, at `/admin/v1/interactions/{id}` */
-                        id: number;
-                        reason: components["schemas"]["Reason"];
-                        slug: string | null;
-                        tag_id: number | null;
-                        tag_name: string | null;
-                        tag_verified: boolean | null;
-                        uid?: string | null;
+                    /** @description The interaction as the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them. */
+                    data: components["schemas"]["Interaction"] & {
                         variables?: {
                             [key: string]: string;
                         };
-                    } & {
-                        [key: string]: unknown;
                     };
                     /**
                      * Format: date-time
@@ -26721,23 +26764,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description As the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them. */
-                    data: {
-                        /** Format: date-time */
-                        at: string;
-                        /** @description The interaction, at `/admin/v1/interactions/{id}` */
-                        id: number;
-                        reason: components["schemas"]["Reason"];
-                        slug: string | null;
-                        tag_id: number | null;
-                        tag_name: string | null;
-                        tag_verified: boolean | null;
-                        uid?: string | null;
+                    /** @description The interaction as the admin API shows it. `uid`, `file_data` and `variables` only if the webhook includes them. */
+                    data: components["schemas"]["Interaction"] & {
                         variables?: {
                             [key: string]: string;
                         };
-                    } & {
-                        [key: string]: unknown;
                     };
                     /**
                      * Format: date-time
@@ -26784,7 +26815,8 @@ export interface operations {
             content: {
                 "application/json": {
                     data: {
-                        [key: string]: unknown;
+                        /** @description A sentence for people */
+                        message: string;
                     };
                     /**
                      * Format: date-time

@@ -84,6 +84,8 @@ const others: [name: string, run: () => void][] = [
   ["New URL template", () => router.go("templates", "new", {})],
   ["New test sheet", () => router.go("sheets", null, { new: "sheet" })],
   ["New virtual inlay", () => router.go("simulator", null, { new: "inlay" })],
+  ["New webhook", () => router.go("settings", "webhooks", { edit: "new" })],
+  ["New token", () => router.go("settings", "tokens", { new: "token" })],
   ["Bring your inlays from another service", () => router.go("move", null, {})],
 ];
 

@@ -34,7 +34,7 @@ export const steps: Step[] = [
   { key: "tap", text: "Tap it, or tap a virtual inlay first", screen: "simulator", done: ({ taps }) => taps > 0 },
   { key: "verified", text: "See a tap verified", screen: "interactions", done: ({ verified }) => verified > 0 },
   { key: "reader", text: "Connect an NFC reader", screen: "reader", selected: "doctor", done: ({ readers }) => readers > 0 },
-  { key: "inlay", text: "Add the inlays you have, or bring them from another service", screen: "move", done: ({ inlays }) => inlays > 0 },
+  { key: "inlay", text: "Encode an inlay, or add those you have", screen: "encode", done: ({ inlays }) => inlays > 0 },
   {
     key: "phones",
     text: "Invite phones: set the public tag URL",

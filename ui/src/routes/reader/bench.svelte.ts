@@ -4,7 +4,7 @@
 import { get, post, Problem, publicCall } from "../../lib/api/client";
 import type { Inlay, Interaction, Tag, Verification } from "../../lib/api/types";
 import { sendTap, type Reading, type ReadChip, type SentTap } from "../../lib/desktop";
-import { ownTaps } from "../../lib/ownTaps";
+import { ownTaps, timesOf } from "../../lib/ownTaps";
 import { attempt } from "../../lib/notices.svelte";
 import type { OwnReads } from "../../lib/ownReads";
 import { ownReads, type Insertion } from "../../lib/readers.svelte";
@@ -71,7 +71,7 @@ export async function send(reading: Reading, to: "service" | "url", automatic: b
   const sent = await sendTap(reading.url ?? "", to, automatic ? chipOf(reading) : null);
   const after = to === "service" && tagId !== null ? await newest(tagId) : null;
   const interaction = after && after.id !== before?.id ? after : null;
-  if (interaction) ownTaps.remember(interaction.id, { url: reading.url ?? "", rk: sent.rk });
+  if (interaction) ownTaps.remember(interaction.id, { url: reading.url ?? "", rk: sent.rk, took: timesOf(sent) });
   const verified = sent.payload?.tag_verified as boolean | null | undefined;
   return { reading, sent, interaction, verified: verified !== undefined ? verified : interaction?.tag_verified };
 }
@@ -123,7 +123,8 @@ class Bench {
 
   async update(key: string, value: string): Promise<void> {
     const rolling_key = this.outcome?.sent.rk_base64;
-    const { status, body } = await publicCall("POST", "/v2/interactions/data", { rolling_key, data: { [key]: value } });
+    const { status, body, ms } = await publicCall("POST", "/v2/interactions/data", { rolling_key, data: { [key]: value } });
+    ownTaps.took(this.outcome?.interaction?.id ?? null, { update: ms });
     const message = (body as { message?: string } | null)?.message ?? "";
     this.updated = status === 200 ? `${key} is now “${value}”.` : `${status}: ${message}`;
   }

@@ -4,7 +4,7 @@
 import { get, post, publicCall } from "../../lib/api/client";
 import type { VirtualInlay, VirtualTapped } from "../../lib/api/types";
 import { base64 } from "../../lib/format";
-import { ownTaps } from "../../lib/ownTaps";
+import { ownTaps, timesOf } from "../../lib/ownTaps";
 import { simulatedTime } from "../../lib/simulated.svelte";
 import { reasonWords } from "../../lib/reasons";
 
@@ -42,8 +42,9 @@ export const words: Record<Action["do"], string> = {
   update_raw: "Update with the raw key",
 };
 
-/** The key of the last tap, raw and in Base64. */
+/** The last tap, and its key, raw and in Base64. */
 export interface Held {
+  interaction: number | null;
   rk: string | null;
   rk_base64: string | null;
 }
@@ -66,13 +67,14 @@ export async function perform(action: Action, inlay: VirtualInlay, held: Held): 
       await simulatedTime.advance(action.ms);
       return { action, text: `Simulated time advanced by ${Math.round(action.ms / 1000)} s.` };
     case "payload": {
-      const { body } = await publicCall("GET", `/v2/interactions/rk_payload?rk=${encodeURIComponent(held.rk_base64 ?? "")}`);
+      const { body, ms } = await publicCall("GET", `/v2/interactions/rk_payload?rk=${encodeURIComponent(held.rk_base64 ?? "")}`);
+      ownTaps.took(held.interaction, { payload: ms });
       const valid = body !== null && !Array.isArray(body);
       return { action, text: valid ? JSON.stringify(body, null, 2) : "[]: the key is invalid or expired.", failed: !valid };
     }
     case "update":
     case "update_raw":
-      return update(action, (action.do === "update" ? held.rk_base64 : held.rk) ?? "");
+      return update(action, held, (action.do === "update" ? held.rk_base64 : held.rk) ?? "");
   }
 }
 
@@ -89,7 +91,8 @@ async function tap(action: Action, kind: Tapped, inlay: VirtualInlay, held: Held
 function followed(action: Action, { counter, url, followed }: VirtualTapped, held: Held): Outcome {
   held.rk = followed?.rk ?? null;
   held.rk_base64 = followed?.rk ? (followed.rk_base64 ?? base64(followed.rk)) : null;
-  if (followed?.interaction_id) ownTaps.remember(followed.interaction_id, { url, rk: held.rk });
+  held.interaction = followed?.interaction_id ?? null;
+  if (followed?.interaction_id) ownTaps.remember(followed.interaction_id, { url, rk: held.rk, took: timesOf(followed) });
   const why = followed?.reason ? reasonWords(followed.reason) : null;
   const outcome = followed?.location ? `redirects to ${followed.location.split("?")[0]}` : `status ${followed?.status}`;
   return {
@@ -125,11 +128,12 @@ async function linkPreview(action: Action, inlay: VirtualInlay, held: Held): Pro
   return { ...visit, text: `Link preview: status ${preview?.status}, recorded nothing. Visitor: ${visit.text}` };
 }
 
-async function update(action: Extract<Action, { key: string }>, key: string): Promise<Outcome> {
-  const { status, body } = await publicCall("POST", "/v2/interactions/data", {
+async function update(action: Extract<Action, { key: string }>, held: Held, key: string): Promise<Outcome> {
+  const { status, body, ms } = await publicCall("POST", "/v2/interactions/data", {
     rolling_key: key,
     data: { [action.key]: action.value },
   });
+  ownTaps.took(held.interaction, { update: ms });
   const message = (body as { message?: string } | null)?.message ?? "";
   return { action, text: `${status}: ${message} (${action.key} = “${action.value}”)`, failed: status !== 200 };
 }

@@ -1,5 +1,6 @@
 // An import from a file, step by step: choose it, map its columns, check the rows, import them.
 
+import { timeLeft } from "../../lib/format";
 import { attempt } from "../../lib/notices.svelte";
 import { parseFile, type Table } from "./csv";
 import { importTable, type Options, type Summary } from "./import";
@@ -16,10 +17,8 @@ export class ImportRun {
   #cancelled = false;
   #began = 0;
 
-  /** How much longer it takes, in milliseconds, if it goes on as it did. */
-  readonly left = $derived(
-    this.imported > 0 ? ((Date.now() - this.#began) / this.imported) * ((this.table?.rows.length ?? 0) - this.imported) : 0,
-  );
+  /** How much longer it takes, in words. */
+  readonly left = $derived(timeLeft(this.#began, this.imported, this.table?.rows.length ?? 0));
 
   get busy(): boolean {
     return this.step === "checking" || this.step === "importing";

@@ -11,6 +11,8 @@ use crate::encoding::word;
 use crate::http::admin::path::Id;
 use crate::http::error::{ApiError, Common, NotFound};
 use crate::id::EncodingRunId;
+use crate::inlay::Technology;
+use crate::inlay::technology::Mode;
 use crate::service::Service;
 use crate::tag::cell::encode;
 
@@ -51,6 +53,7 @@ fn write(run: &Run, rows: &[RunRow], tag_url: &str) -> Result<Vec<u8>, csv::Erro
         "url",
         "uid",
         "technology",
+        "mode",
         "generation",
         "at",
         "counter",
@@ -69,7 +72,8 @@ fn write(run: &Run, rows: &[RunRow], tag_url: &str) -> Result<Vec<u8>, csv::Erro
             &encode(Some(Cow::Borrowed(slug))),
             &encode(url.map(Cow::Owned)),
             &row.uid.to_string(),
-            "ntag424dna",
+            row.technology.map_or("", Technology::as_str),
+            row.mode.map_or("", Mode::as_str),
             &number(row.generation.map(u32::from)),
             &row.at.to_string(),
             &number(row.counter),

@@ -17,7 +17,7 @@ use crate::service::Service;
 ///
 /// The next turn is on disk before it is answered. The same `seq` with the same answers gets the
 /// same turn again; with other answers, or a `seq` that is not the present one: 409. A session is
-/// good for 60 seconds; after that the chip is looked at anew.
+/// good for 60 seconds; after that the chip is looked at again.
 #[utoipa::path(
     post, path = "/encodings/{id}/answers", tag = "encodings", params(("id" = EncodingId, Path)),
     request_body = Answers,

@@ -107,7 +107,9 @@ pub(crate) async fn import(
         let why = format!("There is no preset \"{name}\". There are csv, ixkio and gototags.");
         ApiError::Invalid(FieldError::of("preset", why))
     })?;
-    let rows = report::read(file, shape);
+    // It may have 20,000 rows: taps go on meanwhile.
+    let read = tokio::task::spawn_blocking(move || report::read(file, shape));
+    let rows = read.await.map_err(|_| ApiError::Internal)?;
     let rows = rows.map_err(|why| ApiError::Invalid(FieldError::whole(why)))?;
     caller::asks(json!({"rows": rows.len(), "preset": name}));
     let (numbers, reported): (Vec<_>, Vec<_>) = rows.into_iter().unzip();

@@ -70,7 +70,7 @@ impl KeyRequest {
     }
 }
 
-/// Whether a change brings a key that everyone knows.
+/// Whether a change contains a key that everyone knows.
 fn brings_factory_key(change: &KeyChange, technology: Technology, uid: Uid) -> bool {
     let own = [&change.meta, &change.file]
         .into_iter()

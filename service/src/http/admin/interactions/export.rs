@@ -1,5 +1,6 @@
 //! `GET /admin/v1/interactions/export`.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
@@ -17,7 +18,8 @@ use crate::caller;
 use crate::http::admin::export::{AT_ONCE, CURSOR, Format, Place, cell, columns, line};
 use crate::http::admin::query::read;
 use crate::http::error::{ApiError, Common, Invalid};
-use crate::id::InteractionId;
+use crate::id::{InlayId, InteractionId};
+use crate::inlay::Uid;
 use crate::interaction::{Interaction, InteractionView, TagName};
 use crate::service::Service;
 use crate::storage::{InteractionFilter, StorageError};
@@ -50,7 +52,9 @@ const COLUMNS: [&str; 23] = [
     "simulated",
 ];
 /// What is exported only if it is named.
-const NAMED: [&str; 2] = ["uid", "file_data"];
+const NAMED: [&str; 2] = [UID, "file_data"];
+/// The UID of the inlay that was tapped, or the one that a code of no inlay of the tag names.
+const UID: &str = "uid";
 
 /// What is written, and from where on.
 #[derive(Default, Deserialize, IntoParams)]
@@ -61,7 +65,8 @@ pub(crate) struct ExportOptions {
     #[param(inline, required = false)]
     format: Format,
     /// The columns, separated by commas: members of an interaction as the list shows it, in this
-    /// order. By default all but `uid` and `file_data`.
+    /// order. By default all but `uid` and `file_data`. `uid` is that of the inlay which made the
+    /// code, too.
     columns: Option<String>,
     /// Continues an export that was broken off: the `Tapdesk-Cursor` of its answer, or that and
     /// `.` and the `id` of the last row that arrived.
@@ -159,8 +164,27 @@ struct File {
 }
 
 impl File {
-    fn line(&self, interaction: Interaction, tag: Option<TagName>) -> Vec<u8> {
+    /// The UIDs of those who made the codes, if they are asked for.
+    async fn uids(
+        &self,
+        service: &Service,
+        found: &[(Interaction, Option<TagName>)],
+    ) -> Result<HashMap<InlayId, Uid>, StorageError> {
+        if !self.columns.contains(&UID) {
+            return Ok(HashMap::new());
+        }
+        let inlays: BTreeSet<InlayId> = found.iter().filter_map(|(tap, _)| tap.inlay_id).collect();
+        service
+            .storage
+            .inlay_uids(inlays.into_iter().collect())
+            .await
+    }
+
+    fn line(&self, interaction: Interaction, tag: Option<TagName>, uid: Option<Uid>) -> Vec<u8> {
         let mut members = object(&InteractionView::new(interaction, tag));
+        if let Some(uid) = uid {
+            members.insert(UID.to_owned(), uid.to_string().into());
+        }
         match self.format {
             Format::Csv => line(self.columns.iter().map(|name| cell(members.get(*name)))),
             Format::Jsonl => {
@@ -202,9 +226,15 @@ async fn send(
             Ok(stretch) => stretch,
             Err(error) => return sender.abort(error),
         };
+        let uids = match file.uids(&service, &stretch.found).await {
+            Ok(uids) => uids,
+            Err(error) => return sender.abort(error),
+        };
         for (interaction, tag) in stretch.found {
             if place.last.is_none_or(|last| interaction.id.0 < last) {
-                text.extend(file.line(interaction, tag));
+                let inlay = interaction.inlay_id;
+                let uid = inlay.and_then(|inlay| uids.get(&inlay).copied());
+                text.extend(file.line(interaction, tag, uid));
             }
         }
         next = stretch.next;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
+use crate::clock::Stopwatch;
 use crate::entropy;
 use crate::field_error::FieldError;
 use crate::http::admin::body::Body;
@@ -93,6 +94,10 @@ pub(crate) struct Followed {
     /// The payload for the key.
     #[schema(value_type = Option<std::collections::BTreeMap<String, serde_json::Value>>)]
     payload: Option<Box<RawValue>>,
+    /// How long the tap took until it was answered, in microseconds; null for a link preview.
+    tap_micros: Option<u64>,
+    /// How long the payload took, in microseconds; null if it was not read.
+    payload_micros: Option<u64>,
 }
 
 /// Tap a virtual inlay
@@ -289,6 +294,8 @@ async fn preview(service: &Service, place: &Place) -> Result<Followed, ApiError>
         rk: None,
         rk_base64: None,
         payload: None,
+        tap_micros: None,
+        payload_micros: None,
     })
 }
 
@@ -308,7 +315,9 @@ async fn follow(
         country: origin.country,
         visitor: Visitor::default(),
     };
+    let tapping = Stopwatch::start();
     let tapped = tap::tap(service, tap).await?;
+    let tap_micros = micros(tapping);
     let (key, location) = match &tapped.answer {
         TapAnswer::Redirect { location, key, .. } => (key.as_ref(), Some(location.clone())),
         TapAnswer::Page { key, .. } => (key.as_ref(), None),
@@ -316,10 +325,12 @@ async fn follow(
     };
     let key = key.map(|held| held.key.clone());
     let rk_base64 = key.as_ref().map(RollingKey::to_base64);
+    let reading = Stopwatch::start();
     let payload = match &rk_base64 {
         Some(key) => payload::payload(service, key).await?,
         None => None,
     };
+    let payload_micros = payload.as_ref().map(|_| micros(reading));
     let recorded = tapped.recorded;
     Ok(Followed {
         status: public::respond(service, tapped.answer, &Visitor::default())
@@ -335,5 +346,11 @@ async fn follow(
             .map(RawValue::from_string)
             .transpose()
             .map_err(|_| ApiError::Internal)?,
+        tap_micros: Some(tap_micros),
+        payload_micros,
     })
+}
+
+fn micros(since: Stopwatch) -> u64 {
+    u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }

@@ -106,7 +106,10 @@ async fn add(tx: &mut dyn Transaction, root: &SealedKey) -> Result<(), StorageEr
         &values![&root.wrapped, root.fingerprint, now],
     )
     .await?;
-    let data = object(&json!({ "created_at": now }));
+    let data = object(&json!({
+        "created_at": now,
+        "message": "A new encoding root is in no backup: back it up, or chips can be opened by this service alone.",
+    }));
     outbox::tell(tx, EventKind::AlertRootNotBackedUp, About::default(), data).await
 }
 

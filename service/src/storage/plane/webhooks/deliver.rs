@@ -14,7 +14,7 @@ use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::{Query, Transaction};
 use crate::storage::value::{Row, Value, values};
 use crate::storage::webhooks::{Claimed, Finished, LEASE_MILLIS, Resend};
-use crate::webhook::{About, Disabled, EventKind, FAILING_MAX, Happening, WebhookFields, object};
+use crate::webhook::{Alert, Disabled, EventKind, FAILING_MAX, Happening, WebhookFields, object};
 
 /// Deliveries of an endpoint that are kept once they are done, so that they can be looked at, and
 /// sent again as they were.
@@ -197,22 +197,23 @@ async fn rewind(
 pub(super) async fn finish(
     tx: &mut dyn Transaction,
     finished: &[Finished],
-) -> Result<(), StorageError> {
+) -> Result<Vec<Alert>, StorageError> {
     let mut by_webhook: BTreeMap<WebhookId, Vec<&Finished>> = BTreeMap::new();
     for one in finished {
         by_webhook.entry(one.webhook_id).or_default().push(one);
     }
+    let mut alerts = Vec::new();
     for (webhook, attempts) in by_webhook {
-        of_webhook(tx, webhook, &attempts).await?;
+        alerts.extend(of_webhook(tx, webhook, &attempts).await?);
     }
-    Ok(())
+    Ok(alerts)
 }
 
 async fn of_webhook(
     tx: &mut dyn Transaction,
     webhook: WebhookId,
     attempts: &[&Finished],
-) -> Result<(), StorageError> {
+) -> Result<Option<Alert>, StorageError> {
     let sql =
         "SELECT failures, failing_since, enabled, kept FROM webhook_states WHERE webhook_id = ?1";
     let Some(mut state) = tx.row(sql, &values![webhook]).await? else {
@@ -222,7 +223,7 @@ async fn of_webhook(
                 log(tx, one).await?;
             }
         }
-        return Ok(());
+        return Ok(None);
     };
     let mut failures: u64 = state.take()?;
     let mut failing_since: Option<Timestamp> = state.take()?;
@@ -284,10 +285,10 @@ async fn of_webhook(
     if kept > KEPT + SLACK {
         trim(tx, webhook, kept - KEPT).await?;
     }
-    if let Some(why) = why.filter(|_| enabled) {
-        disable(tx, webhook, why).await?;
+    match why.filter(|_| enabled) {
+        Some(why) => disable(tx, webhook, why).await,
+        None => Ok(None),
     }
-    Ok(())
 }
 
 async fn log(tx: &mut dyn Transaction, one: &Finished) -> Result<(), StorageError> {
@@ -328,22 +329,24 @@ async fn disable(
     tx: &mut dyn Transaction,
     id: WebhookId,
     why: Disabled,
-) -> Result<(), StorageError> {
+) -> Result<Option<Alert>, StorageError> {
     wants(tx, id, &[]).await?;
     tx.changes(None);
     let Some(webhook) = find(tx, id).await? else {
-        return Ok(());
+        return Ok(None);
     };
-    let data = object(&json!({
+    let message = match why {
+        Disabled::Gone => "The endpoint answered 410, and was switched off.",
+        Disabled::Failing => "The endpoint failed for five days, and was switched off.",
+        Disabled::Restored => "The database was restored, and the endpoint is off.",
+    };
+    let data = json!({
         "webhook_id": id,
         "url": webhook.fields.url,
         "reason": why,
         "failing_since": webhook.failing_since,
-        "message": match why {
-            Disabled::Gone => "The endpoint answered 410, and was switched off.",
-            Disabled::Failing => "The endpoint failed for five days, and was switched off.",
-            Disabled::Restored => "The database was restored, and the endpoint is off.",
-        },
-    }));
-    outbox::tell(tx, EventKind::AlertWebhookDisabled, About::default(), data).await
+    });
+    let alert = Alert::new(EventKind::AlertWebhookDisabled, message, data);
+    outbox::tell(tx, alert.kind, alert.about, object(&alert.data)).await?;
+    Ok(Some(alert))
 }

@@ -5,9 +5,9 @@ use crate::audit::Note;
 use crate::clock::Timestamp;
 use crate::id::WebhookId;
 use crate::revision::Precondition;
-use crate::storage::plane::Transaction;
 use crate::storage::plane::audit::shown;
 use crate::storage::plane::dialect::Dialect;
+use crate::storage::plane::{Transaction, insert_rows};
 use crate::storage::value::values;
 use crate::storage::webhooks::WebhookEdit;
 use crate::storage::{Conflict, StorageError};
@@ -18,14 +18,18 @@ pub(super) async fn insert(
     fields: &WebhookFields,
     secret: &[u8],
 ) -> Result<Webhook, StorageError> {
-    if tx.count("SELECT count(*) FROM webhooks", &[]).await? >= ENDPOINTS_MAX {
+    let sql = "INSERT INTO webhooks (fields, secret, created_at) SELECT ?1, ?2, ?3
+         WHERE (SELECT count(*) FROM webhooks) < ?4 RETURNING id";
+    let values = values![json(fields)?, secret, tx.now(), ENDPOINTS_MAX];
+    let Some(mut inserted) = tx.row(sql, &values).await? else {
         return Err(Conflict::TooManyWebhooks.into());
+    };
+    let id = inserted.take()?;
+    begin(tx, id, fields.enabled).await?;
+    if fields.enabled {
+        add_types(tx, id, &fields.events).await?;
     }
-    let sql = "INSERT INTO webhooks (fields, secret, created_at) VALUES (?1, ?2, ?3) RETURNING id";
-    let values = values![json(fields)?, secret, tx.now()];
-    let id = tx.one(sql, &values).await?.take()?;
-    begin(tx, id).await?;
-    switch(tx, id, fields).await?;
+    tx.changes(None);
     tx.note(Note::created(
         format!("webhooks/{id}"),
         &shown::webhook(fields),
@@ -39,7 +43,7 @@ async fn stored(tx: &mut dyn Transaction, id: WebhookId) -> Result<Webhook, Stor
 }
 
 /// Begins the endpoint's state: what happens from now on is its.
-async fn begin(tx: &mut dyn Transaction, id: WebhookId) -> Result<(), StorageError> {
+async fn begin(tx: &mut dyn Transaction, id: WebhookId, enabled: bool) -> Result<(), StorageError> {
     let places = match tx.dialect() {
         Dialect::Sqlite => {
             "(SELECT coalesce(max(id), 0) FROM interactions), 0, (SELECT coalesce(max(id), 0) FROM outbox), 0"
@@ -53,10 +57,10 @@ async fn begin(tx: &mut dyn Transaction, id: WebhookId) -> Result<(), StorageErr
     let sql = format!(
         "INSERT INTO webhook_states (webhook_id, enabled, tap_seq, tap_id, outbox_seq, outbox_id, again_seq,
              resends, waiting, kept, failures, next_at, held_back)
-         SELECT ?1, FALSE, {places}, -1, 0, (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = ?1 AND waits),
+         SELECT ?1, ?2, {places}, -1, 0, (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = ?1 AND waits),
              (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = ?1 AND NOT waits), 0, 0, FALSE"
     );
-    tx.execute(&sql, &values![id]).await.map(drop)
+    tx.execute(&sql, &values![id, enabled]).await.map(drop)
 }
 
 /// Switches an endpoint on or off, as `fields` say.
@@ -82,11 +86,20 @@ pub(super) async fn wants(
 ) -> Result<(), StorageError> {
     let sql = "DELETE FROM webhook_types WHERE webhook_id = ?1";
     tx.execute(sql, &values![id]).await?;
-    for kind in events {
-        let sql = "INSERT INTO webhook_types (type, webhook_id) VALUES (?1, ?2)";
-        tx.execute(sql, &values![kind.as_str(), id]).await?;
-    }
-    Ok(())
+    add_types(tx, id, events).await
+}
+
+async fn add_types(
+    tx: &mut dyn Transaction,
+    id: WebhookId,
+    events: &[EventKind],
+) -> Result<(), StorageError> {
+    let rows = events
+        .iter()
+        .map(|kind| values![kind.as_str(), id].to_vec());
+    let columns = ["type", "webhook_id"];
+    let added = insert_rows(tx, "webhook_types", &columns, rows.collect(), "").await;
+    added.map(drop)
 }
 
 pub(super) async fn edit(
@@ -107,7 +120,7 @@ pub(super) async fn edit(
     let sql = "UPDATE webhooks SET fields = ?2 WHERE id = ?1";
     tx.execute(sql, &values![id, json(&after)?]).await?;
     if after.enabled && !has_state(tx, id).await? {
-        begin(tx, id).await?;
+        begin(tx, id, false).await?;
     }
     switch(tx, id, &after).await?;
     stored(tx, id).await.map(Some)

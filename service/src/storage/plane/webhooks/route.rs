@@ -1,13 +1,15 @@
 //! From events to deliveries.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::id::{InteractionId, TagId, WebhookId};
 use crate::storage::StorageError;
 use crate::storage::plane::dialect::Dialect;
-use crate::storage::plane::{Query, Transaction};
-use crate::storage::value::{Value, values};
-use crate::storage::webhooks::{Advance, Cursor, EventProperties, NewDelivery, Place, RouteState};
+use crate::storage::plane::{Query, Transaction, insert_rows};
+use crate::storage::value::{Row, Value, values};
+use crate::storage::webhooks::{
+    Advance, Cursor, EventProperties, Move, NewDelivery, Place, RouteState,
+};
 use crate::tag::PropertyClass;
 use crate::webhook::WebhookFields;
 
@@ -18,16 +20,7 @@ pub(super) async fn states(db: &mut dyn Query) -> Result<Vec<RouteState>, Storag
     let states = found.into_iter().map(|mut row| {
         Ok(RouteState {
             id: row.take()?,
-            cursor: Cursor {
-                taps: Place {
-                    seq: row.take()?,
-                    id: row.take()?,
-                },
-                outbox: Place {
-                    seq: row.take()?,
-                    id: row.take()?,
-                },
-            },
+            cursor: cursor(&mut row)?,
             again_seq: row.take()?,
             resends: row.take()?,
             waiting: row.take()?,
@@ -74,67 +67,134 @@ pub(super) async fn advance(
     tx: &mut dyn Transaction,
     advance: &Advance,
 ) -> Result<Vec<WebhookId>, StorageError> {
-    let Advance { from, to, .. } = advance;
-    let sql = "UPDATE webhook_states SET tap_seq = ?2, tap_id = ?3, outbox_seq = ?4, outbox_id = ?5
-         WHERE webhook_id IN ids(?1) AND enabled AND tap_seq = ?6 AND tap_id = ?7 AND outbox_seq = ?8 AND outbox_id = ?9
-         RETURNING webhook_id";
-    let values = values![
-        Value::list(&advance.webhooks),
-        to.taps.seq,
-        to.taps.id,
-        to.outbox.seq,
-        to.outbox.id,
-        from.taps.seq,
-        from.taps.id,
-        from.outbox.seq,
-        from.outbox.id,
-    ];
-    let moved = tx.query(sql, &values).await?;
-    let moved = moved.into_iter().map(|mut row| row.take());
-    let moved: HashSet<WebhookId> = moved.collect::<Result<_, _>>()?;
+    let moved = move_on(tx, &advance.moves).await?;
+    let wanted = advance.deliveries.iter();
+    let (again, new): (Vec<_>, Vec<_>) = wanted
+        .filter(|delivery| moved.contains(&delivery.webhook_id))
+        .partition(|delivery| delivery.again.is_some());
     let mut made: HashMap<WebhookId, u64> = HashMap::new();
-    for delivery in &advance.deliveries {
-        if moved.contains(&delivery.webhook_id) && deliver(tx, delivery).await? {
+    for webhook in insert(tx, new).await? {
+        *made.entry(webhook).or_default() += 1;
+    }
+    for delivery in again {
+        if deliver_again(tx, delivery).await? {
             *made.entry(delivery.webhook_id).or_default() += 1;
         }
     }
-    for (webhook, made) in made {
+    // Endpoints that one event was for got as many: one statement is for all of them.
+    let mut by_number: BTreeMap<u64, Vec<WebhookId>> = BTreeMap::new();
+    for (webhook, many) in made {
+        by_number.entry(many).or_default().push(webhook);
+    }
+    for (many, webhooks) in by_number {
         let sql = "UPDATE webhook_states SET waiting = waiting + ?2,
                  next_at = CASE WHEN waiting = 0 OR next_at > ?3 THEN ?3 ELSE next_at END
-             WHERE webhook_id = ?1";
-        tx.execute(sql, &values![webhook, made, tx.now()]).await?;
+             WHERE webhook_id IN ids(?1)";
+        let values = values![Value::list(webhooks), many, tx.now()];
+        tx.execute(sql, &values).await?;
     }
     Ok(moved.into_iter().collect())
 }
 
-/// Stores a delivery; `false` if the event waits already. One that is sent again is the one that
-/// was sent, if it is kept.
-async fn deliver(tx: &mut dyn Transaction, new: &NewDelivery) -> Result<bool, StorageError> {
-    let mut event_id = &new.event_id;
-    if let Some(again) = &new.again {
-        let sql =
-            "SELECT id, waits FROM webhook_deliveries WHERE webhook_id = ?1 AND event_id = ?2";
-        if let Some(mut kept) = tx.row(sql, &values![new.webhook_id, event_id]).await? {
-            let id: i64 = kept.take()?;
-            if kept.take()? {
-                return Ok(false);
-            }
-            return wait_again(tx, new.webhook_id, id).await.map(|()| true);
-        }
-        event_id = again;
+/// Moves endpoints that are on, and still where they are said to be; answers which.
+async fn move_on(
+    tx: &mut dyn Transaction,
+    moves: &[Move],
+) -> Result<HashSet<WebhookId>, StorageError> {
+    let sql = "SELECT webhook_id, tap_seq, tap_id, outbox_seq, outbox_id FROM webhook_states
+         WHERE webhook_id IN ids(?1) AND enabled";
+    let asked = Value::list(moves.iter().map(|one| one.webhook));
+    let mut found: HashMap<WebhookId, Cursor> = HashMap::new();
+    for mut row in tx.query(sql, &[asked]).await? {
+        found.insert(row.take()?, cursor(&mut row)?);
     }
-    let sql = "INSERT INTO webhook_deliveries (webhook_id, event_id, type, at, tag_id, body, waits, attempts, next_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, TRUE, 0, ?7) ON CONFLICT (webhook_id, event_id) DO NOTHING";
-    let values = values![
-        new.webhook_id,
-        event_id,
-        new.kind.as_str(),
-        new.at,
-        new.tag_id,
-        &new.body,
-        tx.now(),
-    ];
-    Ok(tx.execute(sql, &values).await? > 0)
+    let mut moved = HashSet::new();
+    let mut by_place: BTreeMap<Cursor, Vec<WebhookId>> = BTreeMap::new();
+    for Move { webhook, from, to } in moves {
+        if found.get(webhook) == Some(from) && moved.insert(*webhook) {
+            by_place.entry(*to).or_default().push(*webhook);
+        }
+    }
+    for (to, webhooks) in by_place {
+        let sql =
+            "UPDATE webhook_states SET tap_seq = ?2, tap_id = ?3, outbox_seq = ?4, outbox_id = ?5
+             WHERE webhook_id IN ids(?1)";
+        let values = values![
+            Value::list(webhooks),
+            to.taps.seq,
+            to.taps.id,
+            to.outbox.seq,
+            to.outbox.id,
+        ];
+        tx.execute(sql, &values).await?;
+    }
+    Ok(moved)
+}
+
+fn cursor(row: &mut Row) -> Result<Cursor, StorageError> {
+    Ok(Cursor {
+        taps: Place {
+            seq: row.take()?,
+            id: row.take()?,
+        },
+        outbox: Place {
+            seq: row.take()?,
+            id: row.take()?,
+        },
+    })
+}
+
+const COLUMNS: [&str; 9] = [
+    "webhook_id",
+    "event_id",
+    "type",
+    "at",
+    "tag_id",
+    "body",
+    "waits",
+    "attempts",
+    "next_at",
+];
+
+/// Stores deliveries of events; answers the endpoint of each that was not there already.
+async fn insert(
+    tx: &mut dyn Transaction,
+    new: Vec<&NewDelivery>,
+) -> Result<Vec<WebhookId>, StorageError> {
+    let now = tx.now();
+    let rows = new.into_iter().map(|new| {
+        // What may have been sent before has an id of its own.
+        let event_id = new.again.as_ref().unwrap_or(&new.event_id);
+        values![
+            new.webhook_id,
+            event_id,
+            new.kind.as_str(),
+            new.at,
+            new.tag_id,
+            &new.body,
+            true,
+            0_u32,
+            now,
+        ]
+        .to_vec()
+    });
+    let then = "ON CONFLICT (webhook_id, event_id) DO NOTHING RETURNING webhook_id";
+    let stored = insert_rows(tx, "webhook_deliveries", &COLUMNS, rows.collect(), then).await?;
+    stored.into_iter().map(|mut row| row.take()).collect()
+}
+
+/// Has an event that may have been sent before wait again: as it was sent, if that is kept, and as a
+/// new delivery if not. `false` if it waits already.
+async fn deliver_again(tx: &mut dyn Transaction, new: &NewDelivery) -> Result<bool, StorageError> {
+    let sql = "SELECT id, waits FROM webhook_deliveries WHERE webhook_id = ?1 AND event_id = ?2";
+    if let Some(mut kept) = tx.row(sql, &values![new.webhook_id, &new.event_id]).await? {
+        let id: i64 = kept.take()?;
+        if kept.take()? {
+            return Ok(false);
+        }
+        return wait_again(tx, new.webhook_id, id).await.map(|()| true);
+    }
+    Ok(!insert(tx, vec![new]).await?.is_empty())
 }
 
 /// A delivery that was done waits again. Who calls counts it among those that wait.

@@ -42,7 +42,7 @@ pub enum OpenError {
          Remove the other names, or make them copies.", .0.display()
     )]
     SeveralNames(PathBuf),
-    /// A backup brings a schema that is not ours.
+    /// A backup contains a schema that is not ours.
     #[error("{file} is no backup of Tapdesk: {what}, unlike any database of ours. Nothing was changed; restore another one.",
         file = .0.display(), what = .1)]
     OtherSchema(PathBuf, String),

@@ -1,18 +1,17 @@
 //! Updating variables with a rolling key: one command of the writer. Checks
 //! come before writes, so that a refusal is a result and rolls nothing back.
 
-use std::sync::LazyLock;
-
 use rusqlite::{Connection, OptionalExtension as _};
 
+use super::issued_key;
 use crate::clock::Timestamp;
 use crate::id::{InteractionId, TagId};
-use crate::interaction::{Change, TagName};
-use crate::rolling_key::{IssuedKey, Presented};
+use crate::interaction::{Change, KeyedInteraction, Reason, TagName};
+use crate::rolling_key::Presented;
 use crate::storage::Event;
-use crate::storage::interactions::row::{AFTER_KEY, KEY_COLUMNS, KEY_FROM, issued_key};
 use crate::storage::plane::webhooks::outbox::{INSERT, WANTED};
 use crate::storage::sqlite::expired_keys::ExpiredKeys;
+use crate::storage::sqlite::recent_keys::RecentKeys;
 use crate::storage::sqlite::row::unreadable;
 use crate::storage::sqlite::writer::Write;
 use crate::storage::submissions::SentForm;
@@ -23,34 +22,37 @@ use crate::webhook::{EventKind, TagUpdated};
 /// Consumes the key and writes the variables, or says why not.
 pub(super) fn variables(
     write: &mut Write<'_>,
+    recent: &RecentKeys,
     expired: &ExpiredKeys,
     update: &VariableUpdate,
 ) -> Result<Updated, StorageError> {
     let connection = write.connection;
-    let held = held(connection, update.id.0)?;
-    let Some(held) = held.filter(|held| !expired.has(update.id, held.simulated)) else {
+    // Whoever writes notes and forgets: a key that is noted has no update.
+    let found = match recent.get(update.id, write.now, update.simulated_offset) {
+        None => issued_key(connection, update.id, write.now, update.simulated_offset)?,
+        known => known,
+    };
+    let Some((key, tap)) = found.filter(|(_, tap)| !expired.has(update.id, tap.simulated)) else {
         return Ok(Updated::Refused(UpdateRefusal::InvalidKey));
     };
-    let offset = if held.simulated {
-        update.simulated_offset
-    } else {
-        0
-    };
-    let now = write.now.plus_millis(offset);
-    match held.key.present(update.hash, now, update.request) {
+    let now = tap.read_at;
+    match key.present(update.hash, now, update.request) {
         Presented::Invalid => return Ok(Updated::Refused(UpdateRefusal::InvalidKey)),
         Presented::Consumed => return Ok(Updated::Refused(UpdateRefusal::Consumed)),
         Presented::Repeated => return Ok(Updated::Repeated),
         Presented::Usable => {}
     }
-    let changes = match changes(connection, &held, update)? {
+    let Some(rules) = rules(connection, tap.tag_id)? else {
+        return Ok(Updated::Refused(UpdateRefusal::InvalidKey));
+    };
+    let changes = match changes(connection, &tap, &rules, update)? {
         Ok(changes) => changes,
         Err(refusal) => return Ok(Updated::Refused(refusal)),
     };
     let form = update.submission.as_ref().map(SentForm::new);
     if let Some(form) = &form
         && form.once
-        && is_sent(connection, held.tag_id, form)?
+        && is_sent(connection, tap.tag_id, form)?
     {
         return Ok(Updated::Refused(UpdateRefusal::SentBefore));
     }
@@ -59,7 +61,7 @@ pub(super) fn variables(
     )?;
     for change in &changes {
         set.execute((
-            held.tag_id.0,
+            tap.tag_id.0,
             PropertyClass::Variable.as_str(),
             change.key.as_str(),
             &change.new,
@@ -72,24 +74,24 @@ pub(super) fn variables(
             "INSERT INTO updates (interaction_id, at, changes, request) VALUES (?1, ?2, ?3, ?4)",
         )?
         .execute((update.id.0, now.millis(), json, update.request))?;
-    tell_webhooks(write, &held, update.id, now, &changes)?;
+    tell_webhooks(write, &tap, update.id, now, &changes)?;
     if let Some(form) = &form {
-        store_submission(write, &held, update.id, form, now)?;
+        store_submission(write, &tap, update.id, form, now)?;
     }
     write.tell(Event::Update {
         interaction_id: update.id,
-        tag_id: held.tag_id,
+        tag_id: tap.tag_id,
         at: now,
         changes: changes.clone(),
-        simulated: held.simulated,
+        simulated: tap.simulated,
     });
     if let Some(submission) = &update.submission {
         write.tell(Event::Submission {
             interaction_id: update.id,
-            tag_id: held.tag_id,
+            tag_id: tap.tag_id,
             experience_id: submission.page.experience_id,
             at: now,
-            simulated: held.simulated,
+            simulated: tap.simulated,
         });
     }
     Ok(Updated::Done(changes))
@@ -105,7 +107,7 @@ fn is_sent(connection: &Connection, tag: TagId, sent: &SentForm<'_>) -> Result<b
 /// PostgreSQL has a trigger for that.
 fn store_submission(
     write: &Write<'_>,
-    held: &Held,
+    tap: &KeyedInteraction,
     interaction: InteractionId,
     sent: &SentForm<'_>,
     now: Timestamp,
@@ -120,12 +122,12 @@ fn store_submission(
         .execute((
             now.millis(),
             interaction.0,
-            held.tag_id.0,
+            tap.tag_id.0,
             sent.experience_id,
             sent.experience_version,
             sent.form,
             sent.verification,
-            held.simulated,
+            tap.simulated,
             &sent.fields,
             &sent.folded,
             sent.consent,
@@ -139,9 +141,9 @@ fn store_submission(
     write.connection.prepare_cached(INSERT)?.execute((
         now.millis(),
         kind,
-        held.tag_id.0,
+        tap.tag_id.0,
         sent.experience_id,
-        held.simulated,
+        tap.simulated,
         format!("{{\"submission_id\":{id}}}"),
     ))?;
     Ok(())
@@ -150,7 +152,7 @@ fn store_submission(
 /// Stores the event for webhooks, if an endpoint gets such events. PostgreSQL has a trigger.
 fn tell_webhooks(
     write: &Write<'_>,
-    held: &Held,
+    tap: &KeyedInteraction,
     interaction: InteractionId,
     now: Timestamp,
     changes: &[Change],
@@ -162,91 +164,60 @@ fn tell_webhooks(
     let (slug, tag_name, experience): (String, String, Option<i64>) = write
         .connection
         .prepare_cached("SELECT slug, name, experience_id FROM tags WHERE id = ?1")?
-        .query_row([held.tag_id.0], |row| {
+        .query_row([tap.tag_id.0], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;
     let data = TagUpdated {
         tag: TagName {
-            tag_id: held.tag_id,
+            tag_id: tap.tag_id,
             slug,
             tag_name,
         },
         interaction_id: Some(interaction),
         changes: changes.to_vec(),
-        simulated: held.simulated,
+        simulated: tap.simulated,
     };
     let data = serde_json::to_string(&data).map_err(|_| unreadable("event"))?;
     write.connection.prepare_cached(INSERT)?.execute((
         now.millis(),
         kind,
-        held.tag_id.0,
+        tap.tag_id.0,
         experience,
-        held.simulated,
+        tap.simulated,
         data,
     ))?;
     Ok(())
 }
 
-/// What stands behind a key at this moment.
-#[expect(clippy::struct_excessive_bools, reason = "each is one column")]
-struct Held {
-    key: IssuedKey,
-    tag_id: TagId,
-    simulated: bool,
-    verified: bool,
+/// What a tag says about its updates at this moment.
+struct Rules {
     assigned: bool,
     requires_verified: bool,
 }
 
-static HELD: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "SELECT {KEY_COLUMNS}, i.tag_id, i.simulated, i.reason = 'verified',
-                t.experience_id IS NOT NULL AND t.deleted_at IS NULL, t.updates_require_verified
-         FROM {KEY_FROM} JOIN tags t ON t.id = i.tag_id
-         WHERE i.id = ?1 AND i.key_hash IS NOT NULL"
-    )
-});
-
-fn held(connection: &Connection, id: i64) -> Result<Option<Held>, StorageError> {
-    let found = connection
-        .prepare_cached(&HELD)?
-        .query_row([id], |row| {
-            Ok(issued_key(row).map(|key| {
-                (
-                    key,
-                    row.get(AFTER_KEY),
-                    row.get(AFTER_KEY + 1),
-                    row.get(AFTER_KEY + 2),
-                    row.get(AFTER_KEY + 3),
-                    row.get(AFTER_KEY + 4),
-                )
-            }))
+/// Those of a tag; `None` if there is no such row.
+fn rules(connection: &Connection, tag: TagId) -> Result<Option<Rules>, StorageError> {
+    let sql = "SELECT experience_id IS NOT NULL AND deleted_at IS NULL, updates_require_verified
+         FROM tags WHERE id = ?1";
+    let rules = connection.prepare_cached(sql)?.query_row([tag.0], |row| {
+        Ok(Rules {
+            assigned: row.get(0)?,
+            requires_verified: row.get(1)?,
         })
-        .optional()?;
-    let Some((key, tag_id, simulated, verified, assigned, requires_verified)) =
-        found.transpose()?
-    else {
-        return Ok(None);
-    };
-    Ok(Some(Held {
-        key,
-        tag_id: TagId(tag_id?),
-        simulated: simulated?,
-        verified: verified?,
-        assigned: assigned?,
-        requires_verified: requires_verified?,
-    }))
+    });
+    Ok(rules.optional()?)
 }
 
 fn changes(
     connection: &Connection,
-    held: &Held,
+    tap: &KeyedInteraction,
+    rules: &Rules,
     update: &VariableUpdate,
 ) -> Result<Result<Vec<Change>, UpdateRefusal>, StorageError> {
-    if !held.assigned {
+    if !rules.assigned {
         return Ok(Err(UpdateRefusal::NotAssigned));
     }
-    if held.requires_verified && !held.verified {
+    if rules.requires_verified && tap.verdict.reason() != Reason::Verified {
         return Ok(Err(UpdateRefusal::NotVerified));
     }
     let mut current = connection.prepare_cached(
@@ -256,11 +227,7 @@ fn changes(
     for (key, new) in &update.data {
         let old = current
             .query_row(
-                (
-                    held.tag_id.0,
-                    PropertyClass::Variable.as_str(),
-                    key.as_str(),
-                ),
+                (tap.tag_id.0, PropertyClass::Variable.as_str(), key.as_str()),
                 |row| row.get(0),
             )
             .optional()?;

@@ -127,6 +127,23 @@ async fn thread_of_a_command(writer: &Writer) -> String {
     writer.run_here(name).await.unwrap()
 }
 
+/// Keeps the writer's thread at work until the answer is dropped.
+async fn keep_busy(writer: &Arc<Writer>) -> std::sync::mpsc::Sender<()> {
+    let (end, waits) = std::sync::mpsc::channel::<()>();
+    let (waits, busy) = (Mutex::new(waits), Arc::clone(writer));
+    tokio::spawn(async move {
+        let wait = move |_: &mut Write<'_>| {
+            let _ = lock(&waits).recv();
+            Ok(())
+        };
+        busy.run(wait).await
+    });
+    while writer.turn.try_lock().is_ok() {
+        tokio::task::yield_now().await;
+    }
+    end
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_write_that_finds_nobody_at_work_needs_no_other_thread() {
     let (writer, _) = writer();
@@ -138,29 +155,40 @@ async fn a_write_that_finds_nobody_at_work_needs_no_other_thread() {
     assert_ne!(own(&writer).await.unwrap(), "sqlite-writer");
 
     // Somebody is at work: it is queued, and goes with the next group.
-    let (go, waits) = std::sync::mpsc::channel::<()>();
-    let (waits, other) = (Mutex::new(waits), Arc::clone(&writer));
-    let at_work = tokio::spawn(async move {
-        let busy = move |_: &mut Write<'_>| {
-            let _ = lock(&waits).recv();
-            Ok(())
-        };
-        other.run(busy).await
-    });
-    while writer.turn.try_lock().is_ok() {
-        tokio::task::yield_now().await;
-    }
+    let end = keep_busy(&writer).await;
     let queued = own(&writer);
     while writer.nobody_waits() {
         tokio::task::yield_now().await;
     }
-    drop(go);
-    at_work.await.unwrap().unwrap();
+    drop(end);
     assert_eq!(queued.await.unwrap(), "sqlite-writer");
 
     writer.stop().await;
     let closed = writer.run_here(|_| Ok(())).await.unwrap_err();
     assert!(closed.to_string().contains("it is closed"), "{closed}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_a_group_of_many_the_next_write_waits_for_a_group_too() {
+    let (writer, _) = writer();
+    let writer = Arc::new(writer);
+    let end = keep_busy(&writer).await;
+    let many = [0; 2].map(|_| {
+        let writer = Arc::clone(&writer);
+        tokio::spawn(async move { thread_of_a_command(&writer).await })
+    });
+    while writer.queue().waiting < many.len() {
+        tokio::task::yield_now().await;
+    }
+    drop(end);
+    for queued in many {
+        assert_eq!(queued.await.unwrap(), "sqlite-writer");
+    }
+    assert_eq!(thread_of_a_command(&writer).await, "sqlite-writer");
+    // It was a group of one: the crowd is gone as soon as the thread has let go.
+    while thread_of_a_command(&writer).await == "sqlite-writer" {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]

@@ -34,6 +34,8 @@ pub(super) struct Turn {
     pub(super) metrics: StorageMetrics,
     /// Whether the last commit failed, and not for want of room.
     pub(super) failing: AtomicBool,
+    /// Whether the last group of the writer's thread had several commands.
+    pub(super) crowded: Arc<AtomicBool>,
     pub(super) folded: Folded,
     pub(super) fold_every: Duration,
     /// Since the last pass, or the last that failed.
@@ -80,6 +82,7 @@ fn wait(
 impl Turn {
     /// Commits a group and answers its callers.
     fn take(&mut self, group: &mut Vec<Box<dyn Command>>) {
+        self.crowded.store(group.len() > 1, Ordering::Relaxed);
         match self.commit(group) {
             Ok(()) => self.answer(group),
             Err(error) if group.len() == 1 => self.fail(group, &error),

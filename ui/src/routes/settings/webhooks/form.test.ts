@@ -21,16 +21,16 @@ test("a webhook that is saved as it is stays as it is", () => {
 
 test("what the form no longer has is removed, and what it newly has is whole", () => {
   const form = formOf(stored);
-  form.experience = "";
-  form.attributes = [
+  form.experience_id = "";
+  form.attribute = [
     { key: " batch ", value: "C" },
     { key: "", value: "" },
   ];
-  form.chosen = ["updated", "alerts"];
+  form.events = ["updated", "alerts"];
   const body = bodyOf(form, stored);
   expect(body.filter).toEqual({ experience_id: null, world: "all", attribute: { sku: null, batch: "C" } });
   expect(body.events).toEqual(["tag.updated", "alert.disk_low"]);
-  const fresh = bodyOf({ ...blank(), chosen: ["alerts"] });
+  const fresh = bodyOf({ ...blank(), events: ["alerts"] });
   expect(fresh.events).toHaveLength(7);
   expect(fresh.filter).toEqual({ experience_id: null, world: "live", attribute: {} });
 });

@@ -37,41 +37,42 @@ export const includes: { what: Include; name: string; about: string }[] = [
 /** Which world events are of. */
 export type World = "live" | "simulated" | "all";
 
+/** The members are named as the service names what is wrong with them. */
 export interface WebhookForm {
   url: string;
   /** Keys of `choices`. */
-  chosen: string[];
+  events: string[];
   /** The id of the only experience, or nothing. */
-  experience: string;
+  experience_id: string;
   world: World;
-  attributes: { key: string; value: string }[];
+  attribute: { key: string; value: string }[];
   include: Include[];
 }
 
 export const blank = (): WebhookForm => ({
   url: "",
-  chosen: ["verified", "not_verified", "not_checked"],
-  experience: "",
+  events: ["verified", "not_verified", "not_checked"],
+  experience_id: "",
   world: "live",
-  attributes: [],
+  attribute: [],
   include: [],
 });
 
 /** The form of a webhook. A choice counts as made if any of its events is. */
 export const formOf = ({ url, events, filter, include }: Webhook): WebhookForm => ({
   url,
-  chosen: choices.filter((one) => one.events.some((event) => events.includes(event))).map(({ key }) => key),
+  events: choices.filter((one) => one.events.some((event) => events.includes(event))).map(({ key }) => key),
   // What a filter does not narrow is absent.
-  experience: String(filter.experience_id ?? ""),
+  experience_id: String(filter.experience_id ?? ""),
   world: filter.world,
-  attributes: Object.entries(filter.attribute ?? {}).map(([key, value]) => ({ key, value })),
+  attribute: Object.entries(filter.attribute ?? {}).map(([key, value]) => ({ key, value })),
   include: [...include],
 });
 
 /** The events of the form. Of a choice that was made before, only the events that the webhook had. */
 function eventsOf(form: WebhookForm, before: readonly EventKind[]): EventKind[] {
   return choices
-    .filter(({ key }) => form.chosen.includes(key))
+    .filter(({ key }) => form.events.includes(key))
     .flatMap(({ events }) => {
       const had = events.filter((event) => before.includes(event));
       return had.length > 0 ? had : events;
@@ -80,7 +81,7 @@ function eventsOf(form: WebhookForm, before: readonly EventKind[]): EventKind[] 
 
 /** The body that creates a webhook, or with `webhook`, the merge patch that changes it. */
 export function bodyOf(form: WebhookForm, webhook: Webhook | null = null): BodyOf<"/webhooks", "post"> & BodyOf<"/webhooks/{id}", "patch"> {
-  const attribute = Object.fromEntries(form.attributes.filter(({ key }) => key.trim() !== "").map(({ key, value }) => [key.trim(), value]));
+  const attribute = Object.fromEntries(form.attribute.filter(({ key }) => key.trim() !== "").map(({ key, value }) => [key.trim(), value]));
   // In a merge patch a member that is left out stays.
   const gone = Object.keys(webhook?.filter.attribute ?? {}).filter((key) => !(key in attribute));
   const removed = Object.fromEntries(gone.map((key) => [key, null])) as Record<string, never>;
@@ -88,7 +89,7 @@ export function bodyOf(form: WebhookForm, webhook: Webhook | null = null): BodyO
     url: form.url.trim(),
     events: eventsOf(form, webhook?.events ?? []),
     filter: {
-      experience_id: form.experience === "" ? null : Number(form.experience),
+      experience_id: form.experience_id === "" ? null : Number(form.experience_id),
       world: form.world,
       attribute: { ...removed, ...attribute },
     },

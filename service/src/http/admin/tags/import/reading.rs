@@ -124,7 +124,7 @@ impl Rows {
 
 /// In which row a text was first: no row may repeat one. A million texts would take a hundred
 /// megabytes; so their hashes are kept, under a random key, of 64 bits each. Two of a million
-/// are alike in one of 10,000,000 files.
+/// are equal in one of 10,000,000 files.
 #[derive(Default)]
 struct FirstRows {
     hash: RandomState,

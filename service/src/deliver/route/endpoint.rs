@@ -1,0 +1,109 @@
+//! An endpoint as what makes deliveries sees it, and the pages of events that it goes through.
+
+use std::collections::HashMap;
+
+use crate::id::TagId;
+use crate::storage::{Cursor, EventProperties, NewDelivery, Place, RouteState};
+use crate::webhook::{Happening, WebhookFields};
+
+/// Events of one kind behind a place, in the order of their commits.
+pub(super) struct Page {
+    /// Each event with its place.
+    pub(super) events: Vec<(Place, Happening)>,
+    from: Place,
+    /// Where the page ends.
+    pub(super) to: Place,
+    /// Whether there may be more behind it.
+    pub(super) full: bool,
+}
+
+impl Page {
+    /// An empty page behind `from`.
+    pub(super) fn new(from: Place, full: bool) -> Self {
+        Self {
+            events: Vec::new(),
+            from,
+            to: from,
+            full,
+        }
+    }
+
+    /// Whether everything behind `place`, which is not before the page, begins in it. A page that is
+    /// not full has all that there is, also for those who are further than its last event.
+    pub(super) fn has(&self, place: Place) -> bool {
+        !self.full || place < self.to
+    }
+
+    /// Whether nothing happened.
+    pub(super) fn is_empty(&self) -> bool {
+        self.from == self.to
+    }
+
+    fn after(&self, place: Place) -> impl Iterator<Item = &(Place, Happening)> {
+        let begin = self.events.partition_point(|(at, _)| *at <= place);
+        self.events[begin..].iter()
+    }
+}
+
+/// An endpoint that is on.
+pub(super) struct Endpoint {
+    pub(super) fields: WebhookFields,
+    pub(super) state: RouteState,
+    /// How far it is. Its stored position may be behind, if nothing in between was for it.
+    pub(super) at: Cursor,
+}
+
+impl Endpoint {
+    /// How far it is behind these pages. It never goes back: another one may have begun them.
+    pub(super) fn behind(&self, taps: &Page, outbox: &Page) -> Cursor {
+        Cursor {
+            taps: self.at.taps.max(taps.to),
+            outbox: self.at.outbox.max(outbox.to),
+        }
+    }
+
+    /// What it is to get of these pages.
+    pub(super) fn deliveries(
+        &self,
+        taps: &Page,
+        outbox: &Page,
+        properties: &HashMap<TagId, EventProperties>,
+    ) -> Vec<NewDelivery> {
+        let taps = taps.after(self.at.taps).map(|(place, one)| {
+            let again = place.seq <= self.state.again_seq;
+            (again, one)
+        });
+        let outbox = outbox.after(self.at.outbox).map(|(_, one)| (false, one));
+        let wanted = taps
+            .chain(outbox)
+            .filter(|(_, one)| self.wants(one, properties));
+        let made = wanted.map(|(again, one)| {
+            let of_tag = one.tag_id.and_then(|tag| properties.get(&tag));
+            let variables = of_tag.map(|properties| &properties.variables);
+            NewDelivery {
+                webhook_id: self.state.id,
+                event_id: one.key.clone(),
+                again: again.then(|| format!("{}_r{}", one.key, self.state.resends)),
+                kind: one.kind,
+                at: one.at,
+                tag_id: one.tag_id,
+                body: one.body(&self.fields, variables),
+            }
+        });
+        made.collect()
+    }
+
+    fn wants(&self, one: &Happening, properties: &HashMap<TagId, EventProperties>) -> bool {
+        let filter = &self.fields.filter;
+        self.fields.wants(one.kind, one.simulated)
+            && (one.kind.is_alert()
+                || (filter
+                    .experience_id
+                    .is_none_or(|id| one.experience_id == Some(id))
+                    && filter.has_attributes(
+                        one.tag_id
+                            .and_then(|tag| properties.get(&tag))
+                            .map(|properties| &properties.attributes),
+                    )))
+    }
+}

@@ -1,0 +1,39 @@
+//! Tags that can still get an inlay, for what is encoded in numbers.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Query;
+use crate::id::TagId;
+use crate::storage::value::{Value, values};
+use crate::storage::{Conflict, StorageError};
+
+/// The places in `tags` of those that have no inlay, each tag once, in their order.
+///
+/// # Errors
+///
+/// [`Conflict::Missing`] for the first one that does not exist.
+pub(super) async fn free_tags(
+    db: &mut dyn Query,
+    tags: &[TagId],
+) -> Result<Vec<usize>, StorageError> {
+    let sql = "SELECT t.id, EXISTS (SELECT 1 FROM inlays i WHERE i.tag_id = t.id) \
+        FROM tags t WHERE t.id IN ids(?1)";
+    let found = db.query(sql, &values![Value::list(tags)]).await?;
+    let mut has_inlay: HashMap<TagId, bool> = HashMap::with_capacity(found.len());
+    for mut row in found {
+        has_inlay.insert(row.take()?, row.take()?);
+    }
+    let mut seen = HashSet::with_capacity(tags.len());
+    let mut free = Vec::with_capacity(tags.len());
+    for (place, tag) in tags.iter().enumerate() {
+        match has_inlay.get(tag) {
+            None => {
+                let (noun, id) = ("tag", tag.0);
+                return Err(Conflict::Missing { noun, id }.into());
+            }
+            Some(false) if seen.insert(tag) => free.push(place),
+            Some(_) => {}
+        }
+    }
+    Ok(free)
+}

@@ -1,0 +1,161 @@
+//! What taps lose to webhooks: the same taps on two databases that are alike, in turns. One has ten
+//! endpoints that are dead, and a million events wait for each of them.
+//!
+//! Half of the endpoints refuse the connection, which costs an attempt at once; the others take it and
+//! never answer, which keeps an attempt for its fifteen seconds. The service whose turn it is not is
+//! stopped meanwhile, so that neither works while the other is measured.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_tests::Client;
+use tapdesk_tests::postgres::Cluster;
+use tapdesk_tests::service::ADMIN_TOKEN;
+
+use crate::commits::Pair;
+use crate::fixture::Fixture;
+use crate::load::{self, Case, Supply};
+use crate::server::Server;
+use crate::visitors::Visitors;
+use crate::{CONNECTIONS, Rates};
+
+/// Endpoints that never answer a delivery.
+const DEAD: usize = 10;
+/// Taps that happened, and of which no endpoint was told yet.
+const WAITING: u32 = 1_000_000;
+/// More than those of the other cases, because a twentieth is to be seen; odd, so that a median is one.
+const ROUNDS: usize = 11;
+/// How long the taps of one side go on.
+const TURN: Duration = Duration::from_secs(2);
+/// Taps prepared for each connection and turn, more than any server can take.
+const TAPS: usize = 1_500;
+/// Longer than a service waits before it counts for reports what has happened.
+const COUNTS: Duration = Duration::from_secs(6);
+/// Longer than the endpoints take until each has failed once.
+const DIES: Duration = Duration::from_mins(2);
+/// Where nobody listens: the port of the discard service, which no system starts any more.
+const REFUSES: &str = "http://127.0.0.1:9/";
+
+/// A service and those who visit it.
+struct Side {
+    server: Server,
+    visitors: Visitors,
+    /// Its files go with it.
+    _fixture: Fixture,
+}
+
+impl Side {
+    async fn start(fixture: Fixture) -> Result<Self> {
+        let server = Server::service(&fixture)?;
+        tokio::time::sleep(COUNTS).await;
+        server.rests().await?;
+        Ok(Self {
+            server,
+            visitors: Visitors::of(&fixture, CONNECTIONS),
+            _fixture: fixture,
+        })
+    }
+
+    fn client(&self) -> Client {
+        Client::new(format!("http://{}", self.server.address), ADMIN_TOKEN)
+    }
+
+    /// Taps a second.
+    async fn taps(&mut self) -> Result<f64> {
+        self.server.resume()?;
+        let address = self.server.address;
+        let supplies = (0..CONNECTIONS)
+            .map(|connection| Supply::once(self.visitors.taps(connection, TAPS, address)));
+        let load = load::run(&[address], Case::Tap, supplies.collect(), TURN).await?;
+        self.server.pause()?;
+        Ok(load.rate())
+    }
+}
+
+/// Taps a second beside dead endpoints and without any, for each database.
+pub(crate) async fn beside_none(cluster: &Cluster) -> Result<Rates> {
+    let sqlite = [sqlite().await?, sqlite().await?];
+    let mut rates = vec![("SQLite", on(sqlite).await?)];
+    let postgres = [
+        Fixture::postgres(cluster, 1_000, WAITING).await?,
+        Fixture::postgres(cluster, 1_000, WAITING).await?,
+    ];
+    rates.push(("PostgreSQL", on(postgres).await?));
+    Ok(rates)
+}
+
+async fn sqlite() -> Result<Fixture> {
+    let fixture = Fixture::sqlite(1_000).await?;
+    fixture.with_history(WAITING)?;
+    Ok(fixture)
+}
+
+async fn on([told, untold]: [Fixture; 2]) -> Result<Vec<Pair<f64>>> {
+    let mut told = Side::start(told).await?;
+    let mut untold = Side::start(untold).await?;
+    untold.server.pause()?;
+    // The system makes the connections to it, and nobody takes them out of its queue.
+    let silent = TcpListener::bind("127.0.0.1:0")?;
+    add_webhooks(&told.client(), &format!("http://{}/", silent.local_addr()?)).await?;
+    let mut pairs = Vec::new();
+    for round in 0..=ROUNDS {
+        eprintln!("round {round} of {ROUNDS}");
+        let pair = Pair {
+            ours: told.taps().await?,
+            other: untold.taps().await?,
+        };
+        // The first round warms up.
+        if round > 0 {
+            pairs.push(pair);
+        }
+    }
+    told.server.resume()?;
+    untold.server.resume()?;
+    are_dead_and_behind(&told.client()).await?;
+    told.server.end()?;
+    untold.server.end()?;
+    Ok(pairs)
+}
+
+/// Makes the endpoints, and has each of them told of everything that ever happened.
+async fn add_webhooks(client: &Client, silent: &str) -> Result<()> {
+    for number in 0..DEAD {
+        let webhook = json!({
+            "url": if number % 2 == 0 { REFUSES } else { silent },
+            "events": ["tap.verified", "tap.not_verified", "tap.not_checked"],
+        });
+        let made = client.admin_create("/webhooks", webhook).await;
+        let path = format!("/webhooks/{}/resend", made["id"]);
+        let since = json!({"since": "2000-01-01T00:00:00Z"});
+        let again = client.admin(Method::POST, &path, since).await;
+        ensure!(again.status == 202, "what happened is sent");
+    }
+    Ok(())
+}
+
+/// Every endpoint has failed, is still on, and has got no further than to the first deliveries: the
+/// million was waiting all the time.
+async fn are_dead_and_behind(client: &Client) -> Result<()> {
+    let started = Instant::now();
+    loop {
+        let webhooks = client.admin_get("/webhooks").await;
+        let webhooks = webhooks["items"].as_array().map_or(&[][..], Vec::as_slice);
+        ensure!(webhooks.len() == DEAD, "all endpoints are there");
+        for webhook in webhooks {
+            let waiting = webhook["waiting"].as_u64().unwrap_or_default();
+            let behind = webhook["enabled"] == true && (1..1_000).contains(&waiting);
+            ensure!(behind, "an endpoint is on and behind: {webhook}");
+        }
+        if webhooks
+            .iter()
+            .all(|one| one["failing_since"] != Value::Null)
+        {
+            return Ok(());
+        }
+        ensure!(started.elapsed() < DIES, "every endpoint has failed");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}

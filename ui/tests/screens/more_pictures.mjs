@@ -1,0 +1,192 @@
+// The ways to the screens and dialogs that are looked at, and are in no document.
+
+import { kioskHost } from "./host.mjs";
+
+const csv = (text) => ({ name: "tags.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
+const press = (page, name) => page.getByRole("button", { name, exact: true }).click();
+const dialog = (page) => page.getByRole("dialog");
+const part = (name) => (page) => page.show(`settings/${name}`);
+
+/** A screen, and a dialog that one of its buttons opens. */
+const asking = (place, button) => async (page) => {
+  await page.show(place);
+  await press(page, button);
+  await dialog(page).waitFor();
+};
+
+/** Makes what a picture shows once for each service. */
+const made = new Map();
+const once = (name, make) => {
+  if (!made.has(name)) made.set(name, make());
+  return made.get(name);
+};
+
+const order = ({ api }) =>
+  once("order", async () => {
+    const tags = [];
+    for (const number of [1, 2, 3, 4]) tags.push((await api.post("/tags", { name: `Crate of autumn ${number}` })).id);
+    const { id } = await api.post("/factory-orders", { name: "Labels for autumn", tag_ids: tags });
+    await api.csv(`/factory-orders/${id}/import`, "position,uid\n1,04DE5F1EAC0A01\n2,04DE5F1EAC0A02\n");
+    return id;
+  });
+const run = ({ api }) =>
+  once(
+    "run",
+    async () => (await api.post("/encoding-runs", { name: "Roll of 21 November", plan: { pattern: "Bottle {n:04}" }, planned: 50 })).id,
+  );
+const sheet = ({ api }) =>
+  once("sheet", async () => {
+    const { id } = await api.post("/sheets", { name: "Delivery 12", planned: 25 });
+    for (const [index, verdict] of ["ok", "ok", "ok", "duplicate", "counter_gap", "not_verified", "ok"].entries()) {
+      await api.post(`/sheets/${id}/rows`, { uid: `04DE5F1EACC04${index}`, counter: index + 1, verdict, reason: "as it was judged" });
+    }
+    return id;
+  });
+
+const webhook =
+  (action) =>
+  async (page, { api }) => {
+    const url = "https://again.example.com/hook";
+    await once("webhook", () => api.post("/webhooks", { url, events: ["tap.verified", "tag.updated"] }));
+    await page.show("settings/webhooks");
+    await page.getByRole("listitem").filter({ hasText: url }).hover();
+    await press(page, `More actions for ${url}`);
+    await page.getByRole("menuitem", { name: action, exact: true }).click();
+  };
+
+const kiosk =
+  (example) =>
+  async (page, { ui }) => {
+    await page.goto(`${ui.url}kiosk.html?example=${example}`);
+    await page.getByRole("main").first().waitFor();
+  };
+
+export const more = [
+  [
+    "overview-month",
+    async (page) => (await page.show("overview"), await press(page, "30 days"), await page.getByText("Taps per day").waitFor()),
+  ],
+  [
+    "overview-breakdown",
+    async (page) => {
+      await page.show("overview");
+      await page.getByRole("heading", { name: "Breakdown" }).scrollIntoViewIfNeeded();
+      await page.getByText("Way of scanning").waitFor({ state: "attached" });
+      await page.locator("[aria-labelledby=breakdown]").evaluate((one) => one.scrollIntoView());
+    },
+  ],
+  [
+    "overview-hours",
+    async (page) => {
+      await page.show("overview");
+      await page.getByRole("combobox", { name: "By", exact: true }).selectOption("hours");
+      await page.getByText("Taps by hour of the week").waitFor();
+      await page.locator("[aria-labelledby=breakdown]").evaluate((one) => one.scrollIntoView());
+    },
+  ],
+  ["tag-details", (page, { tags }) => page.show(`tags/${tags[39].id}`)],
+  ["tag-new", asking("tags", "New tag")],
+  ["experiences-list", (page) => page.show("experiences")],
+  ["experience-new", asking("experiences", "New experience")],
+  [
+    "experience-publish",
+    async (page) => {
+      await page.show("experiences/1");
+      await page.getByLabel("Destination URL").fill("https://shop.example.com/autumn?sn={{ tag:attribute:sku }}");
+      await press(page, "Publish…");
+      await dialog(page).waitFor();
+    },
+  ],
+  ["experience-versions", async (page) => (await page.show("experiences/1"), await press(page, "Compare"))],
+  ["templates-list", (page) => page.show("templates")],
+  ["template-new", (page) => page.show("templates/new")],
+  ["template-unused", (page) => page.show("templates/2")],
+  ["inlays-list", (page) => page.show("inlays")],
+  ["inlay-new", asking("inlays", "New inlay")],
+  ["move-first-tap", (page) => page.show("move?step=tap&template=1")],
+  ["move-import", (page) => page.show("move?step=import&template=1")],
+  ["encode-runs", async (page, world) => (await run(world), await page.show("encode"))],
+  ["encode-run", async (page, world) => page.show(`encode/${await run(world)}`)],
+  [
+    "encode-new",
+    async (page) => {
+      await asking("encode", "New run")(page);
+      await dialog(page).getByText("Dry run: every step").waitFor();
+    },
+  ],
+  [
+    "encode-new-csv",
+    async (page) => {
+      await asking("encode", "New run")(page);
+      await dialog(page).getByLabel("Tags", { exact: true }).selectOption("csv");
+      await page.getByLabel("CSV file").setInputFiles(csv("name,slug\nBottle A,encode-a\nBottle B,encode-b\n"));
+      await page.getByLabel("Import name as").waitFor();
+      await page.getByText("Dry run: every step").click();
+    },
+  ],
+  ["orders", async (page, world) => (await order(world), await page.show("encode?part=orders"))],
+  ["order-new", asking("encode?part=orders", "New order")],
+  [
+    "order",
+    async (page, world) => {
+      await page.show(`encode/order-${await order(world)}`);
+      await page.getByRole("cell", { name: "Bureau keys" }).first().waitFor();
+    },
+  ],
+  [
+    "order-report",
+    async (page, world) => {
+      await page.show(`encode/order-${await order(world)}`);
+      await press(page, "Import report…");
+      await page.getByLabel("CSV file").setInputFiles(csv("position,uid,status\n3,04DE5F1EACFFF3,ok\n9,04DE5F1EACFFF9,ok\n"));
+      await press(page, "Check");
+      await page.getByText(/chips? can be bound/).waitFor();
+    },
+  ],
+  ["reader-none", (page) => page.show("reader")],
+  ["reader-doctor", (page) => page.show("reader/doctor")],
+  ["reader-batch", (page) => page.show("reader/batch")],
+  ["sheets", async (page, world) => (await sheet(world), await page.show("sheets"))],
+  ["sheet-run", async (page, world) => page.show(`sheets/${await sheet(world)}`)],
+  ["sheet-new", asking("sheets", "New sheet")],
+  ["simulator-new-inlay", asking("simulator", "New virtual inlay")],
+  ["settings-backup", part("backup")],
+  ["settings-appearance", part("appearance")],
+  ["settings-kiosk", part("kiosk")],
+  ["settings-token-new", asking("settings/tokens", "New token…")],
+  [
+    "settings-audit-row",
+    async (page) => {
+      await page.show("settings/audit");
+      const row = page
+        .getByRole("listitem")
+        .filter({ has: page.getByRole("button", { name: "Details", exact: true }) })
+        .first();
+      await row.hover();
+      await row.getByRole("button", { name: "Details" }).click();
+      await dialog(page).waitFor();
+    },
+  ],
+  ["webhook-new", asking("settings/webhooks", "New webhook…")],
+  ["webhook-change", async (page, world) => (await webhook("Change…")(page, world), await dialog(page).waitFor())],
+  [
+    "webhook-attempts",
+    async (page, world) => {
+      await webhook("Send test event")(page, world);
+      await page.getByRole("listitem").filter({ hasText: "https://again.example.com/hook" }).hover();
+      await page.getByRole("button", { name: "Attempts" }).first().click();
+      await dialog(page).waitFor();
+    },
+  ],
+  ["submissions-list", (page) => page.show("submissions")],
+  ["submissions-narrow", (page) => page.show("submissions?world=all")],
+  [
+    "settings-kiosk-desktop",
+    async (page) => {
+      await kioskHost(page);
+      await page.show("settings/kiosk");
+      await page.getByRole("heading", { name: "Visits" }).waitFor();
+    },
+  ],
+  ...["attract", "own", "bright", "picture", "visit", "pin"].map((example) => [`kiosk-${example}`, kiosk(example)]),
+];

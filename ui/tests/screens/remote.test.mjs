@@ -1,0 +1,88 @@
+// The service of another computer: reading it never asks, changing it asks once.
+
+import assert from "node:assert/strict";
+import { desktopHost } from "./host.mjs";
+import { group } from "./suite.mjs";
+
+const shop = { id: "shop", name: "Shop", kind: "remote", url: "https://tags.example.com" };
+const question = (page) => page.getByRole("dialog", { name: "Allow changes to Shop?" });
+const count = async (api) => (await api.get("/tags?count=true&limit=1")).count;
+
+/** The tags of the shop. */
+const connected = async (page) => {
+  await desktopHost(page, { answers: {}, remote: shop });
+  await page.show("tags");
+  await page.getByText("Bottle 48").waitFor();
+};
+
+/** Fills in a new tag, and creates it. */
+const create = async (page, name) => {
+  await page.getByRole("button", { name: "New tag" }).click();
+  const dialog = page.getByRole("dialog", { name: "New tag" });
+  await dialog.getByLabel("Name", { exact: true }).fill(name);
+  await dialog.getByRole("button", { name: "Create" }).click();
+  return dialog;
+};
+
+group("A remote service", {
+  states: {
+    "is named": connected,
+    "asks before the first change": async (page) => {
+      await connected(page);
+      await create(page, "From afar");
+      await question(page).waitFor();
+    },
+  },
+  stories: {
+    "is read without a question": async (page) => {
+      await connected(page);
+      for (const screen of ["overview", "experiences", "interactions", "inlays", "templates", "settings/service", "settings/audit"]) {
+        await page.show(screen);
+        assert.equal(await question(page).count(), 0, screen);
+      }
+    },
+    "asks once, for all changes of the session": async (page, { api }) => {
+      const before = await count(api);
+      await connected(page);
+      await create(page, "First from afar");
+      await question(page).getByText("https://tags.example.com").waitFor();
+      assert.equal(await count(api), before);
+      await question(page).getByRole("button", { name: "Allow changes" }).click();
+      await page.getByRole("heading", { name: "First from afar" }).waitFor();
+      await page.keyboard.press("Escape");
+      await create(page, "Second from afar");
+      await page.getByRole("heading", { name: "Second from afar" }).waitFor();
+      assert.equal(await count(api), before + 2);
+    },
+    "remembers a refusal, keeps what was typed, and can be allowed later": async (page, { api }) => {
+      const before = await count(api);
+      await connected(page);
+      const dialog = await create(page, "Refused at first");
+      await question(page).getByRole("button", { name: "Cancel" }).click();
+      await question(page).waitFor({ state: "hidden" });
+      assert.equal(await dialog.getByLabel("Name", { exact: true }).inputValue(), "Refused at first");
+      await dialog.getByRole("button", { name: "Create" }).click();
+      const notice = page.locator(".notice", { hasText: "Shop is read-only in this session." }).last();
+      await notice.waitFor();
+      assert.equal(await question(page).count(), 0);
+      assert.equal(await count(api), before);
+      // The notice is behind the dialog, whose form keeps what was typed.
+      await page.keyboard.press("Escape");
+      await notice.getByRole("button", { name: "Allow changes" }).click();
+      await question(page).getByRole("button", { name: "Allow changes" }).click();
+      await page.getByRole("button", { name: "New tag" }).click();
+      assert.equal(await dialog.getByLabel("Name", { exact: true }).inputValue(), "Refused at first");
+      await dialog.getByRole("button", { name: "Create" }).click();
+      await page.getByRole("heading", { name: "Refused at first" }).waitFor();
+      assert.equal(await count(api), before + 1);
+    },
+    "asks before a simulated visitor changes something": async (page) => {
+      await connected(page);
+      await page.show("simulator");
+      await page.getByText("demo-bottle").click();
+      await page.getByRole("button", { name: "Tap", exact: true }).click();
+      await question(page).getByRole("button", { name: "Cancel" }).click();
+      await page.getByText("Shop is read-only in this session.").waitFor();
+    },
+  },
+});

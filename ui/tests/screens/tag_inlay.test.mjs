@@ -1,0 +1,110 @@
+// A tag's inlays, its QR code and its encoding sheet.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { settled } from "./browser.mjs";
+import { group } from "./suite.mjs";
+
+const inlays = async (page, { tags }) => {
+  await page.show(`tags/${tags[46].id}`);
+  await page.getByRole("tab", { name: "Inlay & QR" }).click();
+  await settled(page);
+};
+
+group("A tag's inlays", {
+  states: {
+    "inlay and QR code": inlays,
+    "the encoding sheet": async (page, world) => {
+      await inlays(page, world);
+      await page.getByText("Encoding sheet for").click();
+    },
+    "an inlay to be edited": async (page, world) => {
+      await inlays(page, world);
+      await page.getByRole("button", { name: "Edit…" }).click();
+      await page.getByRole("dialog").getByLabel("MAC input", { exact: true }).waitFor();
+    },
+    "an inlay to be added": async (page, world) => {
+      await inlays(page, world);
+      await page.getByRole("button", { name: "Add inlay…" }).click();
+      await page.getByLabel("File key").waitFor();
+    },
+  },
+  stories: {
+    "an inlay's mirror, MAC input and keys are edited on its tag": async (page, { api }) => {
+      const tag = await api.post("/tags", { name: "Edited" });
+      const key = "0123456789ABCDEF0123456789ABCDEF";
+      const made = { uid: "04E1D2C3B4A596", technology: "ntag424dna", tag_id: tag.id, mirror: "plain", file_key: key };
+      const before = await api.post("/inlays", made);
+      await page.show(`tags/${tag.id}`);
+      await page.getByRole("tab", { name: "Inlay & QR" }).click();
+      const edit = async (change) => {
+        await page.getByRole("button", { name: "Edit…" }).click();
+        await change();
+        await page.getByRole("button", { name: "Save", exact: true }).click();
+        await page.getByRole("dialog").waitFor({ state: "detached" });
+        return api.get(`/inlays/${before.id}`);
+      };
+      const moved = await edit(() => page.getByRole("dialog").getByLabel("MAC input", { exact: true }).selectOption("uid"));
+      assert.deepEqual([moved.mirror, moved.mac_from, moved.file_key_check], ["plain", "uid", before.file_key_check]);
+      const changed = await edit(async () => {
+        await page.getByRole("dialog").getByLabel("Mirror", { exact: true }).selectOption("encrypted");
+        await page.getByLabel("Keys", { exact: true }).selectOption("own");
+        await page.getByLabel("Meta key").fill(key);
+        await page.getByLabel("File key").fill(key.split("").reverse().join(""));
+      });
+      assert.equal(changed.mirror, "encrypted");
+      assert.notEqual(changed.file_key_check, before.file_key_check);
+      const stopped = await edit(() => page.getByRole("dialog").getByLabel("Mirror", { exact: true }).selectOption(""));
+      assert.equal(stopped.mirror, null);
+    },
+    "an inlay that somebody else changed is overwritten only after both values were shown": async (page, { api }) => {
+      const tag = await api.post("/tags", { name: "Edited by two" });
+      const made = {
+        uid: "04E1D2C3B4A597",
+        technology: "ntag424dna",
+        tag_id: tag.id,
+        mirror: "plain",
+        file_key: "0123456789ABCDEF0123456789ABCDEF",
+      };
+      const { id } = await api.post("/inlays", made);
+      const stored = async () => (({ mirror, mac_from }) => [mirror, mac_from])(await api.get(`/inlays/${id}`));
+      await page.show(`tags/${tag.id}`);
+      await page.getByRole("tab", { name: "Inlay & QR" }).click();
+      await page.getByRole("button", { name: "Edit…" }).click();
+      await page.getByRole("dialog").getByLabel("Mirror", { exact: true }).selectOption("");
+      await api.patch(`/inlays/${id}`, { mac_from: "uid" });
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByRole("alert").getByText("Somebody else changed this").waitFor();
+      await page.getByText("Changed to “UID and counter in clear; MAC input: URL from uid on;").waitFor();
+      assert.deepEqual(await stored(), ["plain", "uid"]);
+      assert.equal(await page.getByRole("dialog").getByLabel("Mirror", { exact: true }).inputValue(), "");
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByText("Inlay saved.").waitFor();
+      assert.equal((await stored())[0], null);
+    },
+    "an inlay that somebody else bound to another tag stays there": async (page, { api }) => {
+      const [first, second] = [await api.post("/tags", { name: "First" }), await api.post("/tags", { name: "Second" })];
+      const { id } = await api.post("/inlays", { uid: "04E1D2C3B4A598", technology: "ntag213", tag_id: first.id });
+      await page.show(`tags/${first.id}`);
+      await page.getByRole("tab", { name: "Inlay & QR" }).click();
+      const more = page.getByRole("button", { name: "More actions for inlay 04E1D2C3B4A598" });
+      await more.click();
+      const unbind = page.getByRole("menuitem", { name: "Unbind from the tag" });
+      await unbind.waitFor();
+      await api.patch(`/inlays/${id}`, { tag_id: second.id });
+      await unbind.click();
+      await more.waitFor({ state: "hidden" });
+      assert.equal((await api.get(`/inlays/${id}`)).tag_id, second.id);
+    },
+    "that is printed asks whether the code is in use if its inlay makes codes": async (page, { api }) => {
+      const [inlay] = (await api.get("/inlays?limit=1")).items;
+      await page.show(`tags/${inlay.tag_id}`);
+      await page.getByRole("tab", { name: "Inlay & QR" }).click();
+      await page.getByRole("button", { name: "Save SVG…" }).click();
+      const saved = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Mark as printed" }).click();
+      assert.match(await readFile(await (await saved).path(), "utf8"), /^<svg/);
+      assert.equal((await api.get(`/tags/${inlay.tag_id}`)).has_qr_code, true);
+    },
+  },
+});
