@@ -1,5 +1,7 @@
 //! Whoever calls a service, over real HTTP.
 
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::header::HeaderMap;
@@ -8,6 +10,10 @@ use serde_json::{Value, json};
 
 use crate::fixtures::{TEMPLATE_HOST, on_templates};
 use crate::problems;
+
+/// How long a connection is kept for the next request: less than the service keeps it, which would
+/// otherwise close it under a request that comes after a long pause of the test.
+const KEPT_IDLE: Duration = Duration::from_secs(5);
 
 /// Calls one service. It follows no redirects, keeps no cookies, and says no
 /// `User-Agent` of its own: every header is the test's.
@@ -163,6 +169,7 @@ impl Client {
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
+            .pool_idle_timeout(KEPT_IDLE)
             .build()
             .expect("a client needs nothing that can fail");
         Self {

@@ -117,7 +117,7 @@ pub async fn at_once<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
 /// The files anywhere in `folder` that contain `needle`, whatever they are.
 ///
 /// # Panics
-/// When a file cannot be read, or `needle` is empty.
+/// When a file cannot be read.
 pub fn files_containing(folder: &Path, needle: &[u8]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -128,7 +128,7 @@ pub fn files_containing(folder: &Path, needle: &[u8]) -> Vec<PathBuf> {
                 folders.push(path);
             } else {
                 let bytes = std::fs::read(&path).expect("the file can be read");
-                if bytes.windows(needle.len()).any(|window| window == needle) {
+                if memchr::memmem::find(&bytes, needle).is_some() {
                     found.push(path);
                 }
             }

@@ -126,7 +126,7 @@ impl SqliteStorage {
             .map_err(|error| OpenError::damaged(&path, &error.to_string()))?;
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
         Ok(Self {
-            readers: Readers::new(&path),
+            readers: Readers::new(&path)?,
             path,
             writer: Writer::start(
                 connection,

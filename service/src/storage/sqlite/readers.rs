@@ -25,7 +25,7 @@ pub(super) struct Readers {
 impl Readers {
     /// Opens as many as threads read at once. A tap needs none of its own then: visitors whose
     /// connections take all descriptors that the system grants would make it fail.
-    pub(super) fn new(path: &Path) -> Result<Self, StorageError> {
+    pub(super) fn new(path: &Path) -> rusqlite::Result<Self> {
         let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let open = (threads + SPARE).min(KEPT);
         let idle = (0..open).map(|_| {
@@ -34,7 +34,7 @@ impl Readers {
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
             Ok(connection)
         });
-        let idle = idle.collect::<Result<_, StorageError>>()?;
+        let idle = idle.collect::<rusqlite::Result<_>>()?;
         Ok(Self {
             path: path.to_owned(),
             idle: Arc::new(Mutex::new(Some(idle))),
