@@ -160,7 +160,7 @@ pub struct Outcome {
     pub inlay_id: Option<InlayId>,
     /// The counter of that read.
     pub counter: u32,
-    /// The chip, as it says itself: a TagTamper may be encoded as an NTAG 424 DNA.
+    /// The chip, as it says itself: a `TagTamper` may be encoded as an NTAG 424 DNA.
     #[serde(default)]
     pub technology: Option<Technology>,
     /// The mode that it is in; `None` for a chip without modes.

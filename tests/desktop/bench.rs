@@ -1,12 +1,12 @@
-//! What the desktop costs: from its start to the first thing on the screen, its
-//! memory once it is idle, and its size. Figures of this machine, to compare
-//! with one another alone.
+//! What the desktop costs: from its start to the first thing on the screen, its memory once it is
+//! idle, and its size. The first two beside a bare window, which takes turns with it.
 
 #![expect(
     clippy::disallowed_methods,
     reason = "a benchmark reads time and nothing but time"
 )]
 
+mod bare;
 #[expect(dead_code, reason = "a benchmark asks less of a window than tests do")]
 mod window;
 
@@ -17,37 +17,82 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tapdesk_tests::eventually;
 use window::{Desk, PROGRAM, Window};
 
-/// How often it is started; odd, so that the median is one of them.
+/// How often each is started; odd, so that the median is one of them.
 const STARTS: usize = 7;
+/// Of the bare window's start, and of its memory: no more is wanted.
+const GOALS: (f64, f64) = (1.5, 1.15);
 
-#[tokio::main]
-async fn main() {
-    let desk = Desk::new();
-    let mut paints = Vec::new();
-    let mut memory = Vec::new();
-    for _ in 0..STARTS {
-        let window = desk.open_ready().await;
-        paints.push(first_paint(&window).await);
-        memory.push(memory_of(window.process));
+/// What was measured of a program, start by start.
+#[derive(Default)]
+struct Seen {
+    /// From its start to the first paint, in milliseconds.
+    paints: Vec<f64>,
+    /// In MiB.
+    memory: Vec<f64>,
+}
+
+impl Seen {
+    async fn add(&mut self, window: Window) {
+        self.paints
+            .push(first_paint(&window).await.as_secs_f64() * 1_000.0);
+        self.memory.push(mebibytes(memory_of(window.process)));
         window.quit().await;
     }
-    let first = paints[0];
-    paints.sort_unstable();
-    memory.sort_unstable();
-    println!(
-        "start to first paint: {} ms, the median of {STARTS}; {} ms with a new database",
-        paints[STARTS / 2].as_millis(),
-        first.as_millis()
+}
+
+fn main() {
+    if std::env::args().any(|argument| argument == bare::BARE) {
+        return bare::show();
+    }
+    let runtime = tokio::runtime::Runtime::new().expect("threads can be started");
+    let [ours, bare] = runtime.block_on(measure());
+    let first = ours.paints[0];
+    tell(
+        "start to first paint",
+        "ms",
+        ours.paints,
+        bare.paints,
+        GOALS.0,
     );
-    println!(
-        "memory (PSS of all its processes): {} MiB",
-        memory[STARTS / 2] >> 20
+    println!("    {first:.0} ms with a new database");
+    tell(
+        "memory (PSS of all processes)",
+        "MiB",
+        ours.memory,
+        bare.memory,
+        GOALS.1,
     );
-    println!("program: {:.1} MiB", mebibytes(Path::new(PROGRAM)));
+    println!("program: {:.1} MiB", size_of(Path::new(PROGRAM)));
     match package() {
-        Some(package) => println!("package: {:.1} MiB", mebibytes(&package)),
+        Some(package) => println!("package: {:.1} MiB", size_of(&package)),
         None => println!("package: none is built; make deb builds it"),
     }
+}
+
+/// The desktop, and the bare window.
+async fn measure() -> [Seen; 2] {
+    let this = std::env::current_exe().expect("a program knows where it is");
+    let this = this.to_str().expect("its path is text");
+    let (desk, other) = (Desk::new(), Desk::new());
+    let (mut ours, mut bare) = (Seen::default(), Seen::default());
+    for _ in 0..STARTS {
+        ours.add(desk.open_ready().await).await;
+        bare.add(other.open_program(this, &[bare::BARE]).await)
+            .await;
+    }
+    [ours, bare]
+}
+
+/// One line: medians, their ratio, and what it is to be.
+fn tell(what: &str, unit: &str, ours: Vec<f64>, bare: Vec<f64>, goal: f64) {
+    let [ours, bare] = [ours, bare].map(|mut all| {
+        all.sort_unstable_by(f64::total_cmp);
+        all[all.len() / 2]
+    });
+    println!(
+        "{what}: {ours:.0} {unit}, a bare window {bare:.0} {unit}: {:.2} times (goal {goal}), medians of {STARTS}",
+        ours / bare
+    );
 }
 
 /// From the start of the process to its first paint with content.
@@ -114,7 +159,10 @@ fn package() -> Option<std::path::PathBuf> {
     clippy::cast_precision_loss,
     reason = "a size is shown with one decimal"
 )]
-fn mebibytes(path: &Path) -> f64 {
-    let bytes = path.metadata().map_or(0, |data| data.len());
+fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
+}
+
+fn size_of(path: &Path) -> f64 {
+    mebibytes(path.metadata().map_or(0, |data| data.len()))
 }

@@ -184,6 +184,11 @@ impl Desk {
 
     /// The same with arguments.
     pub(crate) async fn open_with(&self, arguments: &[&str]) -> Window {
+        self.open_program(PROGRAM, arguments).await
+    }
+
+    /// The same of another program.
+    pub(crate) async fn open_program(&self, program: &str, arguments: &[&str]) -> Window {
         let log = File::options()
             .create(true)
             .append(true)
@@ -198,7 +203,7 @@ impl Desk {
             .spawn()
             .expect("WebKitWebDriver is installed");
         let driver = Killed(driver);
-        let options = json!({"binary": PROGRAM, "args": arguments});
+        let options = json!({"binary": program, "args": arguments});
         let capabilities =
             serde_json::Map::from_iter([("webkitgtk:browserOptions".to_owned(), options)]);
         let address = format!("http://127.0.0.1:{port}");

@@ -256,10 +256,10 @@ impl<'a> Router<'a> {
         }
         let asked = moves.clone();
         let advance = Advance { moves, deliveries };
-        let moved = self.service.storage.advance_webhooks(advance).await?;
-        let moved: HashSet<WebhookId> = moved.into_iter().collect();
+        let advanced = self.service.storage.advance_webhooks(advance).await?;
+        let advanced: HashSet<WebhookId> = advanced.into_iter().collect();
         for Move { webhook, to, .. } in asked {
-            if !moved.contains(&webhook) {
+            if !advanced.contains(&webhook) {
                 // Another node was faster, or its owner did something: it is looked up again.
                 self.endpoints.remove(&webhook);
                 self.epoch = None;
@@ -278,9 +278,9 @@ impl<'a> Router<'a> {
 
     /// Stores how far endpoints are that got nothing for a while.
     async fn store_positions(&mut self) -> Result<(), StorageError> {
-        let moved = self.endpoints.values();
-        let moved = moved.filter(|one| one.at != one.state.cursor);
-        let moves: Vec<Move> = moved
+        let ahead = self.endpoints.values();
+        let ahead = ahead.filter(|one| one.at != one.state.cursor);
+        let moves: Vec<Move> = ahead
             .map(|one| Move {
                 webhook: one.state.id,
                 from: one.state.cursor,
@@ -310,8 +310,8 @@ impl<'a> Router<'a> {
             return Ok(HashMap::new());
         }
         let events = taps.events.iter().chain(&outbox.events);
-        let tags: HashSet<TagId> = events.filter_map(|(_, one)| one.tag_id).collect();
-        let tags = tags.into_iter().collect();
-        self.service.storage.event_properties(tags).await
+        let ids: HashSet<TagId> = events.filter_map(|(_, one)| one.tag_id).collect();
+        let ids = ids.into_iter().collect();
+        self.service.storage.event_properties(ids).await
     }
 }

@@ -108,10 +108,10 @@ async fn move_on(
     for mut row in tx.query(sql, &[asked]).await? {
         found.insert(row.take()?, cursor(&mut row)?);
     }
-    let mut moved = HashSet::new();
+    let mut advanced = HashSet::new();
     let mut by_place: BTreeMap<Cursor, Vec<WebhookId>> = BTreeMap::new();
     for Move { webhook, from, to } in moves {
-        if found.get(webhook) == Some(from) && moved.insert(*webhook) {
+        if found.get(webhook) == Some(from) && advanced.insert(*webhook) {
             by_place.entry(*to).or_default().push(*webhook);
         }
     }
@@ -128,7 +128,7 @@ async fn move_on(
         ];
         tx.execute(sql, &values).await?;
     }
-    Ok(moved)
+    Ok(advanced)
 }
 
 fn cursor(row: &mut Row) -> Result<Cursor, StorageError> {
