@@ -30,6 +30,7 @@ impl KeychainPlaces {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` gives it away")]
 fn unusable(why: String) -> String {
     format!("The system's keychain cannot be used: {why}. Unlock it, then try again.")
 }
