@@ -2,6 +2,8 @@
 
 pub(super) mod shown;
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 
 use super::{Database, Query, Transaction};
@@ -275,6 +277,49 @@ async fn erase(tx: &mut dyn Transaction, tag: TagId) -> Result<Option<()>, Stora
     tx.execute(sql, &values![object, from, to]).await?;
     tx.note(Note::default());
     Ok(Some(()))
+}
+
+/// Erases the values that rows have of variables of a tag. What a visitor entered is in the row of
+/// whoever changed it later, as the value before. One digest covers all values of a row, so those of
+/// a change of the whole tag go together.
+pub(super) async fn forget_variables(
+    tx: &mut dyn Transaction,
+    tag: TagId,
+    variables: &BTreeSet<&str>,
+) -> Result<(), StorageError> {
+    if variables.is_empty() {
+        return Ok(());
+    }
+    let object = format!("tags/{tag}");
+    let of_one = variables
+        .iter()
+        .map(|variable| format!("{object}/variables/{variable}"));
+    let sql = "UPDATE audit SET salt = NULL, changes = NULL WHERE object IN texts(?1)";
+    tx.execute(sql, &values![Value::list(of_one)]).await?;
+    let sql = "SELECT id, changes FROM audit WHERE object = ?1 AND changes IS NOT NULL";
+    let mut going: Vec<i64> = Vec::new();
+    for mut row in tx.query(sql, &values![object]).await? {
+        let (id, changes): (i64, String) = (row.take()?, row.take()?);
+        // What cannot be read may show it.
+        let changes = serde_json::from_str(&changes);
+        if changes.map_or(true, |changes| shows_a_change_of(&changes, variables)) {
+            going.push(id);
+        }
+    }
+    let sql = "UPDATE audit SET salt = NULL, changes = NULL WHERE id IN ids(?1)";
+    tx.execute(sql, &values![Value::list(going)])
+        .await
+        .map(drop)
+}
+
+/// Whether values of a whole tag show that one of these variables was there before. What a tag was
+/// created with is no visitor's.
+fn shows_a_change_of(changes: &Values, variables: &BTreeSet<&str>) -> bool {
+    let of_tag = |side: &Option<serde_json::Value>| {
+        let shown = side.as_ref().and_then(|tag| tag.get("variables"));
+        shown.is_some_and(|shown| variables.iter().any(|name| shown.get(name).is_some()))
+    };
+    changes.before.is_some() && (of_tag(&changes.before) || of_tag(&changes.after))
 }
 
 async fn prune(tx: &mut dyn Transaction, keep_since: Timestamp) -> Result<bool, StorageError> {

@@ -1,23 +1,70 @@
 //! Removes what webhooks keep of what is erased.
 
+use serde_json::Value as Json;
+
 use super::Transaction;
 use crate::clock::Timestamp;
-use crate::id::TagId;
-use crate::storage::StorageError;
+use crate::id::{InteractionId, SubmissionId, TagId};
 use crate::storage::value::{Value, values};
+use crate::storage::{StorageError, traces};
 
-/// What tells of the update at `?2` of the tag `?1`: both of its events are from its commit.
-const OF_UPDATE: &str = "tag_id = ?1 AND at = ?2 AND type IN ('submission.created', 'tag.updated')";
+/// An update, as events tell of it.
+pub(super) struct ToldUpdate {
+    /// Of which tag.
+    pub(super) tag: TagId,
+    /// When: its events have its time.
+    pub(super) at: Timestamp,
+    /// With whose rolling key.
+    pub(super) interaction: InteractionId,
+    /// The form that was sent with it.
+    pub(super) submission: Option<SubmissionId>,
+}
+
+/// What may tell of an update at `?2` of the tag `?1`. Another visitor's of the same millisecond
+/// may, too.
+const OF_MOMENT: &str =
+    "tag_id = ?1 AND at = ?2 AND type IN ('submission.created', 'tag.updated')";
+
+impl ToldUpdate {
+    /// Whether an event with this data tells of it.
+    fn is_told_by(&self, data: &Json) -> bool {
+        let has = |member: &str, id: i64| data[member].as_i64() == Some(id);
+        has("interaction_id", self.interaction.0)
+            || self.submission.is_some_and(|id| has("submission_id", id.0))
+    }
+}
+
+/// Notes that something is erased: deliveries that are being made of it are not stored.
+pub(super) async fn erases(tx: &mut dyn Transaction) -> Result<(), StorageError> {
+    tx.execute(traces::ERASED, &[]).await.map(drop)
+}
 
 /// Removes what tells of an update, sent or not.
 pub(super) async fn forget_update(
     tx: &mut dyn Transaction,
-    tag: TagId,
-    at: Timestamp,
+    update: &ToldUpdate,
 ) -> Result<(), StorageError> {
-    let sql = format!("DELETE FROM outbox WHERE {OF_UPDATE}");
-    tx.execute(&sql, &values![tag, at]).await?;
-    forget_deliveries(tx, OF_UPDATE, &values![tag, at]).await
+    let moment = values![update.tag, update.at];
+    let sql = format!("SELECT id, data FROM outbox WHERE {OF_MOMENT}");
+    let mut events = Vec::new();
+    for mut row in tx.query(&sql, &moment).await? {
+        let (id, data): (i64, Json) = (row.take()?, row.json("event")?);
+        if update.is_told_by(&data) {
+            events.push(id);
+        }
+    }
+    let sql = "DELETE FROM outbox WHERE id IN ids(?1)";
+    tx.execute(sql, &values![Value::list(events)]).await?;
+    let sql = format!("SELECT id, body FROM webhook_deliveries WHERE {OF_MOMENT}");
+    let mut deliveries = Vec::new();
+    for mut row in tx.query(&sql, &moment).await? {
+        let (id, body): (i64, Json) = (row.take()?, row.json("event")?);
+        if update.is_told_by(&body["data"]) {
+            deliveries.push(id);
+        }
+    }
+    let deliveries = values![Value::list(deliveries)];
+    forget_deliveries(tx, "id IN ids(?1)", &deliveries).await
 }
 
 /// Removes the deliveries for which `condition` is true, their attempts, and them from the counts

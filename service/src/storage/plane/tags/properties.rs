@@ -24,7 +24,7 @@ pub(super) async fn put(
     check(tx, (tag, class, key), expected).await?;
     let before = value_of(tx, (tag, class, key)).await?;
     tx.note(Note {
-        object: None,
+        object: Some(object((tag, class, key))),
         before: before.map(Into::into),
         after: Some(value.into()),
     });
@@ -58,7 +58,10 @@ pub(super) async fn delete(
     let Some(before) = value_of(tx, (tag, class, key)).await? else {
         return Ok(None);
     };
-    tx.note(Note::deleted(&before));
+    tx.note(Note {
+        object: Some(object((tag, class, key))),
+        ..Note::deleted(&before)
+    });
     let sql = "DELETE FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3";
     let values = values![tag, class.as_str(), key.as_str()];
     let removed = tx.execute(sql, &values).await?;
@@ -67,6 +70,17 @@ pub(super) async fn delete(
     }
     outbox::tell_tags_updated(tx, &[tag]).await?;
     Ok(Some(()))
+}
+
+/// What the audit log calls a property, however the request spelled its path: erasing finds the
+/// rows of a variable by it.
+fn object((tag, class, key): Place<'_>) -> String {
+    let list = match class {
+        PropertyClass::Attribute => "attributes",
+        PropertyClass::Data => "data",
+        PropertyClass::Variable => "variables",
+    };
+    format!("tags/{tag}/{list}/{key}")
 }
 
 /// Notes a change of a tag that is not deleted; `false` if there is none.
