@@ -301,7 +301,7 @@ pub(super) async fn forget_variables(
     for mut row in tx.query(sql, &values![object]).await? {
         let (id, changes): (i64, String) = (row.take()?, row.take()?);
         // What cannot be read may show it.
-        let changes = serde_json::from_str(&changes);
+        let changes = serde_json::from_str::<Values>(&changes);
         if changes.map_or(true, |changes| shows_a_change_of(&changes, variables)) {
             going.push(id);
         }
