@@ -284,6 +284,9 @@ async fn a_webhook_tells_nothing_that_its_token_may_not_read() {
     ] {
         refused(deaf.admin(Method::POST, "/webhooks", webhook(events)).await);
     }
+    let mut with_uids = webhook(&["alert.inlay_guessed"]);
+    with_uids["include"] = json!(["uid"]);
+    refused(deaf.admin(Method::POST, "/webhooks", with_uids).await);
     let of_taps = both
         .admin_create("/webhooks", webhook(&["tap.verified"]))
         .await;

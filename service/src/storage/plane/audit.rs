@@ -73,6 +73,17 @@ pub(in crate::storage) const ROWS: &str =
 pub(in crate::storage) const ENDS: &str =
     "SELECT anchor, anchor_hash, head, head_hash FROM audit_ends";
 
+/// Stores a row, its columns in the order of [`ROWS`].
+pub(in crate::storage) const INSERT: &str =
+    "INSERT INTO audit (id, at, actor, name, address, action, object, digest, hash, salt, changes)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+
+/// Stores the ends of the chain, as [`ENDS`] has them.
+pub(in crate::storage) const SET_ENDS: &str =
+    "INSERT INTO audit_ends (id, anchor, anchor_hash, head, head_hash) VALUES (1, ?1, ?2, ?3, ?4)
+     ON CONFLICT (id) DO UPDATE SET anchor = excluded.anchor,
+         anchor_hash = excluded.anchor_hash, head = excluded.head, head_hash = excluded.head_hash";
+
 /// A row of [`ROWS`].
 pub(in crate::storage) fn read(mut row: Row) -> Result<audit::Row, StorageError> {
     Ok(audit::Row {
@@ -180,6 +191,40 @@ pub(super) async fn record(
     note: Option<Note>,
 ) -> Result<(), StorageError> {
     let Ends { anchor, head } = ends(tx).await?;
+    let row = next(head, tx.now(), caller, note);
+    let values = row.values.as_ref();
+    let (salt, changes) = values.map(|(salt, changes)| (salt, changes)).unzip();
+    let values = values![
+        row.id,
+        row.at,
+        &row.actor,
+        row.name.as_deref(),
+        &row.address,
+        &row.action,
+        &row.object,
+        row.digest.as_slice(),
+        row.hash.as_slice(),
+        salt.map(audit::Salt::as_slice),
+        changes
+    ];
+    tx.execute(INSERT, &values).await?;
+    set_ends(
+        tx,
+        Ends {
+            anchor,
+            head: (row.id, row.hash),
+        },
+    )
+    .await
+}
+
+/// The row of `caller`'s request behind `head`.
+pub(in crate::storage) fn next(
+    head: (i64, audit::Hash),
+    at: Timestamp,
+    caller: &Caller,
+    note: Option<Note>,
+) -> audit::Row {
     let note = note.unwrap_or_default();
     let (kind, name) = actor(&caller.actor);
     // What a request does on its way to its own object is no part of it.
@@ -194,10 +239,11 @@ pub(super) async fn record(
         before,
         after: after.or_else(|| caller.asked()),
     };
-    let changes = serde_json::to_string(&changes).map_err(|_| unreadable("audit"))?;
+    // Values of JSON always have a form in JSON.
+    let changes = serde_json::to_string(&changes).unwrap_or_default();
     let mut row = audit::Row {
         id: head.0 + 1,
-        at: tx.now(),
+        at,
         actor: kind,
         name,
         address: caller.address.to_canonical().to_string(),
@@ -208,34 +254,10 @@ pub(super) async fn record(
             .unwrap_or_else(|| caller.object.clone()),
         digest: audit::digest(&caller.salt, &changes),
         hash: GENESIS,
-        values: None,
+        values: Some((caller.salt, changes)),
     };
     row.hash = row.hash_after(&head.1);
-    let values = values![
-        row.id,
-        row.at,
-        &row.actor,
-        row.name.as_deref(),
-        &row.address,
-        &row.action,
-        &row.object,
-        row.digest.as_slice(),
-        row.hash.as_slice(),
-        caller.salt.as_slice(),
-        &changes
-    ];
-    let sql = format!(
-        "INSERT INTO audit ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
-    );
-    tx.execute(&sql, &values).await?;
-    set_ends(
-        tx,
-        Ends {
-            anchor,
-            head: (row.id, row.hash),
-        },
-    )
-    .await
+    row
 }
 
 fn actor(actor: &Actor) -> (String, Option<String>) {
@@ -255,11 +277,7 @@ async fn set_ends(tx: &mut dyn Transaction, ends: Ends) -> Result<(), StorageErr
         ends.head.0,
         ends.head.1.as_slice()
     ];
-    let sql = "INSERT INTO audit_ends (id, anchor, anchor_hash, head, head_hash)
-         VALUES (1, ?1, ?2, ?3, ?4)
-         ON CONFLICT (id) DO UPDATE SET anchor = excluded.anchor,
-             anchor_hash = excluded.anchor_hash, head = excluded.head, head_hash = excluded.head_hash";
-    tx.execute(sql, &values).await.map(drop)
+    tx.execute(SET_ENDS, &values).await.map(drop)
 }
 
 async fn erase(tx: &mut dyn Transaction, tag: TagId) -> Result<Option<()>, StorageError> {
