@@ -194,5 +194,10 @@ impl Resource {
                 &object,
             )
             .await;
+        // What it was is nowhere else any more.
+        let row = driver.newest().await;
+        let before = row["before"].as_object();
+        assert!(before.is_some_and(|before| !before.is_empty()), "{row}");
+        assert_eq!(row["after"], Value::Null, "{row}");
     }
 }
