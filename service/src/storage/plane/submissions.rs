@@ -271,6 +271,7 @@ async fn erase(
     let fields = submission.fields.iter();
     let variables = fields.map(|field| field.variable.as_str()).collect();
     audit::forget_variables(tx, *tag_id, &variables).await?;
+    told::forget_owners_values(tx, *tag_id, *at, &variables).await?;
     forget_changes(tx, submission.interaction_id).await?;
     if empty_variables {
         for field in &submission.fields {

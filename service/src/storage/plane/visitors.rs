@@ -90,9 +90,9 @@ async fn erase(
     let (tag, client): (TagId, Vec<u8>) = (visitor.take()?, visitor.take()?);
     told::erases(tx).await?;
     let sent = submissions(tx, &found).await?;
-    forget_told(tx, tag, &found, &sent).await?;
     let written = written(tx, &found, &sent).await?;
     let variables: BTreeSet<&str> = written.iter().map(|(name, _)| name.as_str()).collect();
+    forget_told(tx, tag, (&found, &sent), &variables).await?;
     audit::forget_variables(tx, tag, &variables).await?;
     if empty_variables {
         for (variable, value) in &written {
@@ -136,8 +136,8 @@ async fn written(
 async fn forget_told(
     tx: &mut dyn Transaction,
     tag: TagId,
-    taps: &[InteractionId],
-    sent: &[Submission],
+    (taps, sent): (&[InteractionId], &[Submission]),
+    variables: &BTreeSet<&str>,
 ) -> Result<(), StorageError> {
     let sent: HashMap<_, _> = sent
         .iter()
@@ -159,6 +159,9 @@ async fn forget_told(
     }
     for update in &updates {
         told::forget_update(tx, update).await?;
+    }
+    if let Some(first) = updates.iter().map(|update| update.at).min() {
+        told::forget_owners_values(tx, tag, first, variables).await?;
     }
     let sql = "SELECT id, event_id FROM webhook_deliveries WHERE tag_id = ?1";
     let mut going = Vec::new();

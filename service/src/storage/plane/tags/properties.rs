@@ -2,6 +2,7 @@
 
 use crate::audit::Note;
 use crate::id::TagId;
+use crate::interaction::Change;
 use crate::revision::Precondition;
 use crate::storage::plane::webhooks::outbox;
 use crate::storage::plane::{Transaction, callers};
@@ -23,6 +24,7 @@ pub(super) async fn put(
     }
     check(tx, (tag, class, key), expected).await?;
     let before = value_of(tx, (tag, class, key)).await?;
+    let changes = changes((class, key), before.as_deref(), value);
     tx.note(Note {
         object: Some(object((tag, class, key))),
         before: before.map(Into::into),
@@ -31,7 +33,7 @@ pub(super) async fn put(
     let (class, key) = (class.as_str(), key.as_str());
     let sql = "UPDATE properties SET value = ?4 WHERE tag_id = ?1 AND class = ?2 AND key = ?3";
     if tx.execute(sql, &values![tag, class, key, value]).await? > 0 {
-        outbox::tell_tags_updated(tx, &[tag]).await?;
+        outbox::tell_tag_updated(tx, tag, &changes).await?;
         return Ok(Some(Put::Set));
     }
     let present = "SELECT count(*) FROM properties WHERE tag_id = ?1 AND class = ?2";
@@ -40,7 +42,7 @@ pub(super) async fn put(
     }
     let sql = "INSERT INTO properties (tag_id, class, key, value) VALUES (?1, ?2, ?3, ?4)";
     tx.execute(sql, &values![tag, class, key, value]).await?;
-    outbox::tell_tags_updated(tx, &[tag]).await?;
+    outbox::tell_tag_updated(tx, tag, &changes).await?;
     Ok(Some(Put::New))
 }
 
@@ -68,8 +70,25 @@ pub(super) async fn delete(
     if removed == 0 || !touch(tx, tag).await? {
         return Ok(None);
     }
-    outbox::tell_tags_updated(tx, &[tag]).await?;
+    let changes = changes((class, key), Some(&before), "");
+    outbox::tell_tag_updated(tx, tag, &changes).await?;
     Ok(Some(()))
+}
+
+/// What an event says of a change: attributes and data are none of a tag's variables. One that is
+/// not there is empty, as in an update.
+fn changes(
+    (class, key): (PropertyClass, &PropertyKey),
+    old: Option<&str>,
+    new: &str,
+) -> Vec<Change> {
+    let change = Change {
+        key: key.clone(),
+        old: old.unwrap_or_default().to_owned(),
+        new: new.to_owned(),
+    };
+    let is_told = class == PropertyClass::Variable && change.old != change.new;
+    is_told.then_some(change).into_iter().collect()
 }
 
 /// What the audit log calls a property, however the request spelled its path: erasing finds the
