@@ -230,9 +230,13 @@ async fn what_a_visitor_sent_goes_and_variables_are_emptied_if_it_is_asked_for()
     assert_eq!(row["action"], "interactions.visitor.delete");
     assert_eq!(row["after"], json!({"empty_variables": true}));
     // The owner's correction had it as the value before.
-    let correction = &log["items"][1];
-    assert_eq!(correction["action"], "tags.variables.set");
-    assert_eq!((&correction["before"], &correction["after"]), (&Value::Null, &Value::Null));
+    let mut rows = log["items"].as_array().expect("rows").iter();
+    let correction = rows.find(|row| row["action"] == "tags.variables.set");
+    let correction = correction.expect("the row stays");
+    assert_eq!(
+        (&correction["before"], &correction["after"]),
+        (&Value::Null, &Value::Null)
+    );
 }
 
 #[tokio::test]

@@ -5,12 +5,12 @@
 mod told;
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
 use serde_json::Value;
-use tapdesk_service::clock::{Clock as _, SystemClock};
+use tapdesk_service::clock::{Clock as _, Stopwatch, SystemClock};
 use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::webhook::Secret;
 use ureq::Body;
@@ -85,7 +85,7 @@ impl Stream<'_> {
 
     /// The same, until the service is there again. `why` it was not is the error if it does not come.
     fn open_again(&self, why: anyhow::Error) -> Result<Response<Body>> {
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         loop {
             std::thread::sleep(PAUSE);
             match self.open() {

@@ -160,8 +160,9 @@ async fn the_audit_log_forgets_what_was_entered_and_keeps_who_changed_it() {
             service.admin_patch(&path, variables).await;
         }
         let log = async |tag: &tapdesk_tests::TestTag| {
-            let page = service.admin_get(&format!("/audit?object=tags/{}", tag.id));
-            page.await["items"].as_array().expect("rows").clone()
+            let path = format!("/audit?object=tags/{}", tag.id);
+            let page = service.admin_get(&path).await;
+            page["items"].as_array().expect("rows").clone()
         };
         let before = log(&form.tag).await;
         let shown = json!(before).to_string();

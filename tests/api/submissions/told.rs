@@ -101,11 +101,10 @@ async fn of_two_that_were_sent_in_the_same_moment_one_alone_is_erased() {
     };
     waiting(4).await;
     // None of them is under way while one is erased.
-    receiver.wait_for(4).await;
     let attempts = format!("{path}/attempts");
     eventually("the attempts in the log", async || {
         let log = service.admin_get(&attempts).await;
-        (log["items"].as_array()?.len() == 4).then_some(())
+        (log["items"].as_array()?.len() >= 4).then_some(())
     })
     .await;
     let person = json!({"value": "ada@example.com"});

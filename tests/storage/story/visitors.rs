@@ -69,7 +69,7 @@ pub(crate) async fn what_was_read_before_an_erasing_is_not_stored_for_webhooks<B
     // The event is read, its visitor is erased, and only then it is stored.
     let read = made_of(db.erasures().await.unwrap());
     while db.erase_visitors(Some(tag)).await.unwrap().unwrap() {}
-    assert_eq!(db.advance_webhooks(read).await.unwrap(), []);
+    assert!(db.advance_webhooks(read).await.unwrap().is_empty());
     assert_eq!(waiting().await, 0);
     // Read once more, it has nothing of them.
     let read = made_of(db.erasures().await.unwrap());

@@ -13,7 +13,7 @@ use crate::clock::Timestamp;
 use crate::id::TagId;
 use crate::storage::StorageError;
 use crate::storage::audit::{Audit, AuditFilter};
-use crate::storage::value::{Row, Value, unreadable, values};
+use crate::storage::value::{Row, Value, values};
 
 /// Rows read or removed at once.
 const AT_ONCE: usize = 1_000;
