@@ -6,6 +6,7 @@
 //! tags are read into memory.
 
 use std::convert::Infallible;
+use std::iter;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use serde_json::json;
 
 use crate::backup;
 use crate::deliver::{self, raise};
+use crate::inlay::Uid;
 use crate::panics;
 use crate::service::Service;
 use crate::storage::{StorageError, finish_import};
@@ -148,6 +150,51 @@ async fn look_at_disk(service: &Service) -> Result<(), StorageError> {
     Ok(())
 }
 
+/// Raises an alert for each chip of which too many wrong codes came. Those that cannot be written
+/// are told in the next round.
+async fn tell_guesses(service: &Service) -> Result<(), StorageError> {
+    let mut reached = service.guesses.take_reached().into_iter();
+    while let Some(uid) = reached.next() {
+        if let Err(error) = tell_guess(service, uid).await {
+            service.guesses.put_back(iter::once(uid).chain(reached));
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+async fn tell_guess(service: &Service, uid: Uid) -> Result<(), StorageError> {
+    let inlay = service.storage.chip_state(uid).await?.inlay;
+    let tag_id = inlay.as_ref().and_then(|inlay| inlay.fields.tag_id);
+    let mut alert = Alert::new(
+        EventKind::AlertInlayGuessed,
+        "Too many wrong codes came for an inlay: its codes are not checked for an hour.",
+        json!({"uid": uid, "inlay_id": inlay.map(|inlay| inlay.id), "tag_id": tag_id}),
+    );
+    alert.about.tag_id = tag_id;
+    raise(service, alert).await
+}
+
+/// The same for each one-time URL that was opened too often.
+async fn tell_copies(service: &Service) -> Result<(), StorageError> {
+    let mut reached = service.copies.take_reached().into_iter();
+    while let Some((tag_id, counter)) = reached.next() {
+        let mut alert = Alert::new(
+            EventKind::AlertCopiedUrl,
+            "A one-time URL is opened again and again: it was copied. Its taps are not verified.",
+            json!({"tag_id": tag_id, "counter": counter}),
+        );
+        alert.about.tag_id = Some(tag_id);
+        if let Err(error) = raise(service, alert).await {
+            service
+                .copies
+                .put_back(iter::once((tag_id, counter)).chain(reached));
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
 /// Removes everything that is due, in rounds between which others get their turn.
 pub async fn sweep(service: &Service) -> Result<(), StorageError> {
     let now = service.storage.now().await?;
@@ -173,23 +220,8 @@ pub async fn sweep(service: &Service) -> Result<(), StorageError> {
     while service.storage.prune_report_hours(keep_since).await? {
         tokio::task::yield_now().await;
     }
-    for uid in service.guesses.take_reached() {
-        let alert = Alert::new(
-            EventKind::AlertInlayGuessed,
-            "Too many wrong codes came for an inlay: its codes are not checked for an hour.",
-            json!({"uid": uid}),
-        );
-        raise(service, alert).await?;
-    }
-    for (tag_id, counter) in service.copies.take_reached() {
-        let mut alert = Alert::new(
-            EventKind::AlertCopiedUrl,
-            "A one-time URL is opened again and again: it was copied. Its taps are not verified.",
-            json!({"tag_id": tag_id, "counter": counter}),
-        );
-        alert.about.tag_id = Some(tag_id);
-        raise(service, alert).await?;
-    }
+    tell_guesses(service).await?;
+    tell_copies(service).await?;
     look_at_disk(service).await?;
     service
         .storage

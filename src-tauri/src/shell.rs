@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tapdesk_service::admin_token::AdminToken;
+use tapdesk_service::caller::Actor;
 use tapdesk_service::clock::{Clock as _, SystemClock, Timestamp};
 use tapdesk_service::entropy::{self, OsEntropy};
 use tapdesk_service::field_error::FieldError;
@@ -425,6 +426,9 @@ fn restore(
     let note = restore.note.as_ref();
     let sealed = note.and_then(|note| note.inlay_key.as_ref());
     let key = sealed.map(|sealed| open(sealed, passphrase)).transpose()?;
+    restore
+        .record(Actor::Desktop, now, &OsEntropy)
+        .map_err(|error| error.to_string())?;
     restore.finish(now).map_err(|error| error.to_string())?;
     key.map_or(Ok(()), |key| {
         keychain.replace_wrapping_key(folders, &key, now)

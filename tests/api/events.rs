@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use reqwest::{Method, Response};
+use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tapdesk_service::inlay::Uid;
-use tapdesk_tests::TestService;
 use tapdesk_tests::relay::lay;
+use tapdesk_tests::{Client, TestService};
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 
 /// Whoever listens.
@@ -17,8 +17,17 @@ pub(in crate::api) struct Listener {
 
 impl Listener {
     pub(in crate::api) async fn at(service: &TestService, query: &str) -> Self {
-        let stream = service.admin_request(Method::GET, &format!("/events{query}"));
-        let stream = stream.send().await.expect("the service answers");
+        Self::of(service.admin_request(Method::GET, &format!("/events{query}"))).await
+    }
+
+    /// One that comes back with the last id that it got.
+    pub(in crate::api) async fn behind(client: &Client, last: &str) -> Self {
+        let request = client.admin_request(Method::GET, "/events");
+        Self::of(request.header("last-event-id", last)).await
+    }
+
+    async fn of(request: RequestBuilder) -> Self {
+        let stream = request.send().await.expect("the service answers");
         assert_eq!(stream.headers()["content-type"], "text/event-stream");
         Self {
             stream,
@@ -139,12 +148,7 @@ async fn who_comes_back_with_the_last_id_goes_on_where_they_were() {
         service.advance(301_000);
         ids.push(service.last_interaction().await);
     }
-    let request = service.admin_request(Method::GET, "/events");
-    let request = request.header("last-event-id", ids[1].to_string());
-    let mut listener = Listener {
-        stream: request.send().await.expect("the service answers"),
-        heard: String::new(),
-    };
+    let mut listener = Listener::behind(&service, &ids[1].to_string()).await;
     service.tap(&tag.path()).await;
     ids.push(service.last_interaction().await);
     let mut heard = Vec::new();
@@ -155,6 +159,58 @@ async fn who_comes_back_with_the_last_id_goes_on_where_they_were() {
     // On PostgreSQL one may come twice.
     heard.retain(|id| *id > ids[1]);
     assert_eq!(heard, ids[2..]);
+}
+
+#[tokio::test]
+async fn who_comes_back_from_a_place_that_is_not_known_any_more_is_told_so() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle 41"})).await;
+    service
+        .admin_patch("/settings", json!({"retention_months": 1}))
+        .await;
+    service.tap(&tag.path()).await;
+    let pruned = service.last_interaction().await;
+    // On PostgreSQL a week of the history is deleted at once.
+    service.advance(60 * 24 * 3_600_000);
+    tapdesk_service::housekeeping::sweep(service.service())
+        .await
+        .expect("it is swept");
+    for last in [pruned.to_string(), "999999".into(), "no number".into()] {
+        let mut listener = Listener::behind(&service, &last).await;
+        let missed = ("missed".to_owned(), json!({"missed": null}));
+        assert_eq!(listener.next().await, Some(missed), "{last}");
+        service.tap(&tag.path()).await;
+        let (name, _) = listener.next().await.expect("an event");
+        assert_eq!(name, "interaction", "{last}");
+    }
+    // Who has no last id missed nothing that they know of.
+    let mut listener = Listener::behind(&service, "").await;
+    service.tap(&tag.path()).await;
+    let (name, _) = listener.next().await.expect("an event");
+    assert_eq!(name, "interaction");
+}
+
+/// A table that is away stands for a database that cannot be read for a while.
+#[tokio::test]
+async fn sqlite_a_stream_ends_where_what_was_missed_cannot_be_read() {
+    let service = TestService::start_with(|options| options.database = "sqlite".to_owned()).await;
+    let tag = service.tag(json!({"name": "Bottle 41"})).await;
+    for _ in 0..2 {
+        service.tap(&tag.path()).await;
+    }
+    let last = service.last_interaction().await;
+    let before = (last - 1).to_string();
+    let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
+    file.busy_timeout(Duration::from_secs(10)).unwrap();
+    file.execute_batch("ALTER TABLE tags RENAME TO away")
+        .unwrap();
+    let mut listener = Listener::behind(&service, &before).await;
+    assert_eq!(listener.next().await, None, "no later event hides the gap");
+    file.execute_batch("ALTER TABLE away RENAME TO tags")
+        .unwrap();
+    let mut listener = Listener::behind(&service, &before).await;
+    let (_, event) = listener.next().await.expect("an event");
+    assert_eq!(event["interaction_id"], last);
 }
 
 #[tokio::test]

@@ -284,6 +284,9 @@ async fn a_webhook_tells_nothing_that_its_token_may_not_read() {
     ] {
         refused(deaf.admin(Method::POST, "/webhooks", webhook(events)).await);
     }
+    let mut with_uids = webhook(&["alert.inlay_guessed"]);
+    with_uids["include"] = json!(["uid"]);
+    refused(deaf.admin(Method::POST, "/webhooks", with_uids).await);
     let of_taps = both
         .admin_create("/webhooks", webhook(&["tap.verified"]))
         .await;
@@ -316,4 +319,31 @@ async fn a_webhook_tells_nothing_that_its_token_may_not_read() {
     deaf.admin_patch(&path(&of_alerts), elsewhere).await;
     both.admin_patch(&path(&of_alerts), json!({"events": ["tag.updated"]}))
         .await;
+}
+
+#[tokio::test]
+async fn a_token_that_ends_makes_none_that_ends_later() {
+    let service = service().await;
+    let end = "2026-01-01T13:00:00Z";
+    let maker = token(&service, json!({"name": "Guest", "expires_at": end})).await;
+    for (expires_at, status) in [
+        (Value::Null, 422),
+        (json!("2026-01-01T13:00:01Z"), 422),
+        (json!("2027-01-01T00:00:00Z"), 422),
+        (json!(end), 201),
+        (json!("2026-01-01T12:30:00Z"), 201),
+    ] {
+        let new = json!({"name": "Another", "expires_at": expires_at});
+        let answer = maker.admin(Method::POST, "/tokens", new).await;
+        assert_eq!(answer.status, status, "{expires_at}: {}", answer.body);
+    }
+    // Left out, it is the same as null.
+    let answer = maker
+        .admin(Method::POST, "/tokens", json!({"name": "Another"}))
+        .await;
+    let problem = answer.expect(422);
+    assert!(problem.to_string().contains("expires_at"), "{problem}");
+    // One that does not end makes both kinds.
+    token(&service, json!({"name": "Guest", "expires_at": end})).await;
+    token(&service, json!({"name": "Always"})).await;
 }

@@ -100,10 +100,17 @@ async fn who_taps_a_tag_gets_and_has_erased_what_is_kept_of_them_and_of_nobody_e
     assert_eq!(document["kept"], told["kept"]);
     assert!(!document.to_string().contains("Grace"), "{document}");
 
+    let erasures = async || {
+        let storage = &service.service().storage;
+        storage.erasures().await.expect("a number")
+    };
+    let erased = erasures().await;
     assert_eq!(
         erase(&service, held).await.expect(200),
         json!({"interactions": 2})
     );
+    // Deliveries that were being made of it are refused.
+    assert!(erasures().await > erased);
     for (number, country) in [(ada, ""), (held, ""), (grace, "DE"), (away, "DE")] {
         let traced = service.admin_get(&format!("/interactions/{number}")).await;
         assert_eq!(traced["country"], country, "{traced}");
@@ -218,9 +225,18 @@ async fn what_a_visitor_sent_goes_and_variables_are_emptied_if_it_is_asked_for()
         let now = service.variable(tag, key).await;
         assert_eq!(now.as_deref(), Some(value));
     }
-    let row = service.admin_get("/audit?limit=1").await["items"][0].clone();
+    let log = service.admin_get("/audit").await;
+    let row = &log["items"][0];
     assert_eq!(row["action"], "interactions.visitor.delete");
     assert_eq!(row["after"], json!({"empty_variables": true}));
+    // The owner's correction had it as the value before.
+    let mut rows = log["items"].as_array().expect("rows").iter();
+    let correction = rows.find(|row| row["action"] == "tags.variables.set");
+    let correction = correction.expect("the row stays");
+    assert_eq!(
+        (&correction["before"], &correction["after"]),
+        (&Value::Null, &Value::Null)
+    );
 }
 
 #[tokio::test]

@@ -151,6 +151,46 @@ async fn an_update_is_forwarded_without_its_values_and_a_receiver_that_is_down_e
 }
 
 #[tokio::test]
+async fn a_form_is_forwarded_and_a_service_that_comes_back_is_listened_to_again() {
+    let service = with_demo().await;
+    let receiver = Receiver::start().await;
+    let mut listening = Listening::to(&service, &receiver.url(), &["--simulated", "false"]).await;
+    let form = json!({"type": "form", "submit_label": "Send", "fields": [
+        {"label": "Name", "kind": "text", "variable": "name"},
+    ]});
+    let page = json!({"name": "Ask", "kind": "studio", "blocks": [form]});
+    let experience = service.experience(page).await;
+    let tag = json!({"name": "Bottle", "experience_id": experience, "variables": {"name": ""}});
+    let tag = service.tag(tag).await;
+    let tap = service.tap(&tag.path()).await;
+    let cookie = tap.cookie.expect("a key");
+    let (_, key) = cookie.split_once('=').expect("a cookie");
+    let update = json!({"name": "Ada"});
+    service.update(key, update).await.expect(200);
+    for kind in ["tap.not_checked", "tag.updated", "submission.created"] {
+        let line = listening.line().await;
+        assert!(line.starts_with(&format!("{kind} ")), "{line}");
+    }
+    let received = receiver.wait_for(3).await;
+    let sent = service.admin_get("/submissions").await["items"][0].clone();
+    let told = received[2].json()["data"].clone();
+    assert_eq!(told["id"], sent["id"]);
+    assert!(!told.to_string().contains("Ada"), "{told}");
+    received.iter().for_each(|one| one.verify(&listening.secret));
+
+    // The next one is at the same address.
+    let mut again = service.launch().clone();
+    again.listen = service.authority().to_owned();
+    service.terminate().await;
+    let service = again.start().await;
+    let line = listening.line().await;
+    assert_eq!(line, "connected again");
+    service.tap(&tag.path()).await;
+    let line = listening.line().await;
+    assert!(line.starts_with("tap.not_checked "), "{line}");
+}
+
+#[tokio::test]
 async fn an_event_that_a_tag_cannot_have_is_refused_in_words() {
     let service = with_demo().await;
     for (event, slug, words) in [

@@ -90,7 +90,8 @@ macro_rules! story {
                 a_refusal_names_its_reason_and_writes_nothing
                 simulated_keys_live_in_simulated_time;
             visitors: a_visitor_is_known_for_a_day_and_for_30_days
-                a_visitor_is_known_at_a_tag_only;
+                a_visitor_is_known_at_a_tag_only
+                what_was_read_before_an_erasing_is_not_stored_for_webhooks;
         }
     };
 }

@@ -218,13 +218,26 @@ impl Client {
         content_type: Option<&str>,
         body: impl AsSendBody,
     ) -> Result<Response<Body>> {
+        let content_type = content_type.map(|content_type| ("content-type", content_type));
+        let headers: Vec<_> = content_type.into_iter().collect();
+        self.send_with(method, path, &headers, body)
+    }
+
+    /// The same, with these headers.
+    pub(super) fn send_with(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl AsSendBody,
+    ) -> Result<Response<Body>> {
         let mut request = Request::builder()
             .method(method)
             .uri(format!("{}/admin/v1{path}", self.base))
             .header("tapdesk-program", "command-line")
             .header("authorization", format!("Bearer {}", self.token.expose()));
-        if let Some(content_type) = content_type {
-            request = request.header("content-type", content_type);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
         }
         let response = self.agent.run(request.body(body)?);
         let mut response = response.map_err(|error| self.unreachable(&error))?;

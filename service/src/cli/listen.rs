@@ -1,18 +1,29 @@
 //! `listen`: forwards events to a server on this machine, as a webhook would send them. No public
-//! address is needed, and nothing is stored: what happens while it does not run is not sent.
+//! address is needed, and nothing is stored: what happens while it does not run is not sent. If the
+//! service is started again meanwhile, it goes on behind the last tap.
+
+mod told;
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::time::Duration;
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
-use serde_json::{Map, Value, json};
-use tapdesk_service::clock::{Clock as _, SystemClock};
+use serde_json::Value;
+use tapdesk_service::clock::{Clock as _, Stopwatch, SystemClock};
 use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::webhook::Secret;
-use ureq::http::Method;
+use ureq::Body;
+use ureq::http::{Method, Response};
 use url::Url;
 
 use super::client::{Client, Connection, plain_agent};
+use super::tail::missed;
+
+/// For how long it asks for a service that is gone: one that is started again is there by then.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Between two questions.
+const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -28,25 +39,17 @@ pub(super) struct Options {
     connection: Connection,
 }
 
-/// Members that a webhook does not tell unless it is asked to, and those of the trace.
-const LEFT_OUT: [&str; 7] = [
-    "uid",
-    "file_data",
-    "steps",
-    "key",
-    "update",
-    "refused_update",
-    "payload_reads",
-];
-
 pub(super) fn run(options: &Options) -> Result<()> {
     let service = options.connection.open()?;
     // It signs until this command ends.
     let secret = Secret::generate(&OsEntropy);
-    let world = options
-        .simulated
-        .map_or_else(|| "all".to_owned(), |simulated| simulated.to_string());
-    let events = service.send(Method::GET, &format!("/events?simulated={world}"), None, ())?;
+    let mut stream = Stream {
+        service: &service,
+        options,
+        secret: &secret,
+        last: None,
+    };
+    let mut events = stream.open()?;
     // From here on nothing is missed.
     writeln!(
         io::stdout(),
@@ -54,72 +57,98 @@ pub(super) fn run(options: &Options) -> Result<()> {
         options.forward_to,
         secret.expose()
     )?;
-    for line in BufReader::new(events.into_body().into_reader()).lines() {
-        let line =
-            line.map_err(|error| anyhow!("The connection to the service broke: {error}."))?;
-        let Some(data) = line.strip_prefix("data:") else {
-            continue;
+    loop {
+        let why = stream.forward(events)?;
+        events = stream.open_again(why)?;
+        say("connected again")?;
+    }
+}
+
+/// The events of a service, from one connection to the next.
+struct Stream<'a> {
+    service: &'a Client,
+    options: &'a Options,
+    secret: &'a Secret,
+    /// The last tap that was forwarded.
+    last: Option<String>,
+}
+
+impl Stream<'_> {
+    fn open(&self) -> Result<Response<Body>> {
+        let world = self.options.simulated;
+        let world = world.map_or_else(|| "all".to_owned(), |simulated| simulated.to_string());
+        let path = format!("/events?simulated={world}");
+        let last = self.last.as_deref().map(|last| ("last-event-id", last));
+        let headers: Vec<_> = last.into_iter().collect();
+        self.service.send_with(Method::GET, &path, &headers, ())
+    }
+
+    /// The same, until the service is there again. `why` it was not is the error if it does not come.
+    fn open_again(&self, why: anyhow::Error) -> Result<Response<Body>> {
+        let begun = Stopwatch::start();
+        loop {
+            std::thread::sleep(PAUSE);
+            match self.open() {
+                Ok(events) => return Ok(events),
+                Err(_) if begun.elapsed() < PATIENCE => {}
+                Err(_) => return Err(why),
+            }
+        }
+    }
+
+    /// Forwards events until the connection ends; answers why it did.
+    fn forward(&mut self, events: Response<Body>) -> Result<anyhow::Error> {
+        for line in BufReader::new(events.into_body().into_reader()).lines() {
+            let line = match line {
+                Ok(line) => line,
+                Err(error) => return Ok(anyhow!("The connection to the service broke: {error}.")),
+            };
+            // An event's data is one line, and its id comes behind it.
+            if let Some(id) = line.strip_prefix("id:") {
+                self.last = Some(id.trim().to_owned());
+            }
+            let Some(data) = line.strip_prefix("data:") else {
+                continue;
+            };
+            let event: Value = serde_json::from_str(data.trim_start())?;
+            if event["event"].is_null() {
+                say(&missed(&event))?;
+                continue;
+            }
+            match told::body(self.service, &event) {
+                Ok(Some((id, body))) => self.post(&id, &body)?,
+                Ok(None) => {}
+                // It may be erased by now: what comes behind it is forwarded all the same.
+                Err(error) => {
+                    let name = event["event"].as_str().unwrap_or_default();
+                    say(&format!("{name} was not forwarded: {error}"))?;
+                }
+            }
+        }
+        Ok(anyhow!("The service has ended."))
+    }
+
+    fn post(&self, id: &str, body: &Value) -> Result<()> {
+        let text = body.to_string();
+        let now = SystemClock::start().now();
+        let to = &self.options.forward_to;
+        let mut request = plain_agent(to)
+            .post(to.as_str())
+            .header("content-type", "application/json");
+        for (name, value) in self.secret.headers(id, now, text.as_bytes()) {
+            request = request.header(name, value);
+        }
+        let outcome = match request.send(&text) {
+            Ok(answer) => answer.status().as_u16().to_string(),
+            Err(error) => error.to_string(),
         };
-        let event: Value = serde_json::from_str(data.trim_start())?;
-        if let Some((id, body)) = told(&service, &event)? {
-            forward(options, &secret, &id, &body)?;
-        }
+        let kind = body["type"].as_str().context("an event has a type")?;
+        say(&format!("{kind} {id} → {outcome}"))
     }
-    bail!("The service has ended.")
 }
 
-/// The event as a webhook tells it: its `webhook-id`, and its body.
-fn told(service: &Client, event: &Value) -> Result<Option<(String, Value)>> {
-    let id = &event["interaction_id"];
-    let mut data: Map<String, Value> = match event["event"].as_str() {
-        Some("interaction" | "update") => {
-            let interaction = service.get(&format!("/interactions/{id}"))?;
-            interaction.as_object().cloned().unwrap_or_default()
-        }
-        _ => return Ok(None),
-    };
-    let seconds = |at: &Value| {
-        let at = serde_json::from_value::<tapdesk_service::clock::Timestamp>(at.clone());
-        at.map(tapdesk_service::clock::Timestamp::millis)
-    };
-    let at = seconds(&event["at"])?;
-    if event["event"] == "update" {
-        let changes = event["changes"].as_array().into_iter().flatten();
-        let changes: Vec<Value> = changes.map(|one| json!({"key": one["key"]})).collect();
-        let body = json!({"type": "tag.updated", "timestamp": event["at"], "data": {
-            "tag_id": data["tag_id"], "slug": data["slug"], "tag_name": data["tag_name"],
-            "interaction_id": id, "changes": changes, "simulated": event["simulated"],
-        }});
-        return Ok(Some((format!("evt_{id}_{at}"), body)));
-    }
-    let kind = match event["tag_verified"].as_bool() {
-        Some(true) => "tap.verified",
-        Some(false) => "tap.not_verified",
-        None => "tap.not_checked",
-    };
-    for member in LEFT_OUT {
-        data.shift_remove(member);
-    }
-    let body = json!({"type": kind, "timestamp": event["at"], "data": data});
-    Ok(Some((format!("tap_{id}_{at}"), body)))
-}
-
-fn forward(options: &Options, secret: &Secret, id: &str, body: &Value) -> Result<()> {
-    let text = body.to_string();
-    let now = SystemClock::start().now();
-    let mut request = plain_agent(&options.forward_to)
-        .post(options.forward_to.as_str())
-        .header("content-type", "application/json");
-    for (name, value) in secret.headers(id, now, text.as_bytes()) {
-        request = request.header(name, value);
-    }
-    let outcome = match request.send(&text) {
-        Ok(answer) => answer.status().as_u16().to_string(),
-        Err(error) => error.to_string(),
-    };
-    let kind = body["type"].as_str().context("an event has a type")?;
+fn say(line: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{kind} {id} → {outcome}")?;
-    out.flush()?;
-    Ok(())
+    writeln!(out, "{line}")?;
+    Ok(out.flush()?)
 }

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use tapdesk_service::caller::Actor;
 use tapdesk_service::clock::{Clock as _, SystemClock};
+use tapdesk_service::entropy::OsEntropy;
 use tapdesk_service::keyring::{Keyring, Passphrase, SealedWrappingKey, file as key_file};
 use tapdesk_service::plural::counted;
 use tapdesk_service::private_file;
@@ -77,6 +79,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
             .is_none()
     });
     let needs_key = wrapped.is_some() && !opens;
+    restore.record(Actor::CommandLine, now, &OsEntropy)?;
     if let Some(aside) = restore.finish(now)? {
         writeln!(out, "The former database is now {}.", aside.display())?;
     }

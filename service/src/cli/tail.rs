@@ -99,7 +99,7 @@ fn in_words(event: &Value, slugs: &mut Slugs<'_>) -> String {
                 text("uid")
             );
         }
-        _ => return format!("{} events were missed.", event["missed"]),
+        _ => return missed(event),
     };
     let mark = if event["simulated"] == true {
         "  simulated"
@@ -112,6 +112,14 @@ fn in_words(event: &Value, slugs: &mut Slugs<'_>) -> String {
         slugs.of(&event["tag_id"]),
         event["interaction_id"].to_string(),
     )
+}
+
+/// That events were missed, and how many if the service knows it.
+pub(super) fn missed(event: &Value) -> String {
+    match event["missed"].as_u64() {
+        Some(missed) => format!("{missed} events were missed."),
+        None => "Events were missed.".to_owned(),
+    }
 }
 
 /// What strangers wrote, with nothing in it that moves a cursor.

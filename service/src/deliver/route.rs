@@ -91,6 +91,8 @@ struct Router<'a> {
     refreshed: Stopwatch,
     /// How long the endpoints took to be read.
     refresh_took: Duration,
+    /// How often visitors' data had been erased before anything that is at work was read.
+    erasures: u64,
 }
 
 impl<'a> Router<'a> {
@@ -101,6 +103,7 @@ impl<'a> Router<'a> {
             epoch: None,
             refreshed: Stopwatch::start(),
             refresh_took: Duration::ZERO,
+            erasures: 0,
         };
         router.refresh().await?;
         Ok(router)
@@ -116,6 +119,7 @@ impl<'a> Router<'a> {
         let started = Stopwatch::start();
         let storage = &self.service.storage;
         let epoch = storage.configuration_epoch();
+        self.erasures = storage.erasures().await?;
         let states = storage.route_states().await?;
         let mut fields = if self.is_stale() || states.len() != self.endpoints.len() {
             storage.route_fields().await?
@@ -255,12 +259,17 @@ impl<'a> Router<'a> {
             *made.entry(delivery.webhook_id).or_default() += 1;
         }
         let asked = moves.clone();
-        let advance = Advance { moves, deliveries };
+        let advance = Advance {
+            moves,
+            deliveries,
+            erasures: self.erasures,
+        };
         let advanced = self.service.storage.advance_webhooks(advance).await?;
         let advanced: HashSet<WebhookId> = advanced.into_iter().collect();
         for Move { webhook, to, .. } in asked {
             if !advanced.contains(&webhook) {
-                // Another node was faster, or its owner did something: it is looked up again.
+                // Another node was faster, its owner did something, or something was erased: it is
+                // looked up again.
                 self.endpoints.remove(&webhook);
                 self.epoch = None;
                 continue;

@@ -68,6 +68,13 @@ impl<K: Copy + Eq + Hash> Tally<K> {
         std::mem::take(&mut *self.reached.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Puts back what nobody could be told of.
+    pub(crate) fn put_back(&self, keys: impl Iterator<Item = K>) {
+        let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        reached.extend(keys);
+        reached.truncate(KEPT);
+    }
+
     fn counted(&self, key: K, now: Timestamp) -> Option<Seen> {
         let seen = self.seen.get(&key)?;
         (now.millis_since(seen.since) < WINDOW_MILLIS).then_some(seen)
@@ -89,6 +96,8 @@ mod tests {
         tally.note(key, now);
         assert_eq!(tally.take_reached(), [key]);
         assert!(tally.take_reached().is_empty());
+        tally.put_back([key, 5].into_iter());
+        assert_eq!(tally.take_reached(), [key, 5]);
         assert!(tally.is_reached(key, now.plus_millis(WINDOW_MILLIS - 1)));
         assert!(!tally.is_reached(5, now));
         assert!(!tally.is_reached(key, now.plus_millis(WINDOW_MILLIS)));

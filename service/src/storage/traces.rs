@@ -96,6 +96,15 @@ pub(super) const OF_TAG: [&str; 5] = [
     "DELETE FROM submissions WHERE tag_id = ?1",
 ];
 
+/// Notes that something is erased, in its commit. Deliveries are made of what was read before:
+/// those whose read has another number are not stored.
+pub(super) const ERASED: &str = "INSERT INTO settings (name, value) VALUES ('erasures', '1')
+     ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(settings.value AS BIGINT) + 1 AS TEXT)";
+
+/// How often something was erased; no row if it never was.
+pub(super) const ERASURES: &str =
+    "SELECT CAST(value AS BIGINT) FROM settings WHERE name = 'erasures'";
+
 /// What clears the rows of interactions, one statement for each table, up to the key: it ends
 /// in `WHERE id` or the like.
 pub(super) fn clearing() -> impl Iterator<Item = String> {

@@ -78,6 +78,9 @@ pub struct Advance {
     pub moves: Vec<Move>,
     /// What is delivered to them.
     pub deliveries: Vec<NewDelivery>,
+    /// How often something had been erased before `deliveries` were read
+    /// ([`Webhooks::erasures`]). If it is more by now, nobody moves: they may have what was erased.
+    pub erasures: u64,
 }
 
 /// A delivery that is this caller's to make, for [`LEASE_MILLIS`].
@@ -207,6 +210,9 @@ pub trait Webhooks: Send + Sync {
 
     /// All endpoints that are on, and how far they are.
     async fn route_states(&self) -> Result<Vec<RouteState>, StorageError>;
+
+    /// How often visitors' data was erased.
+    async fn erasures(&self) -> Result<u64, StorageError>;
 
     /// How all endpoints are configured that are on.
     async fn route_fields(&self) -> Result<HashMap<WebhookId, WebhookFields>, StorageError>;

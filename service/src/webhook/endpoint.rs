@@ -105,10 +105,10 @@ pub enum Include {
 }
 
 impl WebhookFields {
-    /// Whether it gets events that tell of tags: those that a token may not choose if it may not
-    /// read.
+    /// Whether it gets events that tell of tags, or alerts with UIDs and values: what a token may not
+    /// choose if it may not read.
     pub fn tells_of_tags(&self) -> bool {
-        self.events.iter().any(|kind| !kind.is_alert())
+        !self.include.is_empty() || self.events.iter().any(|kind| !kind.is_alert())
     }
 
     /// Whether an endpoint can be like this. An address that is not public is refused unless

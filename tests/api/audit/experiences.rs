@@ -66,6 +66,8 @@ pub(super) async fn experiences(driver: &mut Driver) {
             &image,
         )
         .await;
+    let row = driver.newest().await;
+    assert_eq!(row["before"]["media_type"], "image/png", "{row}");
     let file = driver.service.admin_get(&format!("/{object}/file")).await;
     let answer = driver.send(Method::POST, "/experiences/import", file).await;
     let created = format!("experiences/{}", answer.json()["id"]);

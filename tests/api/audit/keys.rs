@@ -30,6 +30,9 @@ pub(super) async fn keys(driver: &mut Driver) {
             &object,
         )
         .await;
+    let row = driver.newest().await;
+    let until = &row["after"]["previous_secret_until"];
+    assert!(until.is_string(), "{row}");
     let object = format!("url-templates/{}/meta-keys", template["id"]);
     let path = format!("/{object}");
     let more = json!({"meta_keys": ["99".repeat(16)]});

@@ -1,9 +1,13 @@
 //! Tokens that are limited to experiences: what is outside does not exist for them.
 
+use std::collections::BTreeMap;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_tests::fixtures::TestTag;
 use tapdesk_tests::{Answer, Answering as _, Client, TestService};
+
+use crate::api::events::Listener;
 
 use super::{Operation, call, operations, service, status, token};
 
@@ -174,6 +178,82 @@ async fn lists_counts_and_exports_are_of_what_is_inside() {
     assert_eq!(export.header("tapdesk-total"), Some("1"));
     assert!(export.body.contains(&own.tag.slug));
     assert!(!export.body.contains(&other.tag.slug));
+}
+
+/// Lists, counts, reports and exports that a limited token opens: those that are the same for
+/// everybody, and the stream that does not end, are left out.
+fn lists() -> Vec<Operation> {
+    const OTHERS: [&str; 3] = [
+        "get_events",
+        "get_experiences_templates",
+        "get_tokens_current",
+    ];
+    let lists = operations().into_iter().filter(|one| {
+        let whole = one.method == Method::GET && !one.path.contains("{id}");
+        one.bounded && whole && !OTHERS.contains(&one.id.as_str())
+    });
+    lists.collect()
+}
+
+/// What a token gets of all of them, by path and query: how many it says there are, and the answer.
+async fn look(client: &Client) -> BTreeMap<String, (Option<String>, String)> {
+    let mut answers = BTreeMap::new();
+    for list in lists() {
+        for query in ["", "count=true", "simulated=all", "sort=-scans"] {
+            let path = format!("{}?{query}", list.path);
+            let request = client.request(Method::GET, &path);
+            let answer = request.bearer_auth(client.admin_token()).answer().await;
+            // Not each has each of them.
+            if answer.status == 422 && !query.is_empty() {
+                continue;
+            }
+            assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+            let total = answer.header("tapdesk-total").map(str::to_owned);
+            answers.insert(path, (total, answer.body));
+        }
+    }
+    answers
+}
+
+#[tokio::test]
+async fn what_happens_outside_shows_in_no_answer() {
+    let service = service().await;
+    let own = place(&service).await;
+    let client = limited(&service, own.experience).await;
+    let (inside, everywhere) = (look(&client).await, look(&service).await);
+    assert!(lists().len() >= 9, "{:?}", inside.keys());
+    let other = place(&service).await;
+    service.tap(&other.tag.path()).await;
+    let after = look(&client).await;
+    for (path, answer) in &inside {
+        assert_eq!(after[path], *answer, "{path}");
+        assert!(!answer.1.is_empty(), "{path}");
+    }
+    // Whom nothing limits sees it everywhere.
+    for (path, answer) in look(&service).await {
+        assert_ne!(answer, everywhere[&path], "{path}");
+    }
+}
+
+#[tokio::test]
+async fn who_comes_back_is_told_of_what_is_inside() {
+    let service = service().await;
+    let (own, other) = (place(&service).await, place(&service).await);
+    let client = limited(&service, own.experience).await;
+    service.tap(&other.tag.path()).await;
+    service.tap(&own.tag.path()).await;
+    let last = service.last_interaction().await;
+    let mut listener = Listener::behind(&client, &own.interaction.to_string()).await;
+    loop {
+        let (name, event) = listener.next().await.expect("an event");
+        assert_eq!(
+            (name.as_str(), &event["tag_id"]),
+            ("interaction", &json!(own.tag.id))
+        );
+        if event["interaction_id"] == last {
+            break;
+        }
+    }
 }
 
 #[tokio::test]

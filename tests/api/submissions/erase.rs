@@ -139,3 +139,54 @@ async fn erasing_a_tags_traces_erases_what_its_visitors_sent() {
         .expect(204);
     assert_eq!(names(&service).await, ["Grace"]);
 }
+
+#[tokio::test]
+async fn the_audit_log_forgets_what_was_entered_and_keeps_who_changed_it() {
+    let service = TestService::start().await;
+    for erase in ["one", "person"] {
+        let (form, other) = (Form::new(&service).await, Form::new(&service).await);
+        for form in [&form, &other] {
+            send(&service, &form.tag, "Ada", "ada@example.com", true).await;
+            // The owner corrects a value, changes all of them with the tag, and something else.
+            let path = form.tag.admin_path();
+            for (property, value) in [("variables/name", "Ada Lovelace"), ("data/note", "a note")] {
+                let path = format!("{path}/{property}");
+                let answer = service
+                    .admin(Method::PUT, &path, json!({"value": value}))
+                    .await;
+                assert!(answer.status < 300, "{}", answer.body);
+            }
+            let variables = json!({"variables": {"email": "", "name": ""}});
+            service.admin_patch(&path, variables).await;
+        }
+        let log = async |tag: &tapdesk_tests::TestTag| {
+            let path = format!("/audit?object=tags/{}", tag.id);
+            let page = service.admin_get(&path).await;
+            page["items"].as_array().expect("rows").clone()
+        };
+        let before = log(&form.tag).await;
+        let shown = json!(before).to_string();
+        assert!(shown.contains("Ada") && shown.contains("ada@example.com"));
+        let answer = if erase == "one" {
+            let sent = list(&service, &format!("tag_id={}", form.tag.id)).await;
+            let path = format!("/submissions/{}", sent[0]["id"]);
+            service.admin(Method::DELETE, &path, Value::Null).await
+        } else {
+            let person = json!({"value": "ada@example.com", "tag_id": form.tag.id});
+            service
+                .admin(Method::POST, "/submissions/erase", person)
+                .await
+        };
+        assert!(answer.status < 300, "{}", answer.body);
+        let after = log(&form.tag).await;
+        let shown = json!(after).to_string();
+        assert!(!shown.contains("Ada") && !shown.contains("ada@"), "{shown}");
+        let hashes = |rows: &[Value]| rows.iter().map(|row| row["hash"].clone()).collect::<Vec<_>>();
+        assert_eq!(hashes(&after), hashes(&before), "who, when and from where");
+        assert!(shown.contains("a note"), "{shown}");
+        let shown = json!(log(&other.tag).await).to_string();
+        assert!(shown.contains("Ada Lovelace"), "another tag: {shown}");
+    }
+    let check = service.admin_get("/audit/check").await;
+    assert_eq!(check["problem"], Value::Null);
+}

@@ -74,6 +74,93 @@ async fn what_is_erased_waits_for_no_webhook_any_more() {
     );
 }
 
+#[tokio::test]
+async fn of_two_that_were_sent_in_the_same_moment_one_alone_is_erased() {
+    let service = start().await;
+    let _house = service.keep_house();
+    let receiver = Receiver::start().await;
+    receiver.react(Reaction::status(500));
+    let fields = json!({
+        "url": receiver.url(), "events": ["submission.created", "tag.updated"],
+        "include": ["variables"],
+    });
+    let hook = service.admin_create("/webhooks", fields).await;
+    let path = format!("/webhooks/{}", hook["id"]);
+    let form = Form::new(&service).await;
+    // The clock of a test stands still.
+    send(&service, &form.tag, "Ada", "ada@example.com", true).await;
+    let ada = service.last_interaction().await;
+    send(&service, &form.tag, "Grace", "grace@example.com", true).await;
+    let grace = service.last_interaction().await;
+    let waiting = async |many: u64| {
+        eventually("the deliveries that wait", async || {
+            let shown = service.admin_get(&path).await;
+            (shown["waiting"] == many).then_some(())
+        })
+        .await;
+    };
+    waiting(4).await;
+    // None of them is under way while one is erased.
+    let attempts = format!("{path}/attempts");
+    eventually("the attempts in the log", async || {
+        let log = service.admin_get(&attempts).await;
+        (log["items"].as_array()?.len() >= 4).then_some(())
+    })
+    .await;
+    let person = json!({"value": "ada@example.com"});
+    service
+        .admin(Method::POST, "/submissions/erase", person)
+        .await
+        .expect(200);
+    waiting(2).await;
+    let before = receiver.received().len();
+    receiver.react(Reaction::status(204));
+    eventually("what is left is delivered", async || {
+        service.advance(60_000);
+        let shown = service.admin_get(&path).await;
+        (shown["waiting"] == 0).then_some(())
+    })
+    .await;
+    let told: Vec<_> = receiver.received()[before..]
+        .iter()
+        .map(|one| one.json()["data"]["interaction_id"].clone())
+        .collect();
+    assert!(!told.is_empty());
+    assert!(told.iter().all(|id| *id == grace && *id != ada), "{told:?}");
+}
+
+#[tokio::test]
+async fn each_way_of_erasing_refuses_the_deliveries_that_are_being_made() {
+    let service = start().await;
+    let form = Form::new(&service).await;
+    let erasures = async || {
+        let storage = &service.service().storage;
+        storage.erasures().await.expect("a number")
+    };
+    for way in ["one", "person", "traces"] {
+        send(&service, &form.tag, "Ada", "ada@example.com", true).await;
+        let before = erasures().await;
+        let answer = match way {
+            "one" => {
+                let path = format!("/submissions/{}", list(&service, "").await[0]["id"]);
+                service.admin(Method::DELETE, &path, Value::Null).await
+            }
+            "person" => {
+                let person = json!({"value": "ada@example.com"});
+                service
+                    .admin(Method::POST, "/submissions/erase", person)
+                    .await
+            }
+            _ => {
+                let path = format!("{}/traces", form.tag.admin_path());
+                service.admin(Method::DELETE, &path, Value::Null).await
+            }
+        };
+        assert!(answer.status < 300, "{way}: {}", answer.body);
+        assert!(erasures().await > before, "{way}");
+    }
+}
+
 /// The names and data of the next events.
 async fn heard(stream: &mut reqwest::Response, until: &str) -> String {
     let mut heard = String::new();

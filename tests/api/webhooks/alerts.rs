@@ -121,3 +121,41 @@ async fn sqlite_writes_that_failed_are_told_once_they_succeed_again() {
     .await;
     assert_eq!(told["type"], "alert.writer_failed");
 }
+
+/// A table that is away stands for a database that takes no writes for a while.
+#[tokio::test]
+async fn sqlite_an_alert_that_could_not_be_written_is_told_in_the_next_round() {
+    let service = TestService::start_with(|options| {
+        options.database = "sqlite".to_owned();
+        options.settings.private_webhooks = true;
+    })
+    .await;
+    let receiver = Receiver::start().await;
+    let events = json!({"events": ["alert.copied_url"]});
+    webhook(&service, &receiver, events).await;
+    let mut copied = Vec::new();
+    for _ in 0..2 {
+        let (tag, mut inlay) = service.bottle().await;
+        let url = inlay.url(&tag);
+        for _ in 0..12 {
+            service.tap(&url).await;
+        }
+        copied.push(json!(tag.id));
+    }
+    let file = rusqlite::Connection::open(service.folder().join("tapdesk.db")).unwrap();
+    file.busy_timeout(Duration::from_secs(30)).unwrap();
+    file.execute_batch("ALTER TABLE outbox RENAME TO away")
+        .unwrap();
+    let swept = tapdesk_service::housekeeping::sweep(service.service()).await;
+    swept.expect_err("no alert can be written");
+    file.execute_batch("ALTER TABLE away RENAME TO outbox")
+        .unwrap();
+    let _house = service.keep_house();
+    let told = receiver.wait_for(2).await;
+    let mut told: Vec<_> = told
+        .iter()
+        .map(|one| one.json()["data"]["tag_id"].clone())
+        .collect();
+    told.sort_by_key(Value::as_i64);
+    assert_eq!(told, copied);
+}

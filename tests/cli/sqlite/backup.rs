@@ -135,6 +135,16 @@ async fn a_restore_replaces_only_when_asked_and_moves_the_old_aside() {
         .trim_end_matches('.');
     assert_eq!(fs::read(aside).unwrap(), before, "the old one is whole");
     let service = launch.start().await;
+    // The log says that it was restored, and how far the one that was replaced had come.
+    let row = service.admin_get("/audit?limit=1").await["items"][0].clone();
+    assert_eq!(row["action"], "backup.restore", "{row}");
+    assert_eq!(row["actor"]["kind"], "command_line", "{row}");
+    assert!(row["after"]["made_at"].is_string(), "{row}");
+    let end = |log: &str| row["after"][log]["row"].as_i64().expect("a row");
+    assert_eq!(row["id"], end("log") + 1);
+    assert!(end("replaced_log") > end("log"), "{row}");
+    let check = service.admin_get("/audit/check").await;
+    assert_eq!(check["problem"], Value::Null);
     assert_eq!(
         service.admin_get(&tag.admin_path()).await["name"],
         "Bottle 41"

@@ -222,6 +222,8 @@ async fn short_codes_are_not_checked_after_a_hundred_wrong_ones() {
     let _house = service.keep_house();
     let told = receiver.wait_for(1).await[0].json();
     assert_eq!(told["data"]["uid"], json!(chip.uid));
+    assert_eq!(told["data"]["tag_id"], json!(tag.id));
+    assert!(told["data"]["inlay_id"].is_i64(), "{told}");
     service.advance(60 * 60 * 1000);
     tap(&service, &good).await;
     assert_eq!(last(&service).await.0, json!(true));

@@ -2,8 +2,10 @@
 
 use serde_json::json;
 use tapdesk_service::clock::Timestamp;
+use tapdesk_service::storage::{Advance, Move, NewDelivery};
+use tapdesk_service::webhook::EventKind;
 
-use crate::storage::backend::{Backend, DAY, Database, Tap};
+use crate::storage::backend::{Backend, DAY, Database, START, Tap};
 
 /// How a tap found its visitor: known for 30 days, known for a day.
 async fn known<B: Backend>(db: &Database<B>, tap: Tap) -> (bool, bool) {
@@ -36,4 +38,41 @@ pub(crate) async fn a_visitor_is_known_at_a_tag_only<B: Backend>(db: Database<B>
     assert_eq!(known(&db, elsewhere.by(1)).await, (false, false));
     assert_eq!(known(&db, tap.by(1)).await, (true, true));
     assert_eq!(known(&db, tap.by(2)).await, (true, true));
+}
+
+pub(crate) async fn what_was_read_before_an_erasing_is_not_stored_for_webhooks<B: Backend>(
+    db: Database<B>,
+) {
+    let tag = db.tag(json!({})).await;
+    let fields = json!({"url": "https://hooks.example/", "events": ["tap.not_checked"]});
+    let fields = serde_json::from_value(fields).unwrap();
+    let webhook = db.insert_webhook(fields, vec![1]).await.unwrap().id;
+    let cursor = db.route_states().await.unwrap()[0].cursor;
+    let made_of = |erasures: u64| Advance {
+        moves: vec![Move {
+            webhook,
+            from: cursor,
+            to: cursor,
+        }],
+        deliveries: vec![NewDelivery {
+            webhook_id: webhook,
+            event_id: "tap_1_1".to_owned(),
+            again: None,
+            kind: EventKind::TapNotChecked,
+            at: START,
+            tag_id: Some(tag),
+            body: "{}".to_owned(),
+        }],
+        erasures,
+    };
+    let waiting = async || db.webhook(webhook).await.unwrap().unwrap().waiting;
+    // The event is read, its visitor is erased, and only then it is stored.
+    let read = made_of(db.erasures().await.unwrap());
+    while db.erase_visitors(Some(tag)).await.unwrap().unwrap() {}
+    assert!(db.advance_webhooks(read).await.unwrap().is_empty());
+    assert_eq!(waiting().await, 0);
+    // Read once more, it has nothing of them.
+    let read = made_of(db.erasures().await.unwrap());
+    assert_eq!(db.advance_webhooks(read).await.unwrap(), [webhook]);
+    assert_eq!(waiting().await, 1);
 }

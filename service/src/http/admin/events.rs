@@ -21,7 +21,7 @@ use crate::http::error::{ApiError, Common, Invalid};
 use crate::http::serve::Closing;
 use crate::id::InteractionId;
 use crate::service::Service;
-use crate::storage::{Event, Place, Storage, StorageMetrics, Subject, Told};
+use crate::storage::{Event, Place, Storage, StorageError, StorageMetrics, Subject, Told};
 use crate::world::World;
 
 /// Which events are sent.
@@ -38,8 +38,8 @@ pub(crate) struct EventQuery {
 /// The data of a `missed` event.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Missed {
-    /// How many events were not sent.
-    missed: u64,
+    /// How many events were not sent; null if that is not known any more.
+    missed: Option<u64>,
 }
 
 /// Listen to events
@@ -50,7 +50,9 @@ pub(crate) struct Missed {
 /// listener falls behind, a `missed`
 /// event says how many events it missed; they are in the list of interactions. An
 /// interaction's event has its `id`: who comes back with it as `Last-Event-ID`, as browsers do, gets
-/// the interactions since then first, in the order of commits; one may come twice. Without it,
+/// the interactions since then first, in the order of commits; one may come twice. If that interaction is not
+/// kept any more, a `missed` event comes first, with `null` for how many. If the interactions cannot be read, the
+/// stream ends: come back with the last id. Without the header,
 /// events from before the request are not sent. No event contains a rolling key.
 #[utoipa::path(
     get, path = "/events", tag = "events", params(EventQuery),
@@ -64,18 +66,20 @@ pub(crate) async fn listen(
     closing: Closing,
     headers: HeaderMap,
     Query(EventQuery { simulated: world }): Query<EventQuery>,
-) -> Result<Sse<impl Stream<Item = Result<sse::Event, axum::Error>>>, ApiError> {
+) -> Result<Sse<impl Stream<Item = Sent>>, ApiError> {
     // Listens first: what happens while it looks back is not missed.
     let events = service.storage.events();
     let last = headers.get("last-event-id");
-    let last = last.and_then(|id| id.to_str().ok()?.trim().parse().ok());
-    let missed = match last {
-        Some(last) => service.storage.place_of_tap(last).await?,
+    let last = last.map(|id| id.to_str().unwrap_or_default().trim());
+    let last = last.filter(|id| !id.is_empty());
+    let missed = match last.and_then(|id| id.parse().ok()) {
+        Some(id) => service.storage.place_of_tap(id).await?,
         None => None,
     };
     let limited = caller::reach().limit().is_some();
     let feed = Feed {
         events,
+        lost: last.is_some() && missed.is_none(),
         missed: missed.map(|from| Missing::since(from, Arc::clone(&service.storage))),
         told_again: HashSet::new(),
         closing,
@@ -106,16 +110,15 @@ impl Missing {
         }
     }
 
-    /// The next one; `None` once there is none, or they cannot be read.
-    async fn next(&mut self) -> Option<Event> {
+    /// The next one; `None` once there is none.
+    async fn next(&mut self) -> Result<Option<Event>, StorageError> {
         if self.found.is_empty() {
-            let taps = self.storage.taps_after(self.from, Self::AT_ONCE).await;
-            for tap in taps.unwrap_or_default() {
+            for tap in self.storage.taps_after(self.from, Self::AT_ONCE).await? {
                 self.from = tap.place;
                 self.found.push_back(Event::from(&tap.interaction));
             }
         }
-        self.found.pop_front()
+        Ok(self.found.pop_front())
     }
 }
 
@@ -127,9 +130,14 @@ const GATHERED: Duration = Duration::from_millis(50);
 /// Interactions that are not told a second time: more than are kept for a slow listener.
 const TOLD_AGAIN: usize = 10_000;
 
+/// An event on its way.
+type Sent = Result<sse::Event, axum::Error>;
+
 /// The events of one listener.
 struct Feed {
     events: broadcast::Receiver<Told>,
+    /// Whether it wants to go on where it was, and that place is not known any more.
+    lost: bool,
     /// What it missed, and gets first.
     missed: Option<Missing>,
     /// Those of them that may still come as they happen: no more than are kept for it.
@@ -145,30 +153,37 @@ struct Feed {
 }
 
 impl Feed {
-    /// Whether the event is of an interaction, or a tag, within the listener's reach. What cannot be
-    /// looked up is not.
-    async fn may_see(&self, event: &Event) -> bool {
+    /// Whether the event is of an interaction, or a tag, within the listener's reach.
+    async fn may_see(&self, event: &Event) -> Result<bool, StorageError> {
         let Some(storage) = &self.limited_to else {
-            return true;
+            return Ok(true);
         };
-        match event.subject() {
-            Some(Subject::Interaction(id)) => {
-                let found = storage.interaction(id).await;
-                found.is_ok_and(|found| found.is_some())
-            }
-            Some(Subject::Tag(id)) => {
-                let found = storage.tag(id).await;
-                found.is_ok_and(|found| found.is_some())
-            }
+        Ok(match event.subject() {
+            Some(Subject::Interaction(id)) => storage.interaction(id).await?.is_some(),
+            Some(Subject::Tag(id)) => storage.tag(id).await?.is_some(),
             // An alert is the whole service's.
             None => false,
+        })
+    }
+
+    /// The next event for this listener; `None` once there will be no more. What cannot be read ends
+    /// the stream: an event behind it would hide the gap from whoever comes back with its id.
+    async fn next(self) -> Option<(Sent, Self)> {
+        match self.try_next().await {
+            Ok(next) => next,
+            Err(error) => {
+                tracing::debug!("a stream of events ends: {error}");
+                None
+            }
         }
     }
 
-    /// The next event for this listener; `None` once there will be no more.
-    async fn next(mut self) -> Option<(Result<sse::Event, axum::Error>, Self)> {
+    async fn try_next(mut self) -> Result<Option<(Sent, Self)>, StorageError> {
+        if std::mem::take(&mut self.lost) {
+            return Ok(Some((told_missed(None), self)));
+        }
         while let Some(missed) = &mut self.missed {
-            let Some(event) = missed.next().await else {
+            let Some(event) = missed.next().await? else {
                 self.missed = None;
                 break;
             };
@@ -179,8 +194,8 @@ impl Feed {
                 }
                 self.told_again.insert(id);
             }
-            if self.world.has(event.simulated()) && self.may_see(&event).await {
-                return Some((Ok(shown(&Told::from(event))), self));
+            if self.world.has(event.simulated()) && self.may_see(&event).await? {
+                return Ok(Some((Ok(shown(&Told::from(event))), self)));
             }
         }
         loop {
@@ -189,12 +204,12 @@ impl Feed {
                     self.told = false;
                     tokio::select! {
                         () = tokio::time::sleep(GATHERED) => continue,
-                        () = self.closing.begun() => return None,
+                        () = self.closing.begun() => return Ok(None),
                     }
                 }
                 Err(TryRecvError::Empty) => tokio::select! {
                     told = self.events.recv() => told,
-                    () = self.closing.begun() => return None,
+                    () = self.closing.begun() => return Ok(None),
                 },
                 Err(TryRecvError::Lagged(missed)) => Err(RecvError::Lagged(missed)),
                 Err(TryRecvError::Closed) => Err(RecvError::Closed),
@@ -203,19 +218,24 @@ impl Feed {
             self.told = true;
             let event = match told {
                 Ok(event) if !self.world.has(event.simulated()) => continue,
-                Ok(event) if !self.may_see(&event).await => continue,
+                Ok(event) if !self.may_see(&event).await? => continue,
                 Ok(event) if event.tap().is_some_and(|id| self.told_again.remove(&id)) => continue,
                 Ok(event) => Ok(shown(&event)),
                 Err(RecvError::Lagged(missed)) => {
                     self.metrics.lost_events(missed);
-                    let event = sse::Event::default().event("missed");
-                    event.json_data(Missed { missed })
+                    told_missed(Some(missed))
                 }
-                Err(RecvError::Closed) => return None,
+                Err(RecvError::Closed) => return Ok(None),
             };
-            return Some((event, self));
+            return Ok(Some((event, self)));
         }
     }
+}
+
+/// Tells that events were not sent, and how many if that is known.
+fn told_missed(missed: Option<u64>) -> Sent {
+    let event = sse::Event::default().event("missed");
+    event.json_data(Missed { missed })
 }
 
 /// An event as it is sent. An update has no id: who comes back goes on behind the last tap.
@@ -258,6 +278,7 @@ mod tests {
         let feed = Feed {
             events,
             closing: Closing::never(),
+            lost: false,
             missed: None,
             told_again: HashSet::new(),
             world: World::Real,
@@ -288,6 +309,7 @@ mod tests {
         let listen = || Feed {
             events: sender.subscribe(),
             closing: Closing::never(),
+            lost: false,
             missed: None,
             told_again: HashSet::new(),
             world: World::Real,

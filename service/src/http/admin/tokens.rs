@@ -56,7 +56,7 @@ pub(crate) struct NewToken {
     /// Everything else does not exist for it. `null` for no limit.
     #[serde(default)]
     experience_ids: Option<BTreeSet<ExperienceId>>,
-    /// When it ends. `null`: only its deletion ends it.
+    /// When it ends. `null`: only its deletion ends it, which a token that ends cannot grant.
     #[serde(default)]
     expires_at: Option<Timestamp>,
 }
@@ -74,7 +74,7 @@ pub(crate) struct CreatedToken {
 /// Create an admin token
 ///
 /// Only this answer shows the token: store it. It grants nothing that the token of this request
-/// does not.
+/// does not, and for no longer.
 #[utoipa::path(
     post, path = "/tokens", tag = "tokens", request_body = NewToken,
     responses((status = CREATED, body = CreatedToken), Conflicting, BadBody, Written, Common)
@@ -99,6 +99,16 @@ pub(crate) async fn create(
     }
     if new.expires_at.is_some_and(|end| end <= service.clock.now()) {
         let why = "A token ends in the future.";
+        return Err(ApiError::Invalid(FieldError::of("expires_at", why)));
+    }
+    let own_end = requester.token().and_then(|token| token.expires_at);
+    if let Some(own_end) = own_end
+        && new.expires_at.is_none_or(|end| end > own_end)
+    {
+        let why = format!(
+            "The token of this request ends at {own_end}. A token that it makes ends at that time or before: set \
+             expires_at."
+        );
         return Err(ApiError::Invalid(FieldError::of("expires_at", why)));
     }
     let token = AdminToken::generate(&*service.entropy);

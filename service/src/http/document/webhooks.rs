@@ -148,7 +148,12 @@ fn data(kind: EventKind) -> Value {
             "free_mebibytes": {"type": "integer"},
             "limit_mebibytes": {"type": "integer", "description": "The setting `disk_low_mebibytes`"},
         })),
-        EventKind::AlertInlayGuessed => alert(json!({"uid": {"type": "string"}})),
+        EventKind::AlertInlayGuessed => alert(json!({
+            "inlay_id": {"type": ["integer", "null"], "description": "The inlay; null if it was deleted"},
+            "tag_id": {"type": ["integer", "null"], "description": "The tag that it is on"},
+            "uid": {"type": "string"},
+            "variables": texts,
+        })),
         EventKind::AlertCopiedUrl => alert(json!({
             "tag_id": id("The tag"),
             "counter": {"type": "integer", "description": "The counter of the URL"},

@@ -2,6 +2,8 @@
 
 pub(super) mod shown;
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 
 use super::{Database, Query, Transaction};
@@ -11,7 +13,7 @@ use crate::clock::Timestamp;
 use crate::id::TagId;
 use crate::storage::StorageError;
 use crate::storage::audit::{Audit, AuditFilter};
-use crate::storage::value::{Row, Value, unreadable, values};
+use crate::storage::value::{Row, Value, values};
 
 /// Rows read or removed at once.
 const AT_ONCE: usize = 1_000;
@@ -70,6 +72,17 @@ pub(in crate::storage) const ROWS: &str =
 /// The ends of the chain.
 pub(in crate::storage) const ENDS: &str =
     "SELECT anchor, anchor_hash, head, head_hash FROM audit_ends";
+
+/// Stores a row, its columns in the order of [`ROWS`].
+pub(in crate::storage) const INSERT: &str =
+    "INSERT INTO audit (id, at, actor, name, address, action, object, digest, hash, salt, changes)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+
+/// Stores the ends of the chain, as [`ENDS`] has them.
+pub(in crate::storage) const SET_ENDS: &str =
+    "INSERT INTO audit_ends (id, anchor, anchor_hash, head, head_hash) VALUES (1, ?1, ?2, ?3, ?4)
+     ON CONFLICT (id) DO UPDATE SET anchor = excluded.anchor,
+         anchor_hash = excluded.anchor_hash, head = excluded.head, head_hash = excluded.head_hash";
 
 /// A row of [`ROWS`].
 pub(in crate::storage) fn read(mut row: Row) -> Result<audit::Row, StorageError> {
@@ -178,6 +191,40 @@ pub(super) async fn record(
     note: Option<Note>,
 ) -> Result<(), StorageError> {
     let Ends { anchor, head } = ends(tx).await?;
+    let row = next(head, tx.now(), caller, note);
+    let values = row.values.as_ref();
+    let (salt, changes) = values.map(|(salt, changes)| (salt, changes)).unzip();
+    let values = values![
+        row.id,
+        row.at,
+        &row.actor,
+        row.name.as_deref(),
+        &row.address,
+        &row.action,
+        &row.object,
+        row.digest.as_slice(),
+        row.hash.as_slice(),
+        salt.map(audit::Salt::as_slice),
+        changes
+    ];
+    tx.execute(INSERT, &values).await?;
+    set_ends(
+        tx,
+        Ends {
+            anchor,
+            head: (row.id, row.hash),
+        },
+    )
+    .await
+}
+
+/// The row of `caller`'s request behind `head`.
+pub(in crate::storage) fn next(
+    head: (i64, audit::Hash),
+    at: Timestamp,
+    caller: &Caller,
+    note: Option<Note>,
+) -> audit::Row {
     let note = note.unwrap_or_default();
     let (kind, name) = actor(&caller.actor);
     // What a request does on its way to its own object is no part of it.
@@ -192,10 +239,11 @@ pub(super) async fn record(
         before,
         after: after.or_else(|| caller.asked()),
     };
-    let changes = serde_json::to_string(&changes).map_err(|_| unreadable("audit"))?;
+    // Values of JSON always have a form in JSON.
+    let changes = serde_json::to_string(&changes).unwrap_or_default();
     let mut row = audit::Row {
         id: head.0 + 1,
-        at: tx.now(),
+        at,
         actor: kind,
         name,
         address: caller.address.to_canonical().to_string(),
@@ -206,34 +254,10 @@ pub(super) async fn record(
             .unwrap_or_else(|| caller.object.clone()),
         digest: audit::digest(&caller.salt, &changes),
         hash: GENESIS,
-        values: None,
+        values: Some((caller.salt, changes)),
     };
     row.hash = row.hash_after(&head.1);
-    let values = values![
-        row.id,
-        row.at,
-        &row.actor,
-        row.name.as_deref(),
-        &row.address,
-        &row.action,
-        &row.object,
-        row.digest.as_slice(),
-        row.hash.as_slice(),
-        caller.salt.as_slice(),
-        &changes
-    ];
-    let sql = format!(
-        "INSERT INTO audit ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
-    );
-    tx.execute(&sql, &values).await?;
-    set_ends(
-        tx,
-        Ends {
-            anchor,
-            head: (row.id, row.hash),
-        },
-    )
-    .await
+    row
 }
 
 fn actor(actor: &Actor) -> (String, Option<String>) {
@@ -253,11 +277,7 @@ async fn set_ends(tx: &mut dyn Transaction, ends: Ends) -> Result<(), StorageErr
         ends.head.0,
         ends.head.1.as_slice()
     ];
-    let sql = "INSERT INTO audit_ends (id, anchor, anchor_hash, head, head_hash)
-         VALUES (1, ?1, ?2, ?3, ?4)
-         ON CONFLICT (id) DO UPDATE SET anchor = excluded.anchor,
-             anchor_hash = excluded.anchor_hash, head = excluded.head, head_hash = excluded.head_hash";
-    tx.execute(sql, &values).await.map(drop)
+    tx.execute(SET_ENDS, &values).await.map(drop)
 }
 
 async fn erase(tx: &mut dyn Transaction, tag: TagId) -> Result<Option<()>, StorageError> {
@@ -275,6 +295,49 @@ async fn erase(tx: &mut dyn Transaction, tag: TagId) -> Result<Option<()>, Stora
     tx.execute(sql, &values![object, from, to]).await?;
     tx.note(Note::default());
     Ok(Some(()))
+}
+
+/// Erases the values that rows have of variables of a tag. What a visitor entered is in the row of
+/// whoever changed it later, as the value before. One digest covers all values of a row, so those of
+/// a change of the whole tag go together.
+pub(super) async fn forget_variables(
+    tx: &mut dyn Transaction,
+    tag: TagId,
+    variables: &BTreeSet<&str>,
+) -> Result<(), StorageError> {
+    if variables.is_empty() {
+        return Ok(());
+    }
+    let object = format!("tags/{tag}");
+    let of_one = variables
+        .iter()
+        .map(|variable| format!("{object}/variables/{variable}"));
+    let sql = "UPDATE audit SET salt = NULL, changes = NULL WHERE object IN texts(?1)";
+    tx.execute(sql, &values![Value::list(of_one)]).await?;
+    let sql = "SELECT id, changes FROM audit WHERE object = ?1 AND changes IS NOT NULL";
+    let mut going: Vec<i64> = Vec::new();
+    for mut row in tx.query(sql, &values![object]).await? {
+        let (id, changes): (i64, String) = (row.take()?, row.take()?);
+        // What cannot be read may show it.
+        let changes = serde_json::from_str::<Values>(&changes);
+        if changes.map_or(true, |changes| shows_a_change_of(&changes, variables)) {
+            going.push(id);
+        }
+    }
+    let sql = "UPDATE audit SET salt = NULL, changes = NULL WHERE id IN ids(?1)";
+    tx.execute(sql, &values![Value::list(going)])
+        .await
+        .map(drop)
+}
+
+/// Whether values of a whole tag show that one of these variables was there before. What a tag was
+/// created with is no visitor's.
+fn shows_a_change_of(changes: &Values, variables: &BTreeSet<&str>) -> bool {
+    let of_tag = |side: &Option<serde_json::Value>| {
+        let shown = side.as_ref().and_then(|tag| tag.get("variables"));
+        shown.is_some_and(|shown| variables.iter().any(|name| shown.get(name).is_some()))
+    };
+    changes.before.is_some() && (of_tag(&changes.before) || of_tag(&changes.after))
 }
 
 async fn prune(tx: &mut dyn Transaction, keep_since: Timestamp) -> Result<bool, StorageError> {

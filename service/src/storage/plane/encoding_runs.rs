@@ -1,6 +1,7 @@
 //! Encoding runs.
 
 use async_trait::async_trait;
+use serde_json::json;
 
 use super::free_tags::free_tags;
 use super::{Database, Query, Transaction, insert_rows, tags};
@@ -173,6 +174,10 @@ async fn insert(
     let rows = rows.map(|(place, position)| values![id, position, tags[place]].to_vec());
     let columns = ["run_id", "position", "tag_id"];
     insert_rows(tx, "encoding_run_tags", &columns, rows.collect(), "").await?;
+    tx.note(Note::created(
+        format!("encoding-runs/{id}"),
+        &json!({"fields": fields, "plan": plan, "tag_ids": tags}),
+    ));
     run(tx, id).await?.ok_or_else(|| unreadable("encoding run"))
 }
 
@@ -199,7 +204,8 @@ async fn edit(
     let Some(before) = run(tx, id).await? else {
         return Ok(None);
     };
-    let fields = edit(before.fields)?;
+    let fields = edit(before.fields.clone())?;
+    tx.note(Note::changed(&before.fields, &fields));
     let closed_at = before.closed_at.unwrap_or(tx.now());
     tx.execute(
         "UPDATE encoding_runs SET name = ?2, planned = ?3, closed_at = ?4 WHERE id = ?1",
@@ -318,7 +324,7 @@ async fn skip(
     };
     let sql = "UPDATE encoding_run_tags SET skipped_at = ?3, uid = NULL WHERE run_id = ?1 AND position = ?2";
     tx.execute(sql, &values![id, position, tx.now()]).await?;
-    tx.note(Note::done(&serde_json::json!({ "position": position })));
+    tx.note(Note::done(&json!({ "position": position })));
     next_of(tx, id).await
 }
 
@@ -342,6 +348,8 @@ async fn reserve(
     match next(tx, &run).await? {
         None => Err(InUse::RunFull.into()),
         Some(Next::Free { position, tag, .. }) => {
+            // The row of the request is that of the encoding which the tag is kept for.
+            tx.is_no_change();
             let sql = "UPDATE encoding_run_tags SET uid = ?3 WHERE run_id = ?1 AND position = ?2";
             tx.execute(sql, &values![id, position, uid]).await?;
             Ok(Some((run, tag)))
@@ -350,6 +358,9 @@ async fn reserve(
             let fields = make(&run.plan, position)?;
             let tag = tags::insert(tx, &fields, false).await?;
             add_tag(tx, id, position, tag, Some(uid)).await?;
+            tx.note(Note::done(&json!({
+                "uid": uid, "run_id": id, "position": position, "tag_id": tag,
+            })));
             Ok(Some((run, tag)))
         }
     }

@@ -114,6 +114,14 @@ pub(super) async fn delete(
     {
         return Err(InUse::Shown.into());
     }
+    let sql = "SELECT media_type, length(bytes), created_at FROM images WHERE id = ?1";
+    let mut row = tx.one(sql, &values![image]).await?;
+    tx.note(Note::deleted(&Image {
+        id: image,
+        media_type: media_type(&mut row)?,
+        size: row.take()?,
+        created_at: row.take()?,
+    }));
     tx.execute("DELETE FROM images WHERE id = ?1", &values![image])
         .await?;
     Ok(Some(()))

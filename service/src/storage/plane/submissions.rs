@@ -4,7 +4,8 @@
 use async_trait::async_trait;
 
 use super::callers::condition;
-use super::{Database, Query, Transaction, told};
+use super::told::{self, ToldUpdate};
+use super::{Database, Query, Transaction, audit};
 use crate::audit::Note;
 use crate::clock::Timestamp;
 use crate::id::{InteractionId, SubmissionId, TagId};
@@ -259,7 +260,18 @@ async fn erase(
     empty_variables: bool,
 ) -> Result<(), StorageError> {
     let Submission { tag_id, at, .. } = submission;
-    told::forget_update(tx, *tag_id, *at).await?;
+    told::erases(tx).await?;
+    let update = ToldUpdate {
+        tag: *tag_id,
+        at: *at,
+        interaction: submission.interaction_id,
+        submission: Some(submission.id),
+    };
+    told::forget_update(tx, &update).await?;
+    let fields = submission.fields.iter();
+    let variables = fields.map(|field| field.variable.as_str()).collect();
+    audit::forget_variables(tx, *tag_id, &variables).await?;
+    told::forget_owners_values(tx, *tag_id, *at, &variables).await?;
     forget_changes(tx, submission.interaction_id).await?;
     if empty_variables {
         for field in &submission.fields {

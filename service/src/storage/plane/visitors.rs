@@ -1,11 +1,12 @@
 //! What is kept of one visitor of a tag: which taps are theirs, and their erasing.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use async_trait::async_trait;
 
 use super::submissions::{SELECT, empty_variable, erase_row, read};
-use super::{Database, Query, Transaction, told};
+use super::told::{self, ToldUpdate};
+use super::{Database, Query, Transaction, audit};
 use crate::audit::Note;
 use crate::clock::Timestamp;
 use crate::id::{InteractionId, TagId};
@@ -87,11 +88,15 @@ async fn erase(
         return Ok(0);
     };
     let (tag, client): (TagId, Vec<u8>) = (visitor.take()?, visitor.take()?);
-    forget_told(tx, tag, &found).await?;
+    told::erases(tx).await?;
     let sent = submissions(tx, &found).await?;
+    let written = written(tx, &found, &sent).await?;
+    let variables: BTreeSet<&str> = written.iter().map(|(name, _)| name.as_str()).collect();
+    forget_told(tx, tag, (&found, &sent), &variables).await?;
+    audit::forget_variables(tx, tag, &variables).await?;
     if empty_variables {
-        for (variable, value) in written(tx, &found, &sent).await? {
-            empty_variable(tx, tag, &variable, &value).await?;
+        for (variable, value) in &written {
+            empty_variable(tx, tag, variable, value).await?;
         }
         tx.changes(Some(Part::Tag(tag)));
     }
@@ -131,19 +136,32 @@ async fn written(
 async fn forget_told(
     tx: &mut dyn Transaction,
     tag: TagId,
-    taps: &[InteractionId],
+    (taps, sent): (&[InteractionId], &[Submission]),
+    variables: &BTreeSet<&str>,
 ) -> Result<(), StorageError> {
+    let sent: HashMap<_, _> = sent
+        .iter()
+        .map(|submission| (submission.interaction_id, submission.id))
+        .collect();
     let sql = "SELECT i.id, i.at, u.at FROM interactions i
          LEFT JOIN updates u ON u.interaction_id = i.id WHERE i.id IN ids(?1)";
-    let (mut keys, mut updated) = (HashSet::new(), HashSet::new());
+    let (mut keys, mut updates) = (HashSet::new(), Vec::new());
     for mut row in tx.query(sql, &values![Value::list(taps)]).await? {
         let (id, at, update): (InteractionId, Timestamp, Option<Timestamp>) =
             (row.take()?, row.take()?, row.take()?);
         keys.insert(format!("{id}_{}", at.millis()));
-        updated.extend(update);
+        updates.extend(update.map(|at| ToldUpdate {
+            tag,
+            at,
+            interaction: id,
+            submission: sent.get(&id).copied(),
+        }));
     }
-    for at in &updated {
-        told::forget_update(tx, tag, *at).await?;
+    for update in &updates {
+        told::forget_update(tx, update).await?;
+    }
+    if let Some(first) = updates.iter().map(|update| update.at).min() {
+        told::forget_owners_values(tx, tag, first, variables).await?;
     }
     let sql = "SELECT id, event_id FROM webhook_deliveries WHERE tag_id = ?1";
     let mut going = Vec::new();

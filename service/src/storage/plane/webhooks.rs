@@ -130,6 +130,11 @@ impl<D: Database + TapStream> Webhooks for D {
             .await
     }
 
+    async fn erasures(&self) -> Result<u64, StorageError> {
+        self.read("erasures", (), |db, ()| Box::pin(route::erasures(db)))
+            .await
+    }
+
     async fn route_fields(&self) -> Result<HashMap<WebhookId, WebhookFields>, StorageError> {
         self.read("route_fields", (), |db, ()| Box::pin(route::fields(db)))
             .await

@@ -3,9 +3,11 @@
 
 use std::fs::File;
 use std::io;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use serde_json::json;
 
 use super::backup::NOTE;
 use super::expired_keys;
@@ -13,9 +15,14 @@ use super::fold::BY_ID;
 use super::lock::Lock;
 use super::migrate::{self, OpenError, beside};
 use super::schema;
+use crate::audit::{Ends, GENESIS, Note, Salt};
+use crate::caller::{Actor, Caller};
 use crate::clock::Timestamp;
+use crate::entropy::{self, Entropy};
 use crate::private_file;
+use crate::scope::Reach;
 use crate::storage::backups::SCHEDULE;
+use crate::storage::plane::audit;
 use crate::storage::transfer::mark;
 use crate::storage::{BackupContent, BackupNote};
 
@@ -103,6 +110,69 @@ impl Restore {
         })
     }
 
+    /// Notes in the audit log who restored the backup, and how far the log of the database that is
+    /// replaced had come: what it says since the backup is in the file that is moved aside alone.
+    pub fn record(
+        &self,
+        actor: Actor,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Result<(), OpenError> {
+        let connection = Connection::open(&self.draft.0)?;
+        if !connection.table_exists(None, "audit_ends")? {
+            // The version of the backup had none.
+            return Ok(());
+        }
+        let ends = ends(&connection)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        // One that cannot be read is told by nothing more.
+        let replaced = Connection::open_with_flags(&self.target, flags);
+        let replaced = replaced.and_then(|replaced| self::ends(&replaced)).ok();
+        let head = |ends: &Ends| {
+            let (id, hash) = ends.head;
+            json!({"row": id, "hash": base16ct::lower::encode_string(&hash)})
+        };
+        let restored = json!({
+            "made_at": self.note.as_ref().map(|note| note.at),
+            "log": head(&ends),
+            "replaced_log": replaced.as_ref().map(head),
+        });
+        let caller = Caller::new(
+            actor,
+            IpAddr::V4(Ipv4Addr::LOCALHOST),
+            ("backup.restore".into(), "backup".to_owned()),
+            Reach::EVERYTHING,
+            entropy::bytes(entropy),
+        );
+        let row = audit::next(ends.head, now, &caller, Some(Note::done(&restored)));
+        let values = row.values.as_ref();
+        let (salt, changes) = values.map(|(salt, changes)| (salt, changes)).unzip();
+        let changed = connection.unchecked_transaction()?;
+        changed.execute(
+            audit::INSERT,
+            params![
+                row.id,
+                row.at.millis(),
+                row.actor,
+                row.name,
+                row.address,
+                row.action,
+                row.object,
+                row.digest.as_slice(),
+                row.hash.as_slice(),
+                salt.map(Salt::as_slice),
+                changes
+            ],
+        )?;
+        let (anchor, anchor_hash) = ends.anchor;
+        changed.execute(
+            audit::SET_ENDS,
+            params![anchor, anchor_hash.as_slice(), row.id, row.hash.as_slice()],
+        )?;
+        changed.commit()?;
+        connection.close().map_err(|(_, error)| error.into())
+    }
+
     /// Puts the backup in its place. What was there is moved aside, and where to
     /// is the answer.
     pub fn finish(self, now: Timestamp) -> Result<Option<PathBuf>, OpenError> {
@@ -112,6 +182,18 @@ impl Restore {
             .map_err(|error| OpenError::Io(self.target.clone(), error))?;
         Ok(aside)
     }
+}
+
+/// Where the audit log of a database begins and ends.
+fn ends(connection: &Connection) -> rusqlite::Result<Ends> {
+    let hash = |bytes: Vec<u8>| bytes.try_into().unwrap_or(GENESIS);
+    let ends = connection.query_row(audit::ENDS, [], |row| {
+        Ok(Ends {
+            anchor: (row.get(0)?, hash(row.get(1)?)),
+            head: (row.get(2)?, hash(row.get(3)?)),
+        })
+    });
+    Ok(ends.optional()?.unwrap_or(Ends::NONE))
 }
 
 /// Restores the backup at `source` into a folder beside it, and removes that again: what it has.

@@ -6,8 +6,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Deserializer};
+use serde_json::json;
 use utoipa::ToSchema;
 
+use crate::caller;
 use crate::encode::{self, FormOptions, LaidDown, RANDOM_ID};
 use crate::encoding::Target;
 use crate::encoding::turn::Turn;
@@ -117,6 +119,10 @@ pub(crate) async fn start(
     if body.replace || wiped {
         requester.needs(Scope::Keys)?;
     }
+    caller::asks(json!({
+        "uid": body.uid, "tag_id": body.tag_id, "run_id": body.run_id,
+        "factory_order_id": body.factory_order_id, "wipe": body.wipe, "replace": body.replace,
+    }));
     let options = FormOptions {
         url_template_id: body.url_template_id,
         mirror: body.mirror,

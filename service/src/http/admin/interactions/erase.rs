@@ -55,14 +55,15 @@ async fn erase(service: &Service, tag: Option<TagId>) -> Result<StatusCode, ApiE
         }
         None => storage.record(Note::default()).await?,
     }
+    let mut from = storage.erase_history(tag, None).await?;
+    while from.is_some() {
+        from = storage.erase_history(tag, from).await?;
+    }
+    // Last, with what webhooks keep: until then deliveries are made of what the history says.
     while storage
         .erase_visitors(tag)
         .await?
         .ok_or(ApiError::NotFound("tag"))?
     {}
-    let mut from = storage.erase_history(tag, None).await?;
-    while from.is_some() {
-        from = storage.erase_history(tag, from).await?;
-    }
     Ok(StatusCode::NO_CONTENT)
 }

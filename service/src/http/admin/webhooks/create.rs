@@ -31,7 +31,7 @@ pub(crate) struct CreatedWebhook {
 /// each event at least once, signed as Standard Webhooks 1.0 has it. A request that fails is
 /// repeated for three days, with the same `webhook-id` and the same body; redirects are failures.
 /// Only this answer shows the secret: store it. A token without the scope `read` can choose alerts
-/// alone.
+/// alone, and nothing to `include` in them.
 #[utoipa::path(
     post, path = "/webhooks", tag = "webhooks", request_body = WebhookFields,
     responses((status = CREATED, body = CreatedWebhook), Conflicting, BadBody, Written, Common)

@@ -36,6 +36,8 @@ pub(super) async fn insert(tx: &mut dyn Transaction, root: &SealedKey) -> Result
     if tx.exists(active, &[]).await? {
         return Ok(());
     }
+    // Its request encodes a chip, or orders some: that is what its row tells of.
+    tx.is_no_change();
     add(tx, root).await
 }
 

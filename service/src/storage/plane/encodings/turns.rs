@@ -3,10 +3,12 @@
 use serde_json::json;
 
 use super::chips;
+use crate::audit::Note;
 use crate::clock::Timestamp;
 use crate::encoding::{Exchange, Target, of_word, word};
 use crate::id::{EncodingId, TagId};
 use crate::inlay::Uid;
+use crate::storage::plane::audit::shown;
 use crate::storage::plane::webhooks::outbox;
 use crate::storage::plane::{Query, Transaction, inlays, insert_rows};
 use crate::storage::value::{Row, unreadable, values};
@@ -78,7 +80,9 @@ pub(super) async fn store(
 ) -> Result<Option<StoredEncoding>, StorageError> {
     let uid = turn.encoding.uid;
     let latest = latest(tx, uid).await?;
-    let present = latest.and_then(|latest| Some((latest.id?, latest.seq)));
+    let present = latest
+        .as_ref()
+        .and_then(|latest| Some((latest.id?, latest.seq)));
     if present != turn.expected {
         return Ok(None);
     }
@@ -99,9 +103,49 @@ pub(super) async fn store(
         tell(tx, id, &encoding).await?;
     }
     add_exchanges(tx, id, &turn.exchanges).await?;
+    let before = latest.filter(|_| encoding.id.is_some());
+    tx.note(note(id, before.as_ref(), &encoding, &turn.ending));
     encoding.id = Some(id);
     encoding.updated_at = tx.now();
     Ok(Some(encoding))
+}
+
+/// What the audit log says of a turn: for what a chip was laid down, each state that its encoding
+/// comes to, and the inlay that is bound.
+fn note(
+    id: EncodingId,
+    before: Option<&StoredEncoding>,
+    after: &StoredEncoding,
+    ending: &Ending,
+) -> Note {
+    let object = format!("encodings/{id}");
+    let tag_id = match after.target {
+        Target::Tag(tag) => Some(tag),
+        Target::Factory => None,
+    };
+    let Some(before) = before else {
+        let begun = json!({
+            "uid": after.uid,
+            "tag_id": tag_id,
+            "run_id": after.run_id,
+            "wipe": after.target == Target::Factory,
+            "replace": after.form.as_ref().is_some_and(|form| form.replace),
+            "state": after.state,
+            "reason": after.reason,
+        });
+        return Note::created(object, &begun);
+    };
+    let was = json!({"state": before.state, "reason": before.reason});
+    let mut is = json!({"state": after.state, "reason": after.reason});
+    if let (Ending::Bound(inlay), Some(outcome)) = (ending, &after.outcome) {
+        is["inlay_id"] = json!(outcome.inlay_id);
+        is["counter"] = json!(outcome.counter);
+        is["inlay"] = shown::inlay(inlay.uid, &inlay.fields);
+    }
+    Note {
+        object: Some(object),
+        ..Note::changed(&was, &is)
+    }
 }
 
 /// What listeners are told of an inlay that was encoded.

@@ -2,6 +2,7 @@
 
 use crate::audit::Note;
 use crate::id::TagId;
+use crate::interaction::Change;
 use crate::revision::Precondition;
 use crate::storage::plane::webhooks::outbox;
 use crate::storage::plane::{Transaction, callers};
@@ -23,15 +24,16 @@ pub(super) async fn put(
     }
     check(tx, (tag, class, key), expected).await?;
     let before = value_of(tx, (tag, class, key)).await?;
+    let changes = changes((class, key), before.as_deref(), value);
     tx.note(Note {
-        object: None,
+        object: Some(object((tag, class, key))),
         before: before.map(Into::into),
         after: Some(value.into()),
     });
     let (class, key) = (class.as_str(), key.as_str());
     let sql = "UPDATE properties SET value = ?4 WHERE tag_id = ?1 AND class = ?2 AND key = ?3";
     if tx.execute(sql, &values![tag, class, key, value]).await? > 0 {
-        outbox::tell_tags_updated(tx, &[tag]).await?;
+        outbox::tell_tag_updated(tx, tag, &changes).await?;
         return Ok(Some(Put::Set));
     }
     let present = "SELECT count(*) FROM properties WHERE tag_id = ?1 AND class = ?2";
@@ -40,7 +42,7 @@ pub(super) async fn put(
     }
     let sql = "INSERT INTO properties (tag_id, class, key, value) VALUES (?1, ?2, ?3, ?4)";
     tx.execute(sql, &values![tag, class, key, value]).await?;
-    outbox::tell_tags_updated(tx, &[tag]).await?;
+    outbox::tell_tag_updated(tx, tag, &changes).await?;
     Ok(Some(Put::New))
 }
 
@@ -58,15 +60,46 @@ pub(super) async fn delete(
     let Some(before) = value_of(tx, (tag, class, key)).await? else {
         return Ok(None);
     };
-    tx.note(Note::deleted(&before));
+    tx.note(Note {
+        object: Some(object((tag, class, key))),
+        ..Note::deleted(&before)
+    });
     let sql = "DELETE FROM properties WHERE tag_id = ?1 AND class = ?2 AND key = ?3";
     let values = values![tag, class.as_str(), key.as_str()];
     let removed = tx.execute(sql, &values).await?;
     if removed == 0 || !touch(tx, tag).await? {
         return Ok(None);
     }
-    outbox::tell_tags_updated(tx, &[tag]).await?;
+    let changes = changes((class, key), Some(&before), "");
+    outbox::tell_tag_updated(tx, tag, &changes).await?;
     Ok(Some(()))
+}
+
+/// What an event says of a change: attributes and data are none of a tag's variables. One that is
+/// not there is empty, as in an update.
+fn changes(
+    (class, key): (PropertyClass, &PropertyKey),
+    old: Option<&str>,
+    new: &str,
+) -> Vec<Change> {
+    let change = Change {
+        key: key.clone(),
+        old: old.unwrap_or_default().to_owned(),
+        new: new.to_owned(),
+    };
+    let is_told = class == PropertyClass::Variable && change.old != change.new;
+    is_told.then_some(change).into_iter().collect()
+}
+
+/// What the audit log calls a property, however the request spelled its path: erasing finds the
+/// rows of a variable by it.
+fn object((tag, class, key): Place<'_>) -> String {
+    let list = match class {
+        PropertyClass::Attribute => "attributes",
+        PropertyClass::Data => "data",
+        PropertyClass::Variable => "variables",
+    };
+    format!("tags/{tag}/{list}/{key}")
 }
 
 /// Notes a change of a tag that is not deleted; `false` if there is none.

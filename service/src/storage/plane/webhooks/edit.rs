@@ -130,9 +130,12 @@ pub(super) async fn delete(
     tx: &mut dyn Transaction,
     id: WebhookId,
 ) -> Result<Option<()>, StorageError> {
-    let removed = tx
-        .execute("DELETE FROM webhooks WHERE id = ?1", &values![id])
-        .await?;
+    let Some(before) = find(tx, id).await? else {
+        return Ok(None);
+    };
+    tx.note(Note::deleted(&shown::webhook(&before.fields)));
+    let sql = "DELETE FROM webhooks WHERE id = ?1";
+    tx.execute(sql, &values![id]).await?;
     for table in [
         "webhook_states",
         "webhook_types",
@@ -143,7 +146,7 @@ pub(super) async fn delete(
         tx.execute(&sql, &values![id]).await?;
     }
     tx.changes(None);
-    Ok((removed > 0).then_some(()))
+    Ok(Some(()))
 }
 
 pub(super) async fn rotate(
@@ -155,5 +158,10 @@ pub(super) async fn rotate(
     let sql = "UPDATE webhooks SET previous_secret = secret, previous_until = ?3, secret = ?2 WHERE id = ?1";
     tx.execute(sql, &values![id, secret, previous_until])
         .await?;
-    find(tx, id).await
+    let rotated = find(tx, id).await?;
+    if rotated.is_some() {
+        let until = serde_json::json!({"previous_secret_until": previous_until});
+        tx.note(Note::done(&until));
+    }
+    Ok(rotated)
 }

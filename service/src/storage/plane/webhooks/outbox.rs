@@ -4,6 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use super::json;
 use crate::id::{SubmissionId, TagId};
+use crate::interaction::Change;
 use crate::storage::StorageError;
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::{Query, Transaction, submissions};
@@ -52,6 +53,23 @@ pub(in crate::storage::plane) async fn tell_tags_updated(
     tx: &mut dyn Transaction,
     tags: &[TagId],
 ) -> Result<(), StorageError> {
+    tell_updated(tx, tags, &[]).await
+}
+
+/// Tells that the owner changed these variables of a tag.
+pub(in crate::storage::plane) async fn tell_tag_updated(
+    tx: &mut dyn Transaction,
+    tag: TagId,
+    changes: &[Change],
+) -> Result<(), StorageError> {
+    tell_updated(tx, &[tag], changes).await
+}
+
+async fn tell_updated(
+    tx: &mut dyn Transaction,
+    tags: &[TagId],
+    changes: &[Change],
+) -> Result<(), StorageError> {
     let kind = EventKind::TagUpdated;
     if tags.is_empty() || !tx.exists(WANTED, &values![kind.as_str()]).await? {
         return Ok(());
@@ -72,7 +90,7 @@ pub(in crate::storage::plane) async fn tell_tags_updated(
         let data = object(&TagUpdated {
             tag: name,
             interaction_id: None,
-            changes: Vec::new(),
+            changes: changes.to_vec(),
             simulated: about.simulated,
         });
         store(tx, kind, about, &data).await?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::id::{InteractionId, TagId, WebhookId};
-use crate::storage::StorageError;
+use crate::storage::{StorageError, traces};
 use crate::storage::plane::dialect::Dialect;
 use crate::storage::plane::{Query, Transaction, insert_rows};
 use crate::storage::value::{Row, Value, values};
@@ -42,6 +42,11 @@ pub(super) async fn fields(
     fields.collect()
 }
 
+pub(super) async fn erasures(db: &mut dyn Query) -> Result<u64, StorageError> {
+    let found = db.row(traces::ERASURES, &[]).await?;
+    found.map_or(Ok(0), |mut row| row.take())
+}
+
 pub(super) async fn properties(
     db: &mut dyn Query,
     tags: &[TagId],
@@ -67,6 +72,9 @@ pub(super) async fn advance(
     tx: &mut dyn Transaction,
     advance: &Advance,
 ) -> Result<Vec<WebhookId>, StorageError> {
+    if !advance.deliveries.is_empty() && erasures(tx).await? != advance.erasures {
+        return Ok(Vec::new());
+    }
     let moved = move_on(tx, &advance.moves).await?;
     let wanted = advance.deliveries.iter();
     let (again, new): (Vec<_>, Vec<_>) = wanted

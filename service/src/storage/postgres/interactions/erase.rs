@@ -24,6 +24,7 @@ pub(super) async fn visitors(
         }
     }
     let tag = tag.unwrap_or(NO_TAG);
+    write.run(traces::ERASED, &[]).await?;
     for sql in traces::OF_TAG {
         write.run(&Dialect::Postgres.say(sql), &[&tag.0]).await?;
     }

@@ -24,6 +24,7 @@ pub(super) fn visitors(
         }
     }
     let tag = tag.unwrap_or(NO_TAG);
+    connection.prepare_cached(traces::ERASED)?.execute([])?;
     for sql in traces::OF_TAG {
         connection.prepare_cached(sql)?.execute([tag.0])?;
     }
