@@ -89,6 +89,9 @@ pub(crate) enum EncodeError {
     /// Its codes would be refused.
     #[error("This inlay is blocked, so its codes would not verify. Unblock it first, or wipe it.")]
     Blocked,
+    /// Who answers may not do what was begun.
+    #[error("Keys of a finished chip are replaced: who answers needs the scope \"keys\", too.")]
+    NeedsKeys,
     /// The turn is not the present one.
     #[error(
         "This turn was answered already, with other answers, or is not the present one. Lay the chip down again."
@@ -129,10 +132,16 @@ async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>
     let mut case = Case::of(service, laid.uid, &state).await?;
     let (mut encoding, new) = match latest {
         Some(latest) if latest.target == laid.target && latest.run_id == laid.run_id => {
-            (Case::open(service, latest)?, false)
+            let open = Case::open(service, latest.clone())?;
+            let by_word = open.progress.as_ref().is_some_and(Progress::is_by_word);
+            if by_word && !laid.options.replace {
+                // What was said for the insertion before does not hold for this one.
+                give_up(service, &state, latest).await?;
+                return Ok(None);
+            }
+            (open, false)
         }
         Some(latest) if now.millis_since(latest.updated_at) < LEASE_MILLIS => {
-            let _ = latest;
             return Err(EncodeError::OtherTarget);
         }
         Some(latest) => {
@@ -142,9 +151,6 @@ async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>
         }
         None => (case.new_encoding(service, laid, now).await?, true),
     };
-    if let Some(form) = &mut encoding.form {
-        form.replace |= laid.options.replace;
-    }
     if encoding.state != State::Rejected {
         let technology = laid.options.technology.or(case.technology());
         case.step(service, &mut encoding, |encoding, journal, means| {
@@ -153,6 +159,7 @@ async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>
                 journal,
                 Means {
                     technology,
+                    replace: laid.options.replace,
                     ..means
                 },
             );
@@ -163,14 +170,16 @@ async fn try_start(service: &Service, laid: &LaidDown) -> Result<Option<Started>
     Ok(stored.map(|turn| Started { turn, new }))
 }
 
-/// The answers to a turn, and with them the next one.
+/// The answers to a turn, and with them the next one. `may_replace`: who answers may replace keys
+/// of a finished chip.
 pub(crate) async fn answer(
     service: &Service,
     id: EncodingId,
     answers: &Answers,
+    may_replace: bool,
 ) -> Result<Turn, EncodeError> {
     for _ in 0..TRIES {
-        if let Some(turn) = try_answer(service, id, answers).await? {
+        if let Some(turn) = try_answer(service, id, answers, may_replace).await? {
             return Ok(turn);
         }
     }
@@ -181,6 +190,7 @@ async fn try_answer(
     service: &Service,
     id: EncodingId,
     answers: &Answers,
+    may_replace: bool,
 ) -> Result<Option<Turn>, EncodeError> {
     let encoding = service.storage.encoding(id).await?;
     let uid = encoding.ok_or(EncodeError::NotFound("encoding"))?.uid;
@@ -192,6 +202,10 @@ async fn try_answer(
     let mut case = Case::of(service, uid, &state).await?;
     let mut encoding = Case::open(service, latest)?;
     let progress = encoding.progress.as_ref();
+    let replace = progress.is_some_and(|progress| progress.replace);
+    if replace && !may_replace {
+        return Err(EncodeError::NeedsKeys);
+    }
     let answered = progress.and_then(|progress| progress.answered);
     if encoding.seq == answers.seq.wrapping_add(1) && answered == Some(answers.digest()) {
         return Ok(Some(encoding.turn()));
@@ -204,7 +218,7 @@ async fn try_answer(
     case.step(service, &mut encoding, |encoding, journal, means| {
         if void {
             // Who knows which chip this is by now: it is looked at again.
-            machine::begin(encoding, journal, means);
+            machine::begin(encoding, journal, Means { replace, ..means });
             if let Some(progress) = &mut encoding.progress {
                 progress.answered = Some(answers.digest());
             }
@@ -276,10 +290,13 @@ struct Case<'a> {
 impl<'a> Case<'a> {
     async fn of(service: &Service, uid: Uid, state: &'a ChipState) -> Result<Self, EncodeError> {
         let (roots, compromised) = journal::roots(service).await?;
-        let journal = match &state.journal {
+        let mut journal = match &state.journal {
             Some(stored) => journal::open(service, stored)?,
             None => Journal::new(uid),
         };
+        if let Some(inlay) = &state.inlay {
+            journal.imported = journal::imported(service, inlay, &journal, &roots).await?;
+        }
         Ok(Self {
             state,
             roots,
@@ -422,13 +439,18 @@ impl<'a> Case<'a> {
             None => None,
         };
         let form = encoding.form.clone();
+        let inlay = self.state.inlay.as_ref();
         let means = Means {
             plan: plan.as_ref(),
             roots: &self.roots,
             entropy: &*service.entropy,
             own_keys: form.as_ref().is_some_and(|form| form.own_keys),
-            replace: form.as_ref().is_some_and(|form| form.replace),
+            replace: false,
             finished: form.as_ref().and_then(|form| form.finished),
+            last_counter: inlay.map_or(0, |inlay| inlay.last_counter),
+            is_inlay: inlay
+                .and_then(|inlay| inlay.fields.tag_id)
+                .is_some_and(|tag| encoding.target == Target::Tag(tag)),
             technology: self.technology(),
         };
         self.exchanges = decide(encoding, &mut self.journal, means);

@@ -39,7 +39,7 @@ use crate::id::{EncodingId, EncodingRunId, InlayId, TagId};
 use crate::inlay::technology::Mode;
 use crate::inlay::{Technology, Uid};
 
-pub use journal::{Candidate, Generation, Journal, Root, Roots, SlotState, Source};
+pub use journal::{Candidate, Generation, Imported, Journal, Root, Roots, SlotState, Source};
 pub use pages::Pages;
 pub use plan::{Form, Plan};
 pub use progress::Progress;
@@ -60,9 +60,9 @@ pub enum State {
     Planned,
     /// A command that changes the chip was sent.
     Writing,
-    /// Keys 1 to 4 and the settings are proved.
+    /// Keys 1 to 4 and the settings are proved; this turn has the change of key 0.
     Keyed,
-    /// The change of key 0 was sent.
+    /// The chip has taken the change of key 0, which is not proved yet.
     Sealing,
     /// The new key 0 opened the chip.
     Sealed,
@@ -101,7 +101,7 @@ pub enum Reason {
     UidMismatch,
     /// The URL does not fit into the chip.
     UrlTooLong,
-    /// The chip is a finished inlay of a tag.
+    /// The chip is a finished inlay of a tag, or has no keys and something else on it.
     AlreadyEncoded,
     /// The tag has an inlay.
     TagHasInlay,

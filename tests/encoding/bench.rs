@@ -43,6 +43,8 @@ pub(super) struct Bench {
     pub(super) entropy: SeededEntropy,
     pub(super) own_keys: bool,
     pub(super) replace: bool,
+    /// The names of the commands that were sent in the last insertion.
+    pub(super) sent: Vec<String>,
     /// What is written to the chips of tags.
     pub(super) form: fn() -> Form,
 }
@@ -59,7 +61,6 @@ pub(super) fn form() -> Form {
         slug: "bottle-41".to_owned(),
         lock: false,
         own_keys: false,
-        replace: false,
         finished: None,
     }
 }
@@ -117,6 +118,7 @@ impl Bench {
             entropy: SeededEntropy::new(seed),
             own_keys: false,
             replace: false,
+            sent: Vec::new(),
             form,
         }
     }
@@ -138,6 +140,8 @@ impl Bench {
             own_keys: self.own_keys,
             replace: self.replace,
             finished: None,
+            last_counter: 0,
+            is_inlay: false,
             technology: None,
         };
         match answers {
@@ -162,6 +166,7 @@ impl Bench {
         chip.power_on();
         self.step(None);
         let mut sent = 0;
+        self.sent.clear();
         let mut swapped = false;
         for _ in 0..200 {
             let turn = self.encoding.turn();
@@ -177,6 +182,7 @@ impl Bench {
             for command in &turn.commands {
                 let what = trouble(sent);
                 sent += 1;
+                self.sent.push(command.name.clone());
                 match what {
                     Some(Trouble::TornBefore) => answers.fault = Some(Fault::Removed),
                     Some(Trouble::TornAfter) => {

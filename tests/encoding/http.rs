@@ -4,9 +4,10 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tapdesk_service::id::EncodingId;
 use tapdesk_service::inlay::Uid;
+use tapdesk_service::inlay::key::AesKey;
 use tapdesk_tests::service::default_database;
-use tapdesk_tests::virtual_card::VirtualCard as _;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
+use tapdesk_tests::virtual_card::{Tear, TornOut, VirtualCard as _};
 use tapdesk_tests::{Client, Received, Receiver, TestService, TestTag, files_containing};
 
 use super::bench::uid;
@@ -22,6 +23,25 @@ async fn desk() -> (TestService, TestTag, VirtualNtag424) {
 
 fn wish(uid: Uid, tag: i64) -> Value {
     json!({"uid": uid.to_string(), "tag_id": tag})
+}
+
+/// The same by a person who may replace keys.
+fn replacing(uid: Uid, tag: i64) -> Value {
+    let mut wish = wish(uid, tag);
+    wish["replace"] = true.into();
+    wish
+}
+
+/// Who may encode and nothing else.
+async fn encoder(service: &TestService) -> Client {
+    let token = json!({"name": "Desk", "scopes": ["encode"]});
+    let created = service.admin_create("/tokens", token).await;
+    Client::new(service.base(), created["token"].as_str().unwrap())
+}
+
+/// How a turn ended.
+fn ended(turn: &Value) -> (&str, Option<&str>) {
+    (turn["state"].as_str().unwrap(), turn["reason"].as_str())
 }
 
 #[tokio::test]
@@ -326,9 +346,7 @@ async fn a_random_uid_is_told_as_such() {
 async fn who_may_only_encode_replaces_no_key_of_a_finished_chip() {
     let service = TestService::start().await;
     let tag = service.tag(json!({"name": "Bottle"})).await;
-    let token = json!({"name": "Desk", "scopes": ["encode"]});
-    let created = service.admin_create("/tokens", token).await;
-    let desk = Client::new(service.base(), created["token"].as_str().unwrap());
+    let desk = encoder(&service).await;
     let mut chip = VirtualNtag424::new(uid(1));
     let wipe = json!({"uid": uid(1).to_string(), "wipe": true});
     // A chip that is no inlay may be wiped.
@@ -369,4 +387,123 @@ async fn an_encoded_inlay_and_a_root_without_a_backup_are_told_to_webhooks() {
     assert_eq!(encoded["data"]["tag_id"], tag.id);
     assert_eq!(encoded["data"]["encoding_id"], turn["id"]);
     assert_eq!(encoded["data"]["counter"], 1);
+}
+
+#[tokio::test]
+async fn each_state_is_told_by_a_turn() {
+    let (service, tag, mut chip) = desk().await;
+    chip.power_on();
+    let wish = wish(uid(1), tag.id);
+    let mut turn = service.admin_create("/encodings", wish).await;
+    let path = format!("/encodings/{}/answers", turn["id"]);
+    let mut states = vec![turn["state"].clone()];
+    while !turn["commands"].as_array().unwrap().is_empty() {
+        let answers = answers(&mut chip, &turn);
+        turn = service
+            .admin(Method::POST, &path, answers)
+            .await
+            .expect(200);
+        states.push(turn["state"].clone());
+    }
+    states.dedup();
+    let all = [
+        "planned", "writing", "keyed", "sealing", "sealed", "verified",
+    ];
+    assert_eq!(states, all);
+}
+
+#[tokio::test]
+async fn what_a_person_says_for_one_insertion_holds_for_no_other() {
+    let (service, tag, mut chip) = desk().await;
+    let other = service.tag(json!({"name": "Other"})).await;
+    let desk = encoder(&service).await;
+    lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
+    let keys = |chip: &VirtualNtag424| [0, 1, 2, 3, 4].map(|slot| chip.key(slot).clone());
+    let before = keys(&chip);
+
+    // Nothing is written yet: nobody else goes on with it, nor begins with it.
+    let word = replacing(uid(1), other.id);
+    let begun = service.admin_create("/encodings", word.clone()).await;
+    chip.power_on();
+    let heard = answers(&mut chip, &begun);
+    let path = format!("/encodings/{}/answers", begun["id"]);
+    let refused = desk.admin(Method::POST, &path, heard).await.expect(403);
+    assert_eq!(
+        (&refused["code"], &refused["scope"]),
+        (&json!("scope"), &json!("keys"))
+    );
+    let turn = lay(&desk, &mut chip, &wish(uid(1), other.id)).await;
+    assert_eq!(ended(&turn), ("rejected", Some("already_encoded")));
+    let turn = lay(&desk, &mut chip, &wish(uid(1), tag.id)).await;
+    assert_eq!(ended(&turn), ("verified", None));
+    assert_eq!(keys(&chip), before);
+
+    // It is half way: whoever lays it down finishes it.
+    let mut torn = TornOut::new(Tear::before(22), chip);
+    let turn = lay(&service, &mut torn, &word).await;
+    assert_eq!(ended(&turn), ("interrupted", None));
+    let mut chip = torn.into_card();
+    let turn = lay(&desk, &mut chip, &wish(uid(1), other.id)).await;
+    assert_eq!(ended(&turn), ("verified", None));
+    assert_eq!(turn["result"]["tag_id"], other.id);
+    for (slot, (before, now)) in before.iter().zip(keys(&chip)).enumerate() {
+        assert_ne!(*before, now, "{slot}");
+    }
+}
+
+#[tokio::test]
+async fn an_imitation_is_wiped_if_a_person_says_so() {
+    let (service, tag, mut chip) = desk().await;
+    lay(&service, &mut chip, &wish(uid(1), tag.id)).await;
+    let mut imitation = VirtualNtag424::new(uid(1));
+    let mut wipe = json!({"uid": uid(1).to_string(), "wipe": true});
+    let turn = lay(&service, &mut imitation, &wipe).await;
+    assert_eq!(ended(&turn), ("rejected", Some("not_genuine")));
+    wipe["replace"] = true.into();
+    let turn = lay(&service, &mut imitation, &wipe).await;
+    assert_eq!(ended(&turn), ("reset", None));
+    let inlays = service.admin_get("/inlays").await;
+    assert_eq!(inlays["items"], json!([]));
+}
+
+#[tokio::test]
+async fn a_url_that_was_seen_before_proves_no_finished_chip() {
+    let service = TestService::start().await;
+    let tag = service.redirecting_tag(Value::Null).await;
+    let wish = wish(uid(1), tag.id);
+    let mut chip = VirtualNtag424::new(uid(1));
+    assert_eq!(lay(&service, &mut chip, &wish).await["state"], "verified");
+    // What it shows next is what the chip itself showed: somebody kept its URL.
+    let mut imitation = chip.clone();
+    let url = chip.read_url();
+    let tapped = service.tap(&url[url.find("/t/").unwrap()..]).await;
+    assert_eq!(tapped.status, 302);
+    let turn = lay(&service, &mut imitation, &wish).await;
+    assert_eq!(imitation.counter(), chip.counter());
+    assert_eq!(ended(&turn), ("rejected", Some("not_genuine")));
+    let turn = lay(&service, &mut chip, &wish).await;
+    assert_eq!(ended(&turn), ("verified", None));
+    assert_eq!(turn["result"]["counter"], 3);
+}
+
+#[tokio::test]
+async fn a_chip_is_opened_with_the_keys_that_its_inlay_was_imported_with() {
+    let (service, tag, mut chip) = desk().await;
+    let keys = [3, 4].map(|byte| AesKey::from_bytes([byte; 16]));
+    let [meta, file] = &keys;
+    let inlay = json!({
+        "uid": uid(1).to_string(), "technology": "ntag424dna", "mirror": "encrypted", "tag_id": tag.id,
+        "meta_key": hex(meta.expose()), "file_key": hex(file.expose()),
+    });
+    service.admin_create("/inlays", inlay).await;
+    for (slot, key) in (1..).zip(&keys) {
+        chip.set_key(slot, key.clone(), 0);
+    }
+    let turn = lay(&service, &mut chip, &replacing(uid(1), tag.id)).await;
+    assert_eq!(ended(&turn), ("verified", None), "{turn}");
+    assert_eq!(chip.tally().refusals, 0);
+    // From now on it has other ones.
+    let turn = lay(&service, &mut chip, &replacing(uid(1), tag.id)).await;
+    assert_eq!(ended(&turn), ("verified", None), "{turn}");
+    assert_eq!(chip.tally().refusals, 0);
 }

@@ -288,3 +288,89 @@ async fn a_run_makes_static_chips_and_locks_them_as_it_says() {
     let whole = service.admin_get(&format!("/encoding-runs/{run}")).await;
     assert_eq!(whole["verified_count"], 2);
 }
+
+#[tokio::test]
+async fn what_something_else_wrote_is_written_over_only_if_that_is_asked_for() {
+    let service = TestService::start().await;
+    for (number, (kind, technology, dynamic)) in (1..).zip(CHIPS) {
+        let tag = service.tag(json!({"name": "Bottle"})).await;
+        let other = "https://other.example/menu";
+        let mut chip = VirtualType2::with_url(kind, uid(number).bytes(), other);
+        let mut wish = wish(uid(number), &tag, technology);
+        wish["lock"] = true.into();
+        let turn = lay(&service, &mut chip, &wish).await;
+        assert_eq!(turn["reason"], "already_encoded", "{turn}");
+        assert_eq!((chip.writes(), &*chip.read_url()), (0, other));
+        assert_eq!(locks(&chip, dynamic), (vec![0, 0], 0, vec![0, 0, 0]));
+        wish["replace"] = true.into();
+        let turn = lay(&service, &mut chip, &wish).await;
+        assert_eq!(turn["state"], "verified", "{turn}");
+        assert!(chip.read_url().ends_with(&tag.path()));
+    }
+    // An app has erased it: one empty record is left.
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let mut chip = VirtualType2::blank(Type2Chip::Ntag215, uid(9).bytes());
+    chip.write(&[0x03, 0x03, 0xD0, 0x00, 0x00, 0xFE]);
+    let turn = lay(&service, &mut chip, &wish(uid(9), &tag, "ntag215")).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    // What its own tag's URL was is no other's.
+    let template = mirror(&service, "ntag215").await;
+    let renewed = json!({"uid": uid(9).to_string(), "tag_id": tag.id, "url_template_id": template});
+    let turn = lay(&service, &mut chip, &renewed).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+}
+
+/// Two chips on one reader: the second one answers from the next activation on.
+struct Two {
+    chips: [VirtualType2; 2],
+    activations: usize,
+}
+
+impl Two {
+    fn present(&mut self) -> &mut VirtualType2 {
+        &mut self.chips[usize::from(self.activations > 1)]
+    }
+}
+
+impl VirtualCard for Two {
+    fn atr(&self) -> Vec<u8> {
+        self.chips[0].atr()
+    }
+
+    fn power_on(&mut self) {
+        self.activations += 1;
+        self.present().power_on();
+    }
+
+    fn transmit(&mut self, command: &[u8]) -> Option<Vec<u8>> {
+        self.present().transmit(command)
+    }
+}
+
+#[tokio::test]
+async fn after_a_new_activation_nothing_is_written_before_the_chip_is_asked_for_its_uid() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Bottle"})).await;
+    let template = mirror(&service, "ntag213").await;
+    let mut chip = new(Type2Chip::Ntag213, 1);
+    let mirrored =
+        json!({"uid": uid(1).to_string(), "tag_id": tag.id, "url_template_id": template});
+    let turn = lay(&service, &mut chip, &mirrored).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let other = service.tag(json!({"name": "Other"})).await;
+    let mut wish = wish(uid(1), &other, "ntag213");
+    wish["replace"] = true.into();
+    let mut two = Two {
+        chips: [chip, new(Type2Chip::Ntag213, 2)],
+        activations: 0,
+    };
+    let turn = lay(&service, &mut two, &wish).await;
+    assert_eq!(
+        (&turn["state"], &turn["reason"]),
+        (&json!("interrupted"), &json!("uid_mismatch"))
+    );
+    let [mut chip, beside] = two.chips;
+    assert_eq!(beside.writes(), 0);
+    let turn = lay(&service, &mut chip, &wish).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+}

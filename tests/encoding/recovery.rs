@@ -1,11 +1,14 @@
 //! Which chip is this, and what can be done with it.
 
-use tapdesk_service::encoding::{Candidate, Journal, Reason, Root, State, Target};
+use tapdesk_service::encoding::journal::{TORN_MAX, UNPROVED_MAX};
+use tapdesk_service::encoding::{
+    Candidate, Generation, Imported, Journal, Reason, Root, SlotState, Source, State, Target,
+};
 use tapdesk_service::id::{EncodingRootId, TagId};
 use tapdesk_service::inlay::key::AesKey;
 use tapdesk_tests::virtual_card::ntag424::{FileSettings, VirtualNtag424};
 
-use super::bench::{Bench, uid};
+use super::bench::{Bench, Trouble, uid};
 
 fn chip() -> VirtualNtag424 {
     VirtualNtag424::new(uid(1))
@@ -129,7 +132,7 @@ fn a_half_encoded_chip_whose_journal_is_lost_is_finished() {
     for at in 0..whole {
         let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
         bench.lay(&mut chip, |number| {
-            (number == at).then_some(super::bench::Trouble::TornAfter)
+            (number == at).then_some(Trouble::TornAfter)
         });
         bench.journal = Journal::new(uid(1));
         bench.anew(Target::Tag(TagId(41)));
@@ -166,7 +169,7 @@ fn keys_that_another_chip_may_have_heard_are_never_sent_again() {
     for at in 0..whole {
         let (mut bench, mut imitation, mut itself) = (Bench::new(uid(1), 1), chip(), chip());
         bench.lay(&mut imitation, |number| {
-            (number == at).then_some(super::bench::Trouble::TornAfter)
+            (number == at).then_some(Trouble::TornAfter)
         });
         let heard: Vec<_> = (0..5).map(|slot| imitation.key(slot).clone()).collect();
         bench.lay(&mut itself, |_| None);
@@ -222,4 +225,167 @@ fn a_wiped_chip_is_blank_and_can_be_encoded_again() {
     bench.lay(&mut chip, |_| None);
     assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
     assert_eq!(bench.encoding.generation, Some(2));
+}
+
+#[test]
+fn a_chip_that_reads_back_otherwise_than_it_was_written_is_given_up() {
+    for target in [Target::Tag(TagId(41)), Target::Factory] {
+        let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip().with_other_settings_shown());
+        bench.anew(target);
+        bench.lay(&mut chip, |_| None);
+        let ended = (bench.encoding.state, bench.encoding.reason);
+        let expected = (State::Rejected, Some(Reason::NotEncodable));
+        assert_eq!(ended, expected, "{target:?}");
+        let used = bench.journal.generations.len();
+        assert!(used <= 4, "{used} generations of keys");
+        assert!(bench.knows(&chip), "{target:?}");
+        assert_eq!(chip.tally().refusals, 0);
+    }
+}
+
+#[test]
+fn a_chip_that_is_never_proved_keeps_generations_for_whom_a_person_answers() {
+    let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
+    let numbers = (1..=u8::MAX).take(UNPROVED_MAX);
+    bench.journal.generations = numbers
+        .map(|number| Generation {
+            number,
+            source: Source::Root(EncodingRootId(1)),
+            slots: [SlotState::Planned; 5],
+        })
+        .collect();
+    let reason = rejected(&mut bench, &mut chip);
+    assert_eq!(reason, Some(Reason::NotEncodable));
+    bench.anew(Target::Tag(TagId(41)));
+    bench.replace = true;
+    bench.lay(&mut chip, |_| None);
+    assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
+    // Once one is proved, the others count no more.
+    bench.anew(Target::Tag(TagId(42)));
+    bench.replace = false;
+    bench.lay(&mut chip, |_| None);
+    assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
+}
+
+#[test]
+fn who_may_replace_keys_gives_a_chip_its_chances_back() {
+    for target in [Target::Tag(TagId(42)), Target::Factory] {
+        let ended_well = |bench: &Bench, chip: &VirtualNtag424| match target {
+            Target::Tag(_) => bench.is_whole(chip),
+            Target::Factory => bench.encoding.state == State::Reset,
+        };
+        let (mut bench, mut itself) = (Bench::new(uid(1), 1), chip());
+        bench.lay(&mut itself, |_| None);
+        // Another chip that has its UID and not its keys.
+        let mut other = chip().with_keys(other_keys(3), 1);
+        for _ in 0..3 {
+            bench.anew(target);
+            let reason = rejected(&mut bench, &mut other);
+            assert_eq!(reason, Some(Reason::ForeignKey), "{target:?}");
+        }
+        bench.anew(target);
+        let reason = rejected(&mut bench, &mut itself);
+        assert_eq!(reason, Some(Reason::ForeignKey), "{target:?}");
+        bench.anew(target);
+        bench.replace = true;
+        bench.lay(&mut itself, |_| None);
+        assert!(ended_well(&bench, &itself), "{:?}", bench.encoding.turn());
+
+        bench.replace = false;
+        bench.journal.torn = TORN_MAX;
+        bench.anew(target);
+        let reason = rejected(&mut bench, &mut itself);
+        assert_eq!(reason, Some(Reason::Delayed), "{target:?}");
+        bench.anew(target);
+        bench.replace = true;
+        bench.lay(&mut itself, |_| None);
+        assert!(ended_well(&bench, &itself), "{:?}", bench.encoding.turn());
+    }
+}
+
+#[test]
+fn keys_that_a_chip_was_imported_with_open_its_slots() {
+    let [_, meta, file, ..] = other_keys(3);
+    let imported = || Imported {
+        meta: Some(meta.clone()),
+        file: Some(file.clone()),
+    };
+    for version in [0, 1, 9] {
+        let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
+        chip.set_key(1, meta.clone(), version);
+        chip.set_key(2, file.clone(), version);
+        bench.journal.imported = imported();
+        bench.lay(&mut chip, |_| None);
+        assert!(bench.is_whole(&chip), "{version}: {:?}", bench.encoding);
+        assert_eq!(chip.tally().refusals, 0, "{version}");
+    }
+    // It has them no more, or only one of them.
+    let mut one = chip();
+    one.set_key(2, file.clone(), 0);
+    for mut chip in [chip(), one] {
+        let mut bench = Bench::new(uid(1), 1);
+        bench.journal.imported = imported();
+        bench.lay(&mut chip, |_| None);
+        assert!(bench.is_whole(&chip), "{:?}", bench.encoding);
+        assert!(chip.tally().refusals <= 1, "{:?}", chip.tally());
+    }
+}
+
+#[test]
+fn another_chip_that_lies_there_meanwhile_does_not_end_an_encoding() {
+    let mut clean = Bench::new(uid(1), 1);
+    clean.lay(&mut chip(), |_| None);
+    let place = clean.sent.iter().position(|name| name == "ChangeKey 2");
+    let (mut bench, mut itself) = (Bench::new(uid(1), 1), chip());
+    bench.lay(&mut itself, |number| {
+        (Some(number) == place).then_some(Trouble::Swapped)
+    });
+    let waits = (State::Interrupted, Some(Reason::UidMismatch));
+    assert_eq!((bench.encoding.state, bench.encoding.reason), waits);
+    for mut other in [
+        VirtualNtag424::new(uid(2)),
+        chip().with_random_uid(),
+        chip().with_version([[4, 1, 1, 1, 0, 0x13, 4], [4, 1, 1, 1, 0, 0x13, 4]], [0; 7]),
+    ] {
+        bench.lay(&mut other, |_| None);
+        assert_eq!((bench.encoding.state, bench.encoding.reason), waits);
+        assert_eq!(other.tally().writes, 0);
+    }
+    bench.lay(&mut itself, |_| None);
+    assert!(bench.is_whole(&itself), "{:?}", bench.encoding.turn());
+}
+
+/// Whether each change of key 0 comes in a session in which the chip took a key with a check sum.
+fn is_guarded(sent: &[String]) -> bool {
+    let mut checked = false;
+    sent.iter().all(|name| {
+        match &**name {
+            "Authenticate key 0, second half" => checked = false,
+            "ChangeKey 0" => return checked,
+            name => checked |= name.starts_with("ChangeKey "),
+        }
+        true
+    })
+}
+
+#[test]
+fn key_0_is_changed_only_after_a_key_that_has_a_check_sum() {
+    for target in [Target::Tag(TagId(42)), Target::Factory] {
+        let begin = || {
+            let (mut bench, mut chip) = (Bench::new(uid(1), 1), chip());
+            bench.lay(&mut chip, |_| None);
+            assert!(is_guarded(&bench.sent));
+            bench.anew(target);
+            (bench, chip)
+        };
+        let (mut bench, mut chip) = begin();
+        for at in 0..bench.lay(&mut chip, |_| None) {
+            let (mut bench, mut chip) = begin();
+            bench.lay(&mut chip, |number| {
+                (number == at).then_some(Trouble::TornBefore)
+            });
+            bench.lay(&mut chip, |_| None);
+            assert!(is_guarded(&bench.sent), "{at}: {:?}", bench.sent);
+        }
+    }
 }

@@ -87,7 +87,6 @@ pub(super) async fn of_slug(
         slug,
         lock: false,
         own_keys: options.own_keys,
-        replace: options.replace,
         finished: None,
     })
 }
@@ -131,7 +130,6 @@ async fn of_template(
         slug,
         lock: options.lock,
         own_keys: options.own_keys,
-        replace: options.replace,
         finished: None,
     })
 }
@@ -156,7 +154,6 @@ fn of_static_url(
         slug,
         lock: options.lock,
         own_keys: false,
-        replace: options.replace,
         finished: None,
     })
 }

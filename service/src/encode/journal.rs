@@ -3,12 +3,14 @@
 use zeroize::Zeroizing;
 
 use super::EncodeError;
-use crate::encoding::{Generation, Journal, Root, Roots, Source};
+use crate::encoding::{Candidate, Generation, Imported, Journal, Root, Roots, Source};
 use crate::entropy;
 use crate::id::EncodingRootId;
 use crate::inlay::ev2::KEYS;
-use crate::inlay::key::AesKey;
-use crate::inventory::SealedKey;
+use crate::inlay::key::{AesKey, InlayKeys};
+use crate::inlay::technology::Family;
+use crate::inlay::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT};
+use crate::inventory::{Inlay, SealedKey};
 use crate::service::Service;
 use crate::storage::{StorageError, StoredGeneration, StoredJournal};
 
@@ -69,6 +71,48 @@ pub(super) fn open(service: &Service, stored: &StoredJournal) -> Result<Journal,
         torn: stored.torn,
         refused: serde_json::from_str(&stored.refused).map_err(|_| unreadable())?,
         generations: generations.collect::<Result<_, EncodeError>>()?,
+        imported: Imported::default(),
+    })
+}
+
+/// The keys of a chip's inlay that no generation of its journal has: it was imported with them.
+pub(super) async fn imported(
+    service: &Service,
+    inlay: &Inlay,
+    journal: &Journal,
+    roots: &Roots,
+) -> Result<Imported, EncodeError> {
+    let technology = inlay.fields.technology;
+    let Some(sealed) = &inlay.fields.keys else {
+        return Ok(Imported::default());
+    };
+    if technology.family() != Family::Ntag424 {
+        return Ok(Imported::default());
+    }
+    let wrapped = match (sealed.wrapped(), sealed.master_key_id()) {
+        (None, Some(master)) => {
+            let master = service.storage.master_key(master).await?;
+            master.map(|master| master.wrapped_keys())
+        }
+        (wrapped, _) => wrapped,
+    };
+    let keyring = &service.keyring;
+    let InlayKeys::Aes(keys) = keyring.inlay_keys(wrapped.as_ref(), inlay.uid, technology)? else {
+        return Ok(Imported::default());
+    };
+    let only = |slot: u8, key: AesKey| {
+        let mut numbers = journal.generations.iter().map(|one| one.number);
+        let known = numbers.any(|number| {
+            journal
+                .key(slot, Candidate::Recorded(number), roots)
+                .as_ref()
+                == Some(&key)
+        });
+        (!known && !key.is_factory()).then_some(key)
+    };
+    Ok(Imported {
+        meta: keys.meta.and_then(|meta| only(META_SLOT, meta)),
+        file: only(FILE_SLOT, keys.file),
     })
 }
 

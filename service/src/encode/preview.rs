@@ -85,6 +85,7 @@ pub(crate) struct Preview {
 /// Tells what an encoding would do.
 pub(crate) async fn preview(service: &Service, asked: &Asked) -> Result<Preview, EncodeError> {
     let (tag, options) = whose(service, asked).await?;
+    let replace = options.replace;
     let uid = asked.uid.unwrap_or_else(|| Uid::from_bytes(NO_CHIP));
     let state = service.storage.chip_state(uid).await?;
     let case = Case::of(service, uid, &state).await?;
@@ -115,7 +116,7 @@ pub(crate) async fn preview(service: &Service, asked: &Asked) -> Result<Preview,
                 .map(crate::encoding::plan::PlanError::reason)
         })
         .or_else(|| refuse_chip(asked, &form));
-    let known = asked.uid.map(|_| case.known(&form, tag));
+    let known = asked.uid.map(|_| case.known(&form, tag, replace));
     let generation = match known {
         Some(KnownChip::Finished) => form.finished,
         _ if !form.has_keys() => None,
@@ -222,8 +223,8 @@ const fn expected(known: Option<KnownChip>) -> Known {
 }
 
 impl Case<'_> {
-    /// What is known of the chip, if it is to be an inlay of this tag.
-    fn known(&self, form: &Form, tag: Option<TagId>) -> KnownChip {
+    /// What is known of the chip, if it is to be an inlay of this tag; `replace`: with other keys.
+    fn known(&self, form: &Form, tag: Option<TagId>, replace: bool) -> KnownChip {
         let target = tag.map(Target::Tag);
         let latest = self.state.latest.as_ref();
         let open = latest.filter(|latest| latest.state.is_open() && Some(latest.target) == target);
@@ -235,7 +236,7 @@ impl Case<'_> {
             finished.state == State::Verified && Some(finished.target) == target
         });
         let whole = !form.has_keys() && same.is_some();
-        if !form.replace && (form.finished.is_some() || whole) {
+        if !replace && (form.finished.is_some() || whole) {
             KnownChip::Finished
         } else if self.journal.confirmed.is_some() || !self.journal.keys_sent().is_empty() {
             KnownChip::Known

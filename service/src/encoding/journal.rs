@@ -11,6 +11,7 @@ use crate::inlay::Uid;
 use crate::inlay::diversify::diversify;
 use crate::inlay::ev2::KEYS;
 use crate::inlay::key::AesKey;
+use crate::inlay::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT};
 
 /// Ends the input of the derivation, so that a key of anything else is none of these.
 const PURPOSE: &[u8; 8] = b"TAPDESK1";
@@ -23,6 +24,9 @@ pub const REFUSALS_AT_ONCE: u32 = 2;
 /// Authentications in a row of which nobody knows how they ended. The chip counts them, too, and
 /// begins to delay at 50.
 pub const TORN_MAX: u32 = 40;
+/// Generations of keys since the chip was last proved to be whole. Half of all numbers: nobody uses
+/// the others up who may only encode.
+pub const UNPROVED_MAX: usize = 128;
 
 /// A root from which keys are derived.
 #[derive(Debug)]
@@ -65,6 +69,8 @@ pub enum Candidate {
     Factory,
     /// Of a generation in the journal.
     Recorded(u8),
+    /// That of the chip's inlay, which was imported with it.
+    Imported,
     /// Of a root, in a generation that the journal does not know: the journal is older than the chip.
     Derived {
         /// The root.
@@ -108,6 +114,15 @@ pub struct Generation {
     pub slots: [SlotState; KEYS as usize],
 }
 
+/// The keys with which the inlay of a chip was imported, as far as no generation has them.
+#[derive(Debug, Default)]
+pub struct Imported {
+    /// The meta read key.
+    pub meta: Option<AesKey>,
+    /// The file read key.
+    pub file: Option<AesKey>,
+}
+
 /// What is known of a chip.
 #[derive(Debug)]
 pub struct Journal {
@@ -127,6 +142,8 @@ pub struct Journal {
     pub refused: Vec<Candidate>,
     /// Every generation, the oldest first. None is ever removed.
     pub generations: Vec<Generation>,
+    /// What the chip's inlay knows of its keys. It is stored there.
+    pub imported: Imported,
 }
 
 impl Journal {
@@ -140,6 +157,16 @@ impl Journal {
             torn: 0,
             refused: Vec::new(),
             generations: Vec::new(),
+            imported: Imported::default(),
+        }
+    }
+
+    /// The key of a slot that the chip's inlay was imported with, if it has one for it.
+    pub fn imported(&self, slot: u8) -> Option<&AesKey> {
+        match slot {
+            META_SLOT => self.imported.meta.as_ref(),
+            FILE_SLOT => self.imported.file.as_ref(),
+            _ => None,
         }
     }
 
@@ -152,6 +179,7 @@ impl Journal {
     pub fn key(&self, slot: u8, of: Candidate, roots: &Roots) -> Option<AesKey> {
         match of {
             Candidate::Factory => Some(AesKey::FACTORY),
+            Candidate::Imported => self.imported(slot).cloned(),
             Candidate::Derived { root, generation } => {
                 Some(roots.get(root)?.key(self.uid, slot, generation))
             }
@@ -185,7 +213,7 @@ impl Journal {
         self.torn = 0;
         self.refused.clear();
         let number = match with {
-            Candidate::Factory => return with,
+            Candidate::Factory | Candidate::Imported => return with,
             Candidate::Recorded(number) => number,
             Candidate::Derived { root, generation } => {
                 if self.generation(generation).is_none() {
@@ -213,6 +241,26 @@ impl Journal {
         if !self.refused.contains(&candidate) {
             self.refused.push(candidate);
         }
+    }
+
+    /// A person who may answers for the chip: a budget that is used up begins again. Another chip
+    /// with its UID may have used it up.
+    pub fn forgive(&mut self) {
+        if self.refusals >= REFUSALS_MAX {
+            self.refusals = 0;
+            self.refused.clear();
+        }
+        if self.torn >= TORN_MAX {
+            self.torn = 0;
+        }
+    }
+
+    /// How many generations were made since the chip was last proved to be whole.
+    pub fn unproved(&self) -> usize {
+        let is_open = |one: &&Generation| {
+            one.slots[0] != SlotState::Superseded && Some(one.number) != self.confirmed
+        };
+        self.generations.iter().filter(is_open).count()
     }
 
     /// The generations of which the chip may have a key, the oldest first.
@@ -270,8 +318,10 @@ impl Journal {
     ) -> Vec<Candidate> {
         let mut all = Vec::new();
         let named = self.named(slot, shown, roots);
+        let imported = self.imported(slot).map(|_| Candidate::Imported);
         if self.state(shown, slot).is_none() {
             all.extend(self.of_bureau(slot));
+            all.extend(imported);
         }
         if like.is_some_and(|like| like != Candidate::Factory) {
             all.extend(&named);
@@ -288,6 +338,7 @@ impl Journal {
         let newest_first = self.generations.iter().rev();
         let sent = newest_first.filter(|one| one.slots[usize::from(slot)] == SlotState::Sent);
         all.extend(sent.map(|one| Candidate::Recorded(one.number)));
+        all.extend(imported);
         self.in_order(all)
     }
 

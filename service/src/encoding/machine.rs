@@ -35,6 +35,9 @@ use crate::inlay::technology::{Family, Mode, Technology};
 const STEPS: u32 = 33;
 /// How often a chip is looked at again while it lies on the reader.
 const ATTEMPTS_MAX: u8 = 4;
+/// How often a chip is written while it lies on the reader: once for each look at it. One that
+/// reads back otherwise than it was written never ends, and each write takes a generation of keys.
+const WRITES_MAX: u8 = ATTEMPTS_MAX;
 
 /// What the decisions are made with.
 #[derive(Clone, Copy, Debug)]
@@ -47,10 +50,15 @@ pub struct Means<'a> {
     pub entropy: &'a dyn Entropy,
     /// Whether new keys are random ones.
     pub own_keys: bool,
-    /// Whether a person who may has said that keys of this chip are replaced.
+    /// Whether a person who may has said, for the insertion that begins, that keys of this chip are
+    /// replaced. Later turns know it from what is kept between them.
     pub replace: bool,
     /// The generation of a finished inlay of the same tag on this chip, if it is one.
     pub finished: Option<u8>,
+    /// The highest counter of the chip's inlay that was accepted; 0 for none.
+    pub last_counter: u32,
+    /// Whether the chip is an inlay of the same tag.
+    pub is_inlay: bool,
     /// What the chip is, as far as its reader or its inlay tells before it is asked.
     pub technology: Option<Technology>,
 }
@@ -63,6 +71,10 @@ struct Machine<'a> {
     /// What is known of the chip.
     chip: Chip,
     rewrite: bool,
+    /// Whether this encoding has changed the chip, in this insertion or before.
+    wrote: bool,
+    /// Whether keys of this chip may be replaced in this insertion.
+    replace: bool,
 }
 
 /// What goes on from a phase.
@@ -84,6 +96,9 @@ enum Next {
 /// A chip is laid down: the first turn of an insertion.
 pub fn begin(encoding: &mut Encoding, journal: &mut Journal, means: Means<'_>) {
     let former = encoding.progress.take().unwrap_or_default();
+    if means.replace {
+        journal.forgive();
+    }
     let machine = Machine {
         encoding,
         journal,
@@ -93,9 +108,11 @@ pub fn begin(encoding: &mut Encoding, journal: &mut Journal, means: Means<'_>) {
             ..Chip::default()
         },
         rewrite: former.rewrite,
+        wrote: former.wrote,
+        replace: means.replace,
     };
     let next = machine.look();
-    machine.turn(next, former.wrote, None);
+    machine.turn(next, None);
 }
 
 /// The answers to the present turn, and with them the next one.
@@ -111,6 +128,7 @@ pub fn go_on(
         commands,
         chip,
         wrote,
+        replace,
         rewrite,
         ..
     } = progress;
@@ -121,9 +139,11 @@ pub fn go_on(
         means,
         chip,
         rewrite,
+        wrote,
+        replace,
     };
     let next = machine.next(phase, answers);
-    machine.turn(next, wrote, Some(answers.digest()));
+    machine.turn(next, Some(answers.digest()));
     exchanges
 }
 
@@ -168,12 +188,13 @@ impl Machine<'_> {
     }
 
     /// Makes the next turn of what was decided.
-    fn turn(mut self, mut next: Next, wrote: bool, answered: Option<[u8; 32]>) {
+    fn turn(mut self, mut next: Next, answered: Option<[u8; 32]>) {
         if matches!(next, Next::Again) {
             self.chip.attempts += 1;
             next = if self.chip.attempts < ATTEMPTS_MAX {
                 let Chip {
                     attempts,
+                    writes,
                     refusals,
                     delays,
                     doubts,
@@ -182,6 +203,7 @@ impl Machine<'_> {
                 } = std::mem::take(&mut self.chip);
                 self.chip = Chip {
                     attempts,
+                    writes,
                     refusals,
                     delays,
                     doubts,
@@ -189,6 +211,9 @@ impl Machine<'_> {
                     ..Chip::default()
                 };
                 self.look()
+            } else if self.rewrite && self.chip.writes >= WRITES_MAX {
+                // It took its keys each time, and is never as it was written.
+                Next::Rejected(Reason::NotEncodable)
             } else {
                 Next::Interrupted(None)
             };
@@ -197,6 +222,8 @@ impl Machine<'_> {
             encoding,
             chip,
             rewrite,
+            wrote,
+            replace,
             ..
         } = self;
         encoding.seq += 1;
@@ -209,10 +236,12 @@ impl Machine<'_> {
                     | Phase::Write { .. }
                     | Phase::Seal
                     | Phase::Pages(
-                        PageStep::Written {
-                            compare: Some(_),
-                            ..
-                        } | PageStep::Locked { .. }
+                        PageStep::Unmirrored
+                            | PageStep::Written {
+                                compare: Some(_),
+                                ..
+                            }
+                            | PageStep::Locked { .. }
                     ),
                 _
             )
@@ -223,12 +252,13 @@ impl Machine<'_> {
             answered,
             chip,
             wrote: wrote || writes,
+            replace,
             rewrite,
             url: None,
         };
         match next {
             Next::Send(phase, commands) => {
-                encoding.state = after(encoding.state, &phase, progress.wrote);
+                encoding.state = after(&phase, progress.wrote);
                 progress.phase = phase;
                 progress.commands = commands;
             }
@@ -273,6 +303,16 @@ impl Machine<'_> {
         self.journal.key(slot, of, self.means.roots)
     }
 
+    /// The chip is none for this encoding. If the encoding has changed one already, another one
+    /// lies there now, and the encoding waits for its own.
+    fn another(&self, reason: Reason) -> Next {
+        if self.wrote {
+            Next::Interrupted(Some(Reason::UidMismatch))
+        } else {
+            Next::Rejected(reason)
+        }
+    }
+
     /// How answers ended that stopped before all were there: the chip is gone.
     fn gone(answers: &Answers) -> Next {
         if answers.fault.is_some() {
@@ -283,13 +323,15 @@ impl Machine<'_> {
     }
 }
 
-/// The state once the commands of a phase were sent.
-fn after(before: State, phase: &Phase, wrote: bool) -> State {
+/// The state that a turn with the commands of a phase tells.
+fn after(phase: &Phase, wrote: bool) -> State {
     match phase {
         Phase::Switch | Phase::Write { .. } => State::Writing,
-        Phase::Seal | Phase::Pages(PageStep::Locked { .. }) => State::Sealing,
+        Phase::Seal => State::Keyed,
+        Phase::Pages(PageStep::Locked { .. }) => State::Sealing,
         Phase::Check { read: true, .. } | Phase::ReadBack => State::Sealed,
-        Phase::Challenge(_) | Phase::Response(..) if before == State::Sealing => State::Sealing,
+        // Only the proof of a new key 0 comes with the read.
+        Phase::Challenge(opening) | Phase::Response(opening, _) if opening.read => State::Sealing,
         _ if wrote => State::Writing,
         _ => State::Planned,
     }
@@ -307,7 +349,9 @@ pub fn step(encoding: &Encoding) -> Step {
             Phase::Check { read: true, .. } => 26,
             Phase::Check { read: false, .. } => 12,
             Phase::Switch => 13,
-            Phase::Write { .. } | Phase::Pages(PageStep::Written { .. }) => 14,
+            Phase::Write { .. } | Phase::Pages(PageStep::Unmirrored | PageStep::Written { .. }) => {
+                14
+            }
             Phase::Seal => 24,
             Phase::ReadBack | Phase::Pages(PageStep::Locked { .. }) => 30,
         },

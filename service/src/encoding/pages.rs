@@ -172,9 +172,62 @@ impl Pages {
         }
     }
 
+    /// Whether nothing is lost if a data area like this is written: it has no message, an empty
+    /// one, or this one.
+    pub fn is_free(&self, seen: &[u8], config: [[u8; PAGE]; 2]) -> bool {
+        is_empty(seen) || self.is_written(seen, config)
+    }
+
     /// The message in a data area.
     pub fn message<'a>(&self, data: &'a [u8]) -> Option<&'a [u8]> {
         let length = usize::from(*data.get(self.length_at)?);
         data.get(self.length_at + 1..)?.get(..length)
+    }
+}
+
+/// Whether a data area has no message, or an empty one: of no bytes, or of one empty record
+/// (NDEF 1.0, section 3.2.6).
+fn is_empty(mut data: &[u8]) -> bool {
+    loop {
+        data = match data {
+            [] | [END, ..] | [MESSAGE, 0x00, ..] | [MESSAGE, 0x03, 0xD0, 0x00, 0x00, ..] => {
+                return true;
+            }
+            [0x00, rest @ ..] => rest,
+            // Where the chip's lock bits are, and what else is reserved.
+            [0x01 | 0x02, length, rest @ ..] => rest.get(usize::from(*length)..).unwrap_or(&[]),
+            // A message, or what is no block of a Type 2 Tag at all.
+            _ => return false,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_data_area_is_empty_if_it_has_no_message_or_one_of_nothing() {
+        for empty in [
+            &[][..],
+            &[0x00; 16],
+            &[0x03, 0x00, 0xFE, 0x00, 0xAA],
+            &[0x01, 0x03, 0xA0, 0x0C, 0x34, 0x03, 0x00, 0xFE],
+            &[0x03, 0x03, 0xD0, 0x00, 0x00, 0xFE],
+            &[0x00, 0x02, 0x01, 0xAA],
+            &[0x01, 0xFF],
+        ] {
+            assert!(is_empty(empty), "{empty:?}");
+        }
+        for used in [
+            &[0x03, 0x05, 0xD1, 0x01, 0x01, b'U', 0x00, 0xFE][..],
+            &[0x01, 0x03, 0xA0, 0x0C, 0x34, 0x03, 0x09, 0xD1],
+            &[0x03, 0xFF, 0x01, 0x00],
+            &[0x03, 0x03, 0xD1, 0x00, 0x00],
+            // Data that are no NDEF.
+            &[0xA5, 0x00, 0x00, 0x00],
+        ] {
+            assert!(!is_empty(used), "{used:?}");
+        }
     }
 }

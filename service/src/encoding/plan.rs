@@ -13,9 +13,9 @@ use crate::inlay::template::{
 use crate::inlay::{MacFrom, Mirror, Uid};
 
 /// What is written, as it was decided when the encoding began: no later change of a setting
-/// changes it.
+/// changes it. Stored ones may have a member `replace`, which holds for one insertion alone and is
+/// elsewhere now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Form {
     /// How the URL is written.
     pub template: TemplateSettings,
@@ -33,9 +33,6 @@ pub struct Form {
     /// Whether the keys are random ones instead of derived ones.
     #[serde(default)]
     pub own_keys: bool,
-    /// Whether keys of a finished chip are replaced, by the word of a person who may.
-    #[serde(default)]
-    pub replace: bool,
     /// The generation of a finished inlay of the same tag on this chip, if it is one: then only
     /// its tap is verified.
     #[serde(default)]

@@ -23,6 +23,9 @@ pub struct Progress {
     pub chip: Chip,
     /// Whether a command that changes the chip was sent.
     pub wrote: bool,
+    /// Whether a person who may has said, for this insertion, that keys of the chip are replaced.
+    #[serde(default)]
+    pub replace: bool,
     /// The chip has the keys and does not do what it should: write it again.
     pub rewrite: bool,
     /// The URL of the read that proved a finished encoding: spent, and at rest only here, wrapped.
@@ -37,6 +40,9 @@ pub struct Chip {
     pub shown: [Option<u8>; 5],
     /// How often it was begun again.
     pub attempts: u8,
+    /// How often all of it but key 0 was written.
+    #[serde(default)]
+    pub writes: u8,
     /// Refused authentications.
     pub refusals: u32,
     /// Turns that it asked to wait.
@@ -107,6 +113,9 @@ pub enum PageStep {
     Head,
     /// Its data area and its settings.
     Whole(Technology),
+    /// Its mirror was switched off, which holds from a new activation on. Who knows which chip that
+    /// activates: nothing is written before it is asked.
+    Unmirrored,
     /// What is written, and read again after a new activation. The first reads begin at
     /// `compare`, the others at `proof`.
     Written {
@@ -180,6 +189,11 @@ impl Write {
 }
 
 impl Progress {
+    /// Whether what was begun is allowed only by what a person said for this insertion.
+    pub fn is_by_word(&self) -> bool {
+        self.replace && !self.wrote
+    }
+
     /// In bytes, to be wrapped.
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         // It has names and numbers only, which JSON can say.

@@ -8,7 +8,7 @@ use crate::inlay::derivation::MasterSecret;
 use crate::inlay::key::{AesKey, KeyFingerprint, SomeKey};
 use crate::inlay::{Technology, Uid};
 use crate::inventory::SealedMasterKey;
-use crate::keyring::{Keyring, KeyringError};
+use crate::keyring::{Keyring, KeyringError, WrappedKeys};
 
 /// A key as it is stored.
 #[derive(Clone, PartialEq, Eq)]
@@ -130,6 +130,20 @@ impl SealedKeys {
             factory: master.factory(),
             kept,
         })
+    }
+
+    /// They themselves, as the keyring opens them; `None` if they are derived each time.
+    pub fn wrapped(&self) -> Option<WrappedKeys> {
+        match self {
+            Self::Own { meta, file } => Some(WrappedKeys::Own {
+                meta: meta.as_ref().map(|key| key.wrapped.clone()),
+                file: file.wrapped.clone(),
+            }),
+            Self::Diversified { kept, .. } => kept.as_ref().map(|kept| WrappedKeys::Own {
+                meta: Some(kept.meta.clone()),
+                file: kept.file.clone(),
+            }),
+        }
     }
 
     /// The fingerprint of the meta read key.

@@ -71,7 +71,7 @@ impl Machine<'_> {
             return Self::gone(answers);
         };
         if uid[..] != self.encoding.uid.bytes() {
-            return Next::Rejected(Reason::UidMismatch);
+            return self.another(Reason::UidMismatch);
         }
         let mut versions = [0; KEYS as usize];
         for (version, content) in versions.iter_mut().zip(rest) {
@@ -109,6 +109,11 @@ impl Machine<'_> {
                 self.encoding.state = super::State::Sealed;
                 self.read()
             };
+        }
+        if read {
+            // It was written and is not as it should be, and the read has ended the session.
+            self.rewrite = true;
+            return Next::Again;
         }
         if !file_settings::changed_by_key_0(&proved.settings) {
             return Next::Rejected(Reason::ReadOnly);
@@ -148,13 +153,25 @@ impl Machine<'_> {
             return None;
         }
         match self.journal.state(version, slot) {
-            // A bureau may have written its key with any version.
-            None if version == 0 && self.journal.of_bureau(slot).is_none() => {
+            // A bureau may have written its key with any version, and so may whoever encoded a chip
+            // that was imported.
+            None if version == 0
+                && self.journal.of_bureau(slot).is_none()
+                && !self.may_be_imported(slot) =>
+            {
                 Some(Candidate::Factory)
             }
             None | Some(SlotState::Planned) => None,
             Some(_) => Some(Candidate::Recorded(version)),
         }
+    }
+
+    /// Whether a slot may have the key that the chip was imported with. A chip with a factory key in
+    /// another slot is more probably one that was never encoded.
+    fn may_be_imported(&self, slot: u8) -> bool {
+        let mut proved = self.chip.proved.iter();
+        let is_blank = proved.any(|(_, candidate)| *candidate == Candidate::Factory);
+        self.journal.imported(slot).is_some() && !is_blank
     }
 
     fn prove_slot(&mut self, slot: u8, proved: &Proved) -> Next {

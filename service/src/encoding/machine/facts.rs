@@ -48,7 +48,7 @@ impl Machine<'_> {
             return Self::look_at_pages();
         }
         if selected != Status::ISO_OK {
-            return Next::Rejected(Reason::NotEncodable);
+            return self.another(Reason::NotEncodable);
         }
         let mut version = Vec::with_capacity(VERSION);
         for part in 1..=3 {
@@ -56,13 +56,13 @@ impl Machine<'_> {
                 return Self::gone(answers);
             };
             if status != Status::MORE && status != Status::OK {
-                return Next::Rejected(Reason::NotEncodable);
+                return self.another(Reason::NotEncodable);
             }
             version.extend(data);
         }
         match self.check_version(&version) {
             Ok(technology) => self.chip.version = Some(technology),
-            Err(reason) => return Next::Rejected(reason),
+            Err(reason) => return self.another(reason),
         }
         // A chip that does not tell its versions without a key is asked for its keys in the
         // journal's order.
@@ -74,7 +74,8 @@ impl Machine<'_> {
             return Self::gone(answers);
         }
         if let Some(generation) = self.means.finished
-            && !self.means.replace
+            && !self.replace
+            && !self.wrote
             && !self.rewrite
         {
             let of_it = self.chip.shown.iter().flatten();

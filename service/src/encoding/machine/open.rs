@@ -27,7 +27,7 @@ impl Machine<'_> {
         {
             return Next::Rejected(unknown_key(slot));
         }
-        if self.journal.torn >= TORN_MAX && !self.means.replace {
+        if self.journal.torn >= TORN_MAX {
             return Next::Rejected(Reason::Delayed);
         }
         self.journal.torn += 1;
@@ -155,7 +155,7 @@ impl Machine<'_> {
         // A bureau's chip with the factory key was not encoded, or says to be one that was.
         let is_known = self.journal.confirmed.is_some() || self.journal.bureau.is_some();
         if candidate == Candidate::Factory && is_known {
-            if !self.means.replace {
+            if !self.replace {
                 return Next::Rejected(Reason::NotGenuine);
             }
             self.journal.confirmed = None;

@@ -1,5 +1,6 @@
 //! A chip that has pages instead of files, from its first read to its lock. It has no key: what
-//! is there already is left alone, and everything else is written until it is there.
+//! is there already is left alone, and everything else is written until it is there. A message of
+//! something else is not written over unless that was asked for.
 
 use super::{Machine, Next};
 use crate::encoding::pages::{DATA, NO_PASSWORD, PAGE, Pages};
@@ -86,6 +87,8 @@ impl Machine<'_> {
                 Some(pages) => self.pages_seen(&pages, answers),
                 None => Next::Rejected(Reason::NotEncodable),
             },
+            // Whatever lies there now is looked at from the beginning.
+            PageStep::Unmirrored => Self::gone(answers),
             PageStep::Written {
                 chip,
                 compare,
@@ -115,14 +118,14 @@ impl Machine<'_> {
             return Self::gone(answers);
         };
         let Some(head) = head.first_chunk::<READ>() else {
-            return Next::Rejected(Reason::NotEncodable);
+            return self.another(Reason::NotEncodable);
         };
         let known = Memory::by_size(head[14]).filter(|_| head[12] == MAGIC);
         let (Status::ISO_OK, Some(chip)) = (status, known) else {
-            return Next::Rejected(Reason::NotEncodable);
+            return self.another(Reason::NotEncodable);
         };
         let Some(pages) = self.pages_of(chip) else {
-            return Next::Rejected(Reason::NotEncodable);
+            return self.another(Reason::NotEncodable);
         };
         Next::Send(Phase::Pages(PageStep::Whole(chip)), whole(&pages))
     }
@@ -156,7 +159,7 @@ impl Machine<'_> {
             Err(next) => return next,
         };
         if seen.uid() != self.encoding.uid.bytes() {
-            return Next::Rejected(Reason::UidMismatch);
+            return self.another(Reason::UidMismatch);
         }
         let config = seen.config();
         if pages.is_written(&seen.data, config) && pages.config(config) == config {
@@ -165,22 +168,24 @@ impl Machine<'_> {
         if !seen.is_open(pages.memory) || config[1][0] & PROTECTED != 0 {
             return Next::Rejected(Reason::ReadOnly);
         }
-        let (mut commands, under) = (Vec::new(), seen.is_mirrored());
+        // What it has is given up if that was asked for, or if it is of this encoding or this tag.
+        let may_go = self.wipes() || self.replace || self.wrote || self.means.is_inlay;
+        if !may_go && !pages.is_free(&seen.data, config) {
+            return Next::Rejected(Reason::AlreadyEncoded);
+        }
         let at = pages.memory.locks + 1;
-        if under {
+        if seen.is_mirrored() {
             // Only after a new activation the data show as they are written.
             let [mut cfg0, _] = config;
             cfg0[0] &= 0x3F;
-            commands.push(write("Mirror off", at, cfg0));
-            commands.push(Command::reset());
+            let commands = vec![write("Mirror off", at, cfg0), Command::reset()];
+            return Next::Send(Phase::Pages(PageStep::Unmirrored), commands);
         }
-        let data = (!under).then_some(&seen.data[..]);
-        let writes = pages.writes(data);
-        commands.extend(
-            writes
-                .into_iter()
-                .map(|(page, bytes)| write("Write", page, bytes)),
-        );
+        let writes = pages.writes(Some(&seen.data));
+        let mut commands: Vec<_> = writes
+            .into_iter()
+            .map(|(page, bytes)| write("Write", page, bytes))
+            .collect();
         let compare = commands.len();
         commands.extend(whole(pages));
         let [cfg0, cfg1] = pages.config(config);
@@ -224,7 +229,7 @@ impl Machine<'_> {
             return Self::gone(answers);
         };
         if seen.uid() != self.encoding.uid.bytes() {
-            return Next::Rejected(Reason::UidMismatch);
+            return self.another(Reason::UidMismatch);
         }
         let config = seen.config();
         if pages.config(config) != config || !pages.is_written(&seen.data, config) {
@@ -275,7 +280,7 @@ impl Machine<'_> {
             tail: *tail,
         };
         if seen.uid() != self.encoding.uid.bytes() {
-            return Next::Rejected(Reason::UidMismatch);
+            return self.another(Reason::UidMismatch);
         }
         if seen.locks(pages.memory) == [true; 3] {
             Next::Verified(proof)

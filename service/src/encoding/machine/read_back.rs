@@ -43,8 +43,9 @@ impl Machine<'_> {
         let Some((meta, key)) = keys else {
             return Next::Rejected(Reason::ForeignSlot);
         };
+        let is_finished = self.means.finished == Some(number) && !self.replace;
         let Some(proof) = plan.prove(&file, self.encoding.uid, &plan.keys(meta, key)) else {
-            if self.means.finished == Some(number) && !self.means.replace {
+            if is_finished {
                 return Next::Rejected(Reason::AlreadyEncoded);
             }
             // The keys are proved, and what is read is not what was written: once more, with
@@ -52,6 +53,11 @@ impl Machine<'_> {
             self.rewrite = true;
             return Next::Again;
         };
+        // Nothing else is proved of a finished chip: a URL that was seen before is anybody's.
+        let counts = plan.template().proves_taps();
+        if is_finished && counts && proof.counter <= self.means.last_counter {
+            return Next::Rejected(Reason::NotGenuine);
+        }
         self.journal.bureau = None;
         for generation in &mut self.journal.generations {
             generation.slots = if generation.number == number {

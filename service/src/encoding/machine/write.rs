@@ -1,7 +1,8 @@
 //! The commands that change the chip. Before they leave, the journal says so.
 
 use super::open::first_half;
-use super::{Machine, Next};
+use super::{Machine, Next, WRITES_MAX};
+use crate::encoding::journal::UNPROVED_MAX;
 use crate::encoding::machine::check::Proved;
 use crate::encoding::progress::{Opening, Phase, Write};
 use crate::encoding::turn::Command;
@@ -48,6 +49,12 @@ impl Batch {
         self.writes.push(Write::new(slot, command.reply));
     }
 
+    fn change_key(&mut self, slot: u8, old: &AesKey, new: &AesKey, version: u8) {
+        self.add(format!("ChangeKey {slot}"), Some(slot), |session| {
+            session.change_key(slot, old, new, version)
+        });
+    }
+
     fn write_file(&mut self, name: &str, file: u8, offset: usize, data: &[u8]) {
         // Files have 256 bytes.
         let at = u16::try_from(offset).unwrap_or(u16::MAX);
@@ -75,6 +82,10 @@ impl Machine<'_> {
         if self.wants_lrp() && session.mode() == Mode::Aes {
             return self.switch(session, proved);
         }
+        if self.chip.writes >= WRITES_MAX {
+            return Next::Rejected(Reason::NotEncodable);
+        }
+        self.chip.writes += 1;
         let Some(goal) = self.goal(proved) else {
             return Next::Rejected(Reason::NotEncodable);
         };
@@ -129,7 +140,7 @@ impl Machine<'_> {
     /// the chip that could be lost: with the keys that it has the chip goes on in LRP mode.
     fn switch(&mut self, session: Session, proved: &Proved) -> Next {
         // Nothing is done for ever to a chip that cannot be finished.
-        if self.journal.next_generation(&proved.versions).is_none() {
+        if self.next_generation(proved).is_none() {
             return Next::Rejected(Reason::NotEncodable);
         }
         self.journal.torn += 1;
@@ -172,9 +183,15 @@ impl Machine<'_> {
             let keys = self.key(slot, old).zip(self.key(slot, goal));
             let (old, new) = keys.ok_or(Reason::ForeignSlot)?;
             self.journal.note(version, slot, SlotState::Sent);
-            batch.add(format!("ChangeKey {slot}"), Some(slot), |session| {
-                session.change_key(slot, &old, &new, version)
-            });
+            batch.change_key(slot, &old, &new, version);
+        }
+        // Key 0 travels without a check sum (data sheet section 10.6.1): garbage would be stored, too.
+        // So it is changed only in a session in which the chip took a key that has one. If it has
+        // all four already, it gets the last one once more.
+        if batch.writes.iter().all(|write| write.slot.is_none()) {
+            let slot = KEYS - 1;
+            let same = self.key(slot, goal).ok_or(Reason::ForeignSlot)?;
+            batch.change_key(slot, &same, &same, version);
         }
         Ok(())
     }
@@ -195,7 +212,7 @@ impl Machine<'_> {
         {
             return Some(Candidate::Recorded(number));
         }
-        let number = self.journal.next_generation(&proved.versions)?;
+        let number = self.next_generation(proved)?;
         let source = if self.means.own_keys {
             let random = || AesKey::from_bytes(entropy::bytes(self.means.entropy));
             Source::Own(Box::new(std::array::from_fn(|_| random())))
@@ -210,6 +227,15 @@ impl Machine<'_> {
         self.encoding.generation = Some(number);
         self.rewrite = false;
         Some(Candidate::Recorded(number))
+    }
+
+    /// The number of new keys. The last ones are for a chip that a person answers for: whoever
+    /// relays could use all of them up.
+    fn next_generation(&self, proved: &Proved) -> Option<u8> {
+        if self.journal.unproved() >= UNPROVED_MAX && !self.replace {
+            return None;
+        }
+        self.journal.next_generation(&proved.versions)
     }
 
     pub(super) fn written(
@@ -243,7 +269,6 @@ impl Machine<'_> {
                 (Err(_), _) => return Self::gone(answers),
             }
         }
-        self.encoding.state = super::State::Keyed;
         self.chip.proved.clear();
         if self.chip.opened == Some(goal) {
             // A chip to be wiped that still had the factory key 0: it is looked at once more.
@@ -300,7 +325,7 @@ impl Machine<'_> {
 /// The version with which a key is written.
 const fn number(key: Candidate) -> u8 {
     match key {
-        Candidate::Factory => 0,
+        Candidate::Factory | Candidate::Imported => 0,
         Candidate::Recorded(number) => number,
         Candidate::Derived { generation, .. } => generation,
     }

@@ -6,6 +6,7 @@ use crate::encode::EncodeError;
 use crate::field_error::FieldError;
 use crate::http::body::BodyError;
 use crate::keyring::KeyringError;
+use crate::scope::Scope;
 use crate::storage::{Conflict, StorageError};
 use crate::tap::TapError;
 
@@ -64,6 +65,7 @@ impl From<EncodeError> for ApiError {
             EncodeError::NotFound(noun) => Self::NotFound(noun),
             EncodeError::Invalid(why) => Self::Invalid(why),
             EncodeError::OtherTarget => Self::conflict(Code::EncodingOpen, error.to_string()),
+            EncodeError::NeedsKeys => Self::Scope(Scope::Keys),
             EncodeError::Blocked => Self::conflict(Code::InlayBlocked, error.to_string()),
             EncodeError::Stale => Self::conflict(Code::TurnStale, error.to_string()),
             EncodeError::Raced => Self::Unavailable,

@@ -41,6 +41,8 @@ pub(super) struct Files {
 struct File {
     content: Vec<u8>,
     settings: FileSettings,
+    /// Whether its settings are shown otherwise than they were written.
+    misshown: bool,
 }
 
 /// What `ReadData` and `WriteData` are about.
@@ -55,7 +57,11 @@ impl Files {
         let file = |content: &[u8], size, settings| {
             let mut content = content.to_vec();
             content.resize(size, 0);
-            File { content, settings }
+            File {
+                content,
+                settings,
+                misshown: false,
+            }
         };
         let own = FileSettings::parse(&[0x03, 0x30, 0x23]).expect("as published");
         Self {
@@ -139,6 +145,13 @@ impl VirtualNtag424 {
         file[2..][..message.len()].copy_from_slice(message);
     }
 
+    /// Shows other settings of its NDEF file than were written, as a chip of another make may.
+    #[must_use]
+    pub fn with_other_settings_shown(mut self) -> Self {
+        self.files.files[NDEF].misshown = true;
+        self
+    }
+
     /// Sets the settings of the NDEF file.
     pub fn set_ndef_settings(&mut self, settings: FileSettings) {
         self.files.files[NDEF].settings = settings;
@@ -218,7 +231,9 @@ impl VirtualNtag424 {
 
     /// The NDEF file as somebody without a key sees it. The first read of a run raises the counter.
     fn seen(&mut self, file: usize) -> Result<Vec<u8>, u16> {
-        let File { content, settings } = &self.files.files[file];
+        let File {
+            content, settings, ..
+        } = &self.files.files[file];
         let sdm = settings.sdm();
         let opened = sdm.as_ref().is_some_and(Sdm::opens_file);
         if !opened && settings.granted(Use::Read, None)? != Mode::Plain {
@@ -298,7 +313,9 @@ impl VirtualNtag424 {
             let seen = self.seen(place.file)?;
             return Ok(answer(place.of(&seen, 256)?, 0x9100));
         }
-        let File { content, settings } = &self.files.files[place.file];
+        let File {
+            content, settings, ..
+        } = &self.files.files[place.file];
         let content = content.clone();
         match settings.granted(Use::Read, self.authenticated())? {
             Mode::Plain if data.len() != HEADER => Err(0x917E),
@@ -390,8 +407,15 @@ impl VirtualNtag424 {
             let &[number] = data else {
                 return Err(0x917E);
             };
-            let File { content, settings } = &chip.files.files[Self::numbered(number)?];
-            Ok(settings.shown(content.len()))
+            let File {
+                content,
+                settings,
+                misshown,
+            } = &chip.files.files[Self::numbered(number)?];
+            let mut shown = settings.shown(content.len());
+            // A bit of `FileOption` that has no meaning.
+            shown[1] ^= u8::from(*misshown) << 7;
+            Ok(shown)
         })
     }
 

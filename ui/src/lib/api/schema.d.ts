@@ -389,7 +389,8 @@ export interface paths {
          * Answer a turn of an encoding
          * @description The next turn is on disk before it is answered. The same `seq` with the same answers gets the
          *     same turn again; with other answers, or a `seq` that is not the present one: 409. A session is
-         *     good for 60 seconds; after that the chip is looked at again.
+         *     good for 60 seconds; after that the chip is looked at again. A turn of an encoding with `replace`
+         *     needs the scope `keys`, too.
          */
         post: operations["post_encodings_id_answers"];
         delete?: never;
@@ -4592,8 +4593,9 @@ export interface components {
              */
             own_keys?: boolean;
             /**
-             * @description Encode a finished chip again, with other keys; or one that has lost the keys
-             *     it was known to have. Needs the scope `keys`.
+             * @description Encode a finished chip again, with other keys; encode or wipe one that has lost the keys it was known to have,
+             *     or that was asked too often for a key that it does not have; write over what an NTAG 213, 215 or 216 has. It holds
+             *     until the chip is posted again, and needs the scope `keys`, for the answers, too.
              */
             replace?: boolean;
             run_id?: components["schemas"]["EncodingRunId"] | null;

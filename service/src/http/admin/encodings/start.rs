@@ -66,8 +66,9 @@ pub(crate) struct NewEncoding {
     /// older than the chip cannot open it then.
     #[serde(default)]
     own_keys: bool,
-    /// Encode a finished chip again, with other keys; or one that has lost the keys
-    /// it was known to have. Needs the scope `keys`.
+    /// Encode a finished chip again, with other keys; encode or wipe one that has lost the keys it was known to have,
+    /// or that was asked too often for a key that it does not have; write over what an NTAG 213, 215 or 216 has. It holds
+    /// until the chip is posted again, and needs the scope `keys`, for the answers, too.
     #[serde(default)]
     replace: bool,
     /// Encode it though the tag has an inlay already.

@@ -8,7 +8,6 @@ use crate::inlay::{Technology, Uid};
 use crate::inventory::{
     Inlay, InvalidInlay, KeyChange, MemberPatch, SealedKey, SealedKeys, SealedMasterKey,
 };
-use crate::keyring::WrappedKeys;
 use crate::service::Service;
 use crate::storage::{Conflict, StorageError};
 
@@ -88,21 +87,13 @@ pub(in crate::http::admin) async fn open_keys(
     service: &Service,
     inlay: &Inlay,
 ) -> Result<InlayKeys, ApiError> {
-    let wrapped = match &inlay.fields.keys {
-        None => None,
-        Some(SealedKeys::Own { meta, file }) => Some(WrappedKeys::Own {
-            meta: meta.as_ref().map(|key| key.wrapped.clone()),
-            file: file.wrapped.clone(),
-        }),
-        Some(SealedKeys::Diversified {
-            kept: Some(kept), ..
-        }) => Some(WrappedKeys::Own {
-            meta: Some(kept.meta.clone()),
-            file: kept.file.clone(),
-        }),
-        Some(SealedKeys::Diversified { master_key_id, .. }) => {
-            Some(master_key(service, *master_key_id).await?.wrapped_keys())
+    let keys = inlay.fields.keys.as_ref();
+    let wrapped = keys.and_then(SealedKeys::wrapped);
+    let wrapped = match keys.and_then(SealedKeys::master_key_id) {
+        Some(master) if wrapped.is_none() => {
+            Some(master_key(service, master).await?.wrapped_keys())
         }
+        _ => wrapped,
     };
     let technology = inlay.fields.technology;
     Ok(service
