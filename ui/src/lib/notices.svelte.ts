@@ -12,7 +12,8 @@ export interface Notice {
 
 class Notices {
   shown = $state<Notice[]>([]);
-  #next = 1;
+  /** The number of the next one: they rise. */
+  next = 1;
 
   /** Reports a finished action; with `stays`, until it is closed. Returns the id of the notice. */
   done(text: string, undo?: () => Promise<void>, stays = false): number {
@@ -47,7 +48,7 @@ class Notices {
   }
 
   #show(notice: Omit<Notice, "id">): number {
-    const id = this.#next++;
+    const id = this.next++;
     this.shown = [...this.shown.slice(-3), { id, ...notice }];
     return id;
   }

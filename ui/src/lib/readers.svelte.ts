@@ -31,6 +31,11 @@ class Readers {
     });
   }
 
+  /** Those that inlays can be placed on: a slot for a security module reads none. */
+  get usable(): ReaderTable["readers"] {
+    return this.table.readers.filter(({ on }) => on.state !== "module");
+  }
+
   /** Whether the card of this insertion is still on its reader. */
   has(insertion: number): boolean {
     return this.#present().some((one) => one.insertion === insertion);

@@ -31,6 +31,11 @@ group("Encode", {
   states: {
     runs: (page) => page.show("encode"),
     "factory orders": (page) => page.show("encode?part=orders"),
+    "a run without a reader": async (page, { api }) => {
+      const { id } = await api.post("/encoding-runs", { name: "Waiting", plan: { pattern: "Waiting {n}" }, planned: 50 });
+      await page.show(`encode/${id}`);
+      await page.getByRole("heading", { name: "How a run goes" }).waitFor();
+    },
     "a run from a file": async (page) => {
       await newRun(page);
       await fromFile(page, "name,slug\nBottle A,encode-a\nBottle B,encode-b\n");
@@ -58,6 +63,15 @@ group("Encode", {
     },
   },
   stories: {
+    "an order whose chips came back asks for no keys any more": async (page, { api }) => {
+      const id = await order(api, ["Crate 7", "Crate 8"]);
+      await page.show(`encode/order-${id}`);
+      await page.getByText("Keys not saved yet").waitFor();
+      await api.csv(`/factory-orders/${id}/import`, "position,uid\n1,04DE5F1EACAB01\n");
+      await page.show(`encode/order-${id}`);
+      await page.getByText("goods-in", { exact: true }).waitFor();
+      assert.equal(await page.getByText("Keys not saved yet").count(), 0);
+    },
     "takes the tags of a file in the order of its rows": async (page, { api }) => {
       await newRun(page);
       await fromFile(page, "name,slug\nLamp C,encode-run-c\nLamp A,encode-run-a\nLamp B,encode-run-b\n");
@@ -66,6 +80,18 @@ group("Encode", {
       await page.getByText("Next: Lamp C").waitFor();
       const { items } = await api.get("/encoding-runs?limit=1");
       assert.equal(items[0].tag_count, 3);
+    },
+    "says what a run waits for, in a line, and how it goes": async (page, { api }) => {
+      const { id } = await api.post("/encoding-runs", { name: "Waiting", plan: { pattern: "Waiting {n}" }, planned: 50 });
+      await page.show(`encode/${id}`);
+      const verdict = page.getByRole("region", { name: "Verdict" });
+      await verdict.getByText("No reader is connected.").waitFor();
+      assert.ok((await verdict.boundingBox()).height <= 56, "it is as tall as a verdict");
+      await page.getByText("It becomes Waiting 1").waitFor();
+      await button(page, "Close run").click();
+      await page.getByText("The run is closed.").waitFor();
+      assert.equal(await page.getByText("No reader is connected.").count(), 0);
+      await verdict.getByRole("link", { name: "Open reader doctor" }).waitFor({ state: "detached" });
     },
     "imports nothing for a run if a row is invalid": async (page, { api }) => {
       const { count: before } = await api.get("/encoding-runs?count=true&limit=1");
@@ -118,6 +144,7 @@ group("Encode", {
       await button(dialog, "Create order").click();
       await page.getByRole("heading", { name: "Posters" }).waitFor();
       await page.getByText("not sent", { exact: true }).waitFor();
+      await page.getByText("Keys not saved yet").waitFor();
       const saved = page.waitForEvent("download");
       await button(page, "Save order.csv…").click();
       const text = await readFile(await (await saved).path(), "utf8");
@@ -149,6 +176,8 @@ group("Encode", {
       assert.equal(items[0].bureau_keys, true);
       // It waits for goods-in.
       await page.getByText("No reader is connected.").waitFor();
+      const banner = await page.getByRole("region", { name: "Verdict" }).boundingBox();
+      assert.ok(banner.height <= 56, "it is as tall as a verdict");
       // Until then every list says that the bureau knows its keys.
       await page.show("inlays?uid=04DE5F1EACEEE1");
       const row = page.getByRole("list", { name: "Inlays" }).getByRole("link");

@@ -321,6 +321,19 @@ group("What the service refuses", {
   },
   stories: {
     ...Object.fromEntries(tests.map(([name, run]) => [`errors ${name}`, run])),
+    "leads to the field that it is about, however far above the button": async (page, world) => {
+      const template = "https://far.example.com/{slug}?u={uid}&c={counter}&m={mac}";
+      const { id } = await world.api.post("/url-templates", { name: "Far above", template, technology: "ntag424dna" });
+      await page.show(`templates/${id}`);
+      const field = page.getByLabel("URL with placeholders");
+      await field.fill("https://far.example.com/{slug}?u={uid}&c={count}&m={mac}");
+      await page.getByText("Encoding sheet").scrollIntoViewIfNeeded();
+      await button(page, "Save");
+      await page.getByText("is no placeholder").waitFor();
+      await page.waitForFunction(() => document.activeElement?.getAttribute("aria-invalid") === "true");
+      await field.and(page.locator(":focus")).waitFor();
+      assert.ok((await field.boundingBox()).y > 44, "it is out of sight");
+    },
     "of the blocks of a page are said below them, for the form says no more than its fields do not": async (page, world) => {
       const { id } = (await world.api.get("/experiences?limit=200")).items.find(({ name }) => name === "Lost and found");
       await page.show(`experiences/${id}`);

@@ -65,6 +65,15 @@ group("Kiosk", {
       await page.getByRole("button", { name: "Use Tapdesk's own" }).click();
       await page.getByText("Tapdesk's own", { exact: true }).waitFor();
     },
+    "tells of today what happened, and nothing that did not": async (page) => {
+      await kioskHost(page);
+      await page.show("settings/kiosk");
+      await page.getByText("3 unreadable tags · 2 tags of another host").waitFor();
+      assert.equal(await page.getByText(/copied|failed page/).count(), 0);
+      // A PIN that is set is no longer in the way of what is changed more often.
+      const titles = await page.locator("main h2").allTextContents();
+      assert.deepEqual(titles, ["Kiosk", "Welcome page", "Visits", "Start", "Pictures", "PIN"]);
+    },
     "the PIN pad opens with a held corner, takes keys, and says what was wrong": async (page, { ui }) => {
       await kioskHost(page);
       await page.goto(`${ui.url}kiosk.html`);

@@ -1,6 +1,7 @@
 // The ways to the screens and dialogs that are looked at, and are in no document.
 
-import { kioskHost } from "./host.mjs";
+import { desktopHost, kioskHost, readerHost } from "./host.mjs";
+import { sent } from "./sent.mjs";
 
 const csv = (text) => ({ name: "tags.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
 const press = (page, name) => page.getByRole("button", { name, exact: true }).click();
@@ -61,7 +62,134 @@ const kiosk =
     await page.getByRole("main").first().waitFor();
   };
 
+/** An experience of its own for each picture: one that was edited is another one. */
+const page_of = (name, blocks, more = {}) => ({ name, kind: "studio", blocks, ...more });
+const filled = [
+  { type: "heading", text: "{{ tag:title }}" },
+  { type: "text", text: "Pressed in November, unfiltered. Keep it cool and dark." },
+  { type: "form", fields: [{ label: "Your email", kind: "email", variable: "owner" }], submit_label: "Register" },
+  { type: "button", label: "Read the manual", url: "https://docs.example.com/manual" },
+];
+/** A URL template that no inlay uses; made once, for no other one may match its URLs. */
+const unused = ({ api }, name, path) =>
+  once(name, async () => {
+    const template = `https://tags.example.com/${path}?picc_data={picc}&cmac={mac}`;
+    return (await api.post("/url-templates", { name, template, technology: "ntag424dna" })).id;
+  });
+/** Refuses what `path` is sent: all of it, or with `errors` only what would change something. */
+const failing = (page, path, detail, errors = []) =>
+  page.route(path, (route) =>
+    route.request().method() === "GET" && errors.length > 0
+      ? route.continue()
+      : route.fulfill({
+          status: errors.length > 0 ? 422 : 503,
+          contentType: "application/problem+json",
+          body: JSON.stringify({ detail, errors }),
+        }),
+  );
+const studio = async (page, { api }, experience) => {
+  const { id } = await api.post("/experiences", experience);
+  await page.show(`experiences/${id}`);
+};
+/** A window on the service of a shop, as the desktop shows it. */
+const shop = { id: "shop", name: "Shop in Obere Hauptstraße", kind: "remote", url: "https://tags.example.com" };
+const remote = (place) => async (page) => {
+  await desktopHost(page, { answers: {}, remote: shop });
+  await page.show(place);
+};
+const bench = async (page) => {
+  await page.show("simulator");
+  await page.getByText("demo-bottle").click();
+  await page.getByRole("button", { name: "Tap", exact: true }).waitFor();
+};
+
 export const more = [
+  [
+    "template-edited",
+    async (page, world) => {
+      await page.show(`templates/${await unused(world, "Bottles 2026", "p")}`);
+      await page.getByLabel("URL with placeholders").fill("https://tags.example.com/p?u={uid}&c={counter}&m={mac}");
+      await page.getByLabel("Name", { exact: true }).fill("Bottles of 2026, second harvest");
+      await page.getByText("Not saved yet").waitFor();
+    },
+  ],
+  [
+    "template-wrong",
+    async (page, world) => {
+      await page.show(`templates/${await unused(world, "Bottles 2025", "w")}`);
+      await page.getByLabel("URL with placeholders").fill("https://tags.example.com/w?u={uid}&c={count}&m={mac}");
+      await press(page, "Save");
+      await page.getByText("is no placeholder").waitFor();
+    },
+  ],
+  ["studio-empty", (page, world) => studio(page, world, page_of("Blank page", [], { draft: true }))],
+  ["studio-full", (page, world) => studio(page, world, page_of("Register the bottle", filled))],
+  [
+    "studio-error",
+    async (page, world) => {
+      await studio(page, world, page_of("Register the crate", filled));
+      await failing(page, "**/admin/v1/experiences/*", "The body is invalid.", [
+        { field: "blocks.3.url", message: "must be an https URL" },
+      ]);
+      await page
+        .getByLabel("Experience name")
+        .or(page.getByLabel("Name", { exact: true }))
+        .first()
+        .fill("Register the crates");
+      await press(page, "Save draft");
+      await page.getByRole("alert").filter({ hasText: /./ }).first().waitFor();
+    },
+  ],
+  ["simulator-chosen", bench],
+  [
+    "simulator-full",
+    async (page) => {
+      await bench(page);
+      for (const name of ["Tap", "Double update", "Tap"]) {
+        await page.getByRole("button", { name, exact: true }).click();
+        await page.getByRole("button", { name, exact: true }).and(page.locator(":enabled")).waitFor();
+      }
+    },
+  ],
+  [
+    "simulator-error",
+    async (page) => {
+      await bench(page);
+      await failing(page, "**/admin/v1/simulator/inlays/*/tap", "The disk is full. Make room, then try again.");
+      await page.getByRole("button", { name: "Tap", exact: true }).click();
+      await page.getByText("The disk is full.").first().waitFor();
+    },
+  ],
+  ["settings-connections-remote", remote("settings/connections")],
+  ["settings-about-remote", remote("settings/about")],
+  [
+    "remote-refused",
+    async (page) => {
+      await remote("tags")(page);
+      await press(page, "New tag");
+      await dialog(page).getByLabel("Name", { exact: true }).fill("Bottle 49");
+      await press(dialog(page), "Create");
+      await press(page.getByRole("dialog", { name: /^Allow changes/ }), "Cancel");
+      await dialog(page).getByText("read-only").waitFor();
+    },
+  ],
+  [
+    "reader-blank",
+    async (page, { ui }) => {
+      const desk = await readerHost(page, ui);
+      await page.show("reader");
+      await desk.place("04AABBCCDDEE07", null);
+      await page.getByText("This inlay has no tag yet").waitFor();
+    },
+  ],
+  [
+    "submissions-many",
+    async (page, { api }) => {
+      await sent(api);
+      await page.show("submissions");
+      await page.getByText("Joan").waitFor();
+    },
+  ],
   [
     "overview-month",
     async (page) => (await page.show("overview"), await press(page, "30 days"), await page.getByText("Taps per day").waitFor()),

@@ -16,6 +16,20 @@ group("The overview", {
     },
   },
   stories: {
+    "an hour without taps is an empty cell, not a zero, and the busiest one is named": async (page) => {
+      await page.show("overview");
+      await page.getByRole("combobox", { name: "By", exact: true }).selectOption("hours");
+      const table = page.getByRole("table", { name: /Taps by hour of the week/ });
+      await table.getByText(/^\w+day, \d\d:00 to \d\d:00$/).waitFor();
+      const shown = await table
+        .locator("tbody td span:not(:has(span))")
+        .evaluateAll((cells) => cells.map((cell) => [cell.textContent, cell.getBoundingClientRect().width > 2]));
+      assert.equal(shown.length, 7 * 24);
+      assert.deepEqual(
+        shown.filter(([text, visible]) => (text === "0") === visible),
+        [],
+      );
+    },
     "begins with what needs attention, in no more than 1,040 pixels, and ends with the demo data": async (page) => {
       await page.setViewportSize({ width: 1920, height: 1080 });
       await page.show("overview");

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { readerHost } from "./host.mjs";
 import { group } from "./suite.mjs";
 
-// A browser has no reader: the tests of the window cover inlays on one.
+// A browser has no reader: the stand-in for the desktop has one. The tests of the window cover real reads.
 
 const verdicts = ["ok", "duplicate", "counter_gap", "not_verified", "copied_url"];
 
@@ -19,6 +20,15 @@ const heading = async (page, place, name) => {
   await page.getByRole("heading", { name, exact: true }).waitFor();
 };
 
+/** An inlay of nobody, whose URL leads to a tag of ours. */
+async function stranger(page, { ui, tags }) {
+  const desk = await readerHost(page, ui);
+  await page.show("reader");
+  await desk.place("04AABBCCDDEE01", `${ui.service}/t/${tags[0].slug}?uid=04AABBCCDDEE01&token=00000194EED9EE65337086`);
+  await page.getByRole("heading", { name: "This inlay has no tag yet" }).waitFor();
+  return desk;
+}
+
 group("Reader and test sheets", {
   states: {
     "no reader": (page) => heading(page, "reader", "Reader"),
@@ -34,8 +44,31 @@ group("Reader and test sheets", {
       await page.getByRole("button", { name: "New sheet" }).click();
       await page.getByRole("dialog").waitFor();
     },
+    // The stand-in for the desktop stays until the page closes, so this comes last.
+    "an unknown inlay": stranger,
   },
   stories: {
+    "an unknown inlay is said to be one, and is given a tag before anything else": async (page, world) => {
+      await stranger(page, world);
+      await page.getByText("This service does not know this chip.").waitFor();
+      // The tag that its URL leads to is not its own.
+      const tag = world.tags[0];
+      const pane = page.getByRole("complementary", { name: "The tap" });
+      assert.equal(await pane.getByRole("heading", { name: tag.name }).count(), 0);
+      await pane.getByText(`Its URL leads to ${tag.name}, which has no inlay with this UID.`).waitFor();
+      const button = await pane.getByRole("button", { name: "Assign to this tag" }).boundingBox();
+      assert.ok(button.y + button.height < 700, "the form is not in sight");
+      assert.ok(button.y < (await pane.getByRole("button", { name: "Send tap" }).boundingBox()).y);
+      // The chip says its codes itself: only the key is asked for.
+      assert.equal(await pane.getByLabel("Mirror").isVisible(), false);
+      await pane.getByText("Codes, as the chip has them: UID and counter in clear").click();
+      assert.equal(await pane.getByLabel("Mirror").inputValue(), "plain");
+      await pane.getByLabel("File key").fill("7".repeat(32));
+      await pane.getByRole("button", { name: "Assign to this tag" }).click();
+      await page.getByText("Inlay assigned.").waitFor();
+      await pane.getByRole("heading", { name: tag.name }).waitFor();
+      await page.getByText("This service does not know this chip.").waitFor({ state: "detached" });
+    },
     "export a sheet as it stands": async (page, world) => {
       await heading(page, `sheets/${await sheet(world)}`, "Delivery 12");
       const saved = page.waitForEvent("download");

@@ -203,6 +203,29 @@ group("Settings", {
       await page.evaluate((progress) => globalThis.host.stands({ phase: "rotating", progress }), progress);
       await page.getByText("Encrypting secrets with the new key: 400 of 1,204").waitFor();
     },
+    "offer the details of every row of the audit log without a pointer over it": async (page) => {
+      await part("audit", "Audit log")(page);
+      const rows = page.getByRole("list", { name: "Audit log" }).getByRole("listitem");
+      await rows.first().waitFor();
+      await page.mouse.move(0, 0);
+      const hidden = await rows.evaluateAll(
+        (all) =>
+          all.filter((row) => {
+            const actions = row.querySelector(".actions");
+            return !actions?.querySelector("button") || getComputedStyle(actions).opacity === "0";
+          }).length,
+      );
+      assert.equal(hidden, 0);
+    },
+    "say what the release was tested on, and what it was not": async (page) => {
+      await part("about", "About")(page);
+      const said = page.getByRole("region", { name: "Tested on" });
+      for (const name of ["Systems", "Readers", "Chips"]) await said.getByText(name, { exact: true }).waitFor();
+      await said.getByText("Debian 12").waitFor();
+      await said.getByText("Not tested: other Linux distributions, Windows, macOS.").waitFor();
+      await said.getByText("Not tested: any physical reader").waitFor();
+      await said.getByText("Not tested: any physical chip").waitFor();
+    },
     "save a backup and a diagnostics file without secrets": async (page, { ui }) => {
       await part("backup", "Backup")(page);
       await page.getByLabel("Passphrase", { exact: true }).fill("correct horse battery staple");

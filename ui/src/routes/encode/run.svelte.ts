@@ -71,7 +71,6 @@ export class Run {
     if (this.undoing) return `Place ${this.undoing.uid} on the reader to wipe it. Press Escape to keep it.`;
     if (this.paused) return "Paused. Press P to go on.";
     if (this.complete) return `All ${digits(this.done.length)} encoded.`;
-    if (readers.table.readers.length === 0) return "No reader is connected.";
     const of = this.run?.planned ? ` of ${digits(this.run.planned)}` : "";
     return `Place inlay ${digits(this.done.length + 1)}${of} on the reader.`;
   }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Report } from "../../lib/api/types";
-import { rows, share, split, week } from "./breakdown";
+import { busiest, rows, share, split, week } from "./breakdown";
 
 const counts = (taps: number) => ({ taps, updates: 1, submissions: 0, before: { taps: 0, updates: 0, submissions: 0 } });
 const report = {
@@ -37,4 +37,15 @@ test("a share of little is not said to be none", () => {
 test("the week begins on Monday", () => {
   expect(week(report)[6]?.[23]).toBe(4);
   expect(week(report).flat().filter(Boolean)).toEqual([4]);
+});
+
+test("the busiest hour is the first of equals, and no hour is the busiest without taps", () => {
+  expect(busiest(week(report))).toEqual({ day: 6, hour: 23, taps: 4 });
+  expect(
+    busiest([
+      [0, 2, 2],
+      [2, 1, 0],
+    ]),
+  ).toEqual({ day: 0, hour: 1, taps: 2 });
+  expect(busiest([[0], [0]])).toBeNull();
 });

@@ -79,3 +79,12 @@ export function week(report: Report): number[][] {
   for (const { weekday, hour, taps: counted } of report.hours) taps[weekday - 1]![hour] = counted;
   return taps;
 }
+
+/** The hour of the week with the most taps, the first of equals; `null` without taps. */
+export function busiest(hours: number[][]): { day: number; hour: number; taps: number } | null {
+  let most: ReturnType<typeof busiest> = null;
+  for (const [day, taps] of hours.entries()) {
+    for (const [hour, count] of taps.entries()) if (count > (most?.taps ?? 0)) most = { day, hour, taps: count };
+  }
+  return most;
+}

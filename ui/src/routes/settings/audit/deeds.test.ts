@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import openapi from "../../../../../service/openapi.json";
 import type { AuditRow } from "../../../lib/api/types";
-import { changedMembers, nameOf, sentence, sentenceOfMany } from "./deeds";
+import { changedMembers, nameOf, objectOf, sentence, sentenceOfMany } from "./deeds";
 import { grouped } from "./grouped";
 
 const row = (id: number, action: string, object: string, more: Partial<AuditRow> = {}): AuditRow => ({
@@ -26,6 +27,36 @@ test("a row is a sentence about what it was done to", () => {
   expect(sentence(row(1, "moon-phases.shift", "moon-phases"))).toBe("Called moon phases shift");
 });
 
+/** What only answers a question, and leaves no row. */
+const asking = /^(verification|encodings\.preview|experiences\.(preview|missing-variables)|url-templates\.solve)$/;
+
+/** The names that the service gives to its operations in the audit log: those of `action` in its `routes.rs`. */
+const actions = Object.entries(openapi.paths as Record<string, Record<string, { responses?: object }>>).flatMap(([path, item]) => {
+  const within = path.replace("/admin/v1/", "");
+  if (within === path) return [];
+  const words = within.split("/").filter((word) => !word.startsWith("{"));
+  const ends: Record<string, string> = { patch: "update", put: "set", delete: "delete" };
+  return Object.entries(item).flatMap(([method, { responses = {} }]) => {
+    if (ends[method]) return [[...words, ends[method]].join(".")];
+    if (method === "post") return [[...words, ...("201" in responses && words.at(-1) !== "import" ? ["create"] : [])].join(".")];
+    return method === "get" && words.at(-1) === "export" ? [words.join(".")] : [];
+  });
+});
+
+test("every change that the service can log has words", () => {
+  expect(actions.length).toBeGreaterThan(50);
+  const blank = actions.filter((action) => !asking.test(action) && /^Called|^\W|undefined/.test(sentence({ action, object: "x" })));
+  expect(blank).toEqual([]);
+});
+
+test("an export of one thing names it, an export of all names them", () => {
+  expect(sentence(row(1, "sheets.export", "sheets/12/export"))).toBe("Exported test sheet");
+  expect(objectOf({ object: "sheets/12/export" })).toBe("sheets/12");
+  expect(sentence(row(1, "interactions.export", "interactions/export"))).toBe("Exported interactions");
+  expect(objectOf({ object: "interactions/export" })).toBeNull();
+  expect(objectOf({ object: "tags/41/variables/owner" })).toBe("tags/41");
+});
+
 test("a name is the newer one, and an inlay is named by its UID", () => {
   expect(nameOf({ before: { name: "Old" }, after: { name: "New" } })).toBe("New");
   expect(nameOf({ before: { name: "Gone" }, after: null })).toBe("Gone");
@@ -34,9 +65,9 @@ test("a name is the newer one, and an inlay is named by its UID", () => {
 });
 
 test("a change names its members once", () => {
-  expect(changedMembers(row(1, "tags.update", "tags/41", { before: { name: "a" }, after: { name: "b", title: "c" } }))).toEqual([
+  expect(changedMembers(row(1, "tags.update", "tags/41", { before: { name: "a" }, after: { name: "b", ndef_prefix: "c" } }))).toEqual([
     "name",
-    "title",
+    "ndef prefix",
   ]);
   expect(changedMembers(row(1, "tags.create", "tags/41", { after: { name: "b" } }))).toEqual([]);
 });

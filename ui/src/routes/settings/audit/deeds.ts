@@ -30,6 +30,9 @@ const nouns: Record<string, Noun> = {
   "tags.former-slugs": ["former slug", "former slugs"],
   "tags.traces": ["visitor data", "visitor data"],
   "interactions.visitor": ["visitor data", "visitor data"],
+  interactions: ["interaction", "interactions"],
+  reports: ["report", "reports"],
+  audit: ["audit log", "audit log"],
   settings: ["settings", "settings"],
   demo: ["demo data", "demo data"],
 };
@@ -47,7 +50,6 @@ const verbs: Record<string, string> = {
   bulk: "Changed many",
   tap: "Tapped",
   test: "Tested",
-  resend: "Sent again:",
   answers: "Continued",
 };
 
@@ -60,6 +62,9 @@ const wholes: Record<string, readonly [verb: string, ...Noun]> = {
   "encoding-root.create": ["Replaced", "the encoding root", "encoding roots"],
   "factory-orders.keys": ["Exported the keys of", "a factory order", "factory orders"],
   "encoding-runs.skip": ["Skipped", "a tag of an encoding run", "tags of encoding runs"],
+  "url-templates.meta-keys": ["Added", "a shared key", "shared keys"],
+  "webhooks.resend": ["Sent again", "an event of a webhook", "events of webhooks"],
+  "interactions.no-tag.traces.delete": ["Erased", "visitor data without a tag", "visitor data without a tag"],
   "keyring.rotate": ["Rotated", "the key that wraps inlay keys", "keys that wrap inlay keys"],
   demo: ["Created", "demo data", "demo data"],
   clock: ["Moved", "the clock", "the clock"],
@@ -90,19 +95,23 @@ export function nameOf({ before, after }: Pick<AuditRow, "before" | "after">): s
   return typeof name === "string" && name !== "" ? name : null;
 }
 
-/** The members that a change of one thing changed. */
+/** The members that a change of one thing changed, in words. */
 export function changedMembers({ action, before, after }: Pick<AuditRow, "action" | "before" | "after">): string[] {
   if (!action.endsWith(".update")) return [];
   const names = [before, after].flatMap((value) =>
     value !== null && typeof value === "object" && !Array.isArray(value) ? Object.keys(value) : [],
   );
-  return [...new Set(names)];
+  return [...new Set(names)].map((name) => name.replaceAll("_", " "));
 }
 
+/** What one row is about, if it is one thing: "tags/41" of an export of that tag as well. */
+export const objectOf = ({ object }: Pick<AuditRow, "object">): string | null => /^.*\d(?=\/|$)/.exec(object)?.[0] ?? null;
+
 /** What one row tells, without the name of what it was done to. */
-export function sentence({ action }: Pick<AuditRow, "action">): string {
+export function sentence({ action, object }: Pick<AuditRow, "action" | "object">): string {
   const [verb, one, many] = deed(action);
-  return `${verb} ${action.endsWith(".bulk") || action.endsWith(".import") || action.endsWith(".export") ? many : one}`;
+  const several = /\.(bulk|import|export)$/.test(action) && objectOf({ object }) === null;
+  return `${verb} ${several ? many : one}`;
 }
 
 /** What several rows of one action tell together: "Created 48 tags". */

@@ -1,0 +1,21 @@
+// What a release was tested on. Whoever tests it on more adds that here, with the release's own build.
+
+export interface Tested {
+  name: string;
+  tested: string;
+  untested: string;
+}
+
+export const parts: Tested[] = [
+  { name: "Systems", tested: "Debian 12 (bookworm)", untested: "other Linux distributions, Windows, macOS." },
+  {
+    name: "Readers",
+    tested: "A virtual reader, through the smart card service pcscd",
+    untested: "any physical reader, such as an ACR122U or an ACR1252U.",
+  },
+  {
+    name: "Chips",
+    tested: "Virtual NTAG 424 DNA, NTAG213, NTAG215, NTAG216 and MIFARE Ultralight, made after their data sheets",
+    untested: "any physical chip, and any phone that reads one.",
+  },
+];
