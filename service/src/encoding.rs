@@ -101,7 +101,7 @@ pub enum Reason {
     UidMismatch,
     /// The URL does not fit into the chip.
     UrlTooLong,
-    /// The chip is a finished inlay of a tag.
+    /// The chip is a finished inlay of a tag, or an inlay with keys that were imported.
     AlreadyEncoded,
     /// The tag has an inlay.
     TagHasInlay,

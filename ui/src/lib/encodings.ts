@@ -65,7 +65,7 @@ export const encodingReasons: Record<EncodingReason, Words> = {
   already_encoded: {
     tone: "warn",
     title: "Already encoded",
-    text: "This chip is a finished inlay of a tag. To use it for another tag, wipe it first.",
+    text: "This chip is a finished inlay of a tag, or its keys were imported. To use it for another tag, wipe it first.",
   },
   tag_has_inlay: {
     tone: "warn",

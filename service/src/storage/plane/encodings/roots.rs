@@ -6,6 +6,7 @@ use crate::audit::Note;
 use crate::clock::Timestamp;
 use crate::id::InlayId;
 use crate::inventory::SealedKey;
+use super::OPEN;
 use crate::storage::plane::webhooks::outbox;
 use crate::storage::plane::{Query, Transaction};
 use crate::storage::value::{Value, values};
@@ -38,9 +39,6 @@ pub(super) async fn insert(tx: &mut dyn Transaction, root: &SealedKey) -> Result
     }
     add(tx, root).await
 }
-
-/// Encodings that are not over.
-const OPEN: &str = "state NOT IN ('verified', 'rejected', 'abandoned', 'reset')";
 
 pub(super) async fn replace(
     tx: &mut dyn Transaction,
