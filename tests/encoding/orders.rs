@@ -446,20 +446,13 @@ async fn a_chip_that_was_laid_down_before_it_was_reported_is_received() {
         lay(&service, &mut own, &other(3)).await["state"],
         "verified"
     );
-    let inlay = service
-        .admin_get(&format!("/inlays?uid={}", uid(3)))
-        .await["items"][0]["id"]
-        .clone();
+    let inlay =
+        service.admin_get(&format!("/inlays?uid={}", uid(3))).await["items"][0]["id"].clone();
     let path = format!("/inlays/{inlay}");
     let gone = service.admin(Method::DELETE, &path, Value::Null).await;
     assert_eq!(gone.status, 204, "{}", gone.body);
 
-    let report = format!(
-        "position,uid\n1,{}\n2,{}\n3,{}\n",
-        uid(1),
-        uid(2),
-        uid(3)
-    );
+    let report = format!("position,uid\n1,{}\n2,{}\n3,{}\n", uid(1), uid(2), uid(3));
     for query in ["?dry_run=true", ""] {
         let taken = sent.report(&service, query, &report).await.expect(200);
         assert_eq!(taken["bound"], 2, "{taken}");

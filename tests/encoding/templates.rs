@@ -9,9 +9,9 @@ use tapdesk_service::inlay::template::TemplateSettings;
 use tapdesk_service::inlay::{MacFrom, Technology};
 use tapdesk_service::inventory::{InlayFields, NewInlay};
 use tapdesk_service::storage::{Conflict, EncodingTurn, Ending, StorageError, StoredEncoding};
+use tapdesk_tests::TestService;
 use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
 use tapdesk_tests::virtual_card::{Tear, TornOut};
-use tapdesk_tests::TestService;
 
 use super::bench::uid;
 use super::http::lay;

@@ -92,22 +92,16 @@ async fn a_host_that_looks_like_ours_in_other_letters_catches_nothing_of_it() {
     // "localhost" with a Cyrillic o, in the letters of the name service.
     let look_alike = "xn--lcalhost-nbh";
     let service = TestService::start().await;
-    let settings = settings(&format!("https://{look_alike}/v?picc_data={{picc}}&cmac={{mac}}"));
+    let settings = settings(&format!(
+        "https://{look_alike}/v?picc_data={{picc}}&cmac={{mac}}"
+    ));
     let id = template(&service, &settings, &["11"]).await;
     let shown = service.admin_get(&format!("/url-templates/{id}")).await;
     assert_eq!(shown["host"], look_alike, "it is shown as what it is");
     let tag = service.redirecting_tag(Value::Null).await;
     let chip = Chip::new(settings, aes("11", "22"));
     service.inlay(inlay_json(&chip, id, Some(&tag))).await;
-    let url = chip.template.url(None, &chip.template.make_code(None, &Read {
-        uid: chip.uid,
-        counter: 1,
-        keys: &chip.keys,
-        picc: None,
-        tamper: "CC",
-        file_data: b"",
-        random: entropy::bytes(&OsEntropy),
-    }).unwrap());
+    let url = chip.whole_url_at(1, None);
     let path = url.split_once(look_alike).unwrap().1;
     // At the host that it looks like there is no such address, and the admin API answers.
     for (host, status) in [("localhost", 404), (HOST, 404), (look_alike, 302)] {
@@ -115,7 +109,9 @@ async fn a_host_that_looks_like_ours_in_other_letters_catches_nothing_of_it() {
         assert_eq!(request.answer().await.status, status, "{host}");
     }
     for (host, status) in [("localhost", 200), (look_alike, 421)] {
-        let request = service.admin_request(Method::GET, "/tags").header("host", host);
+        let request = service
+            .admin_request(Method::GET, "/tags")
+            .header("host", host);
         assert_eq!(request.answer().await.status, status, "{host}");
     }
 }

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
+use super::OPEN;
 use crate::audit::Note;
 use crate::clock::Timestamp;
 use crate::id::InlayId;
 use crate::inventory::SealedKey;
-use super::OPEN;
 use crate::storage::plane::webhooks::outbox;
 use crate::storage::plane::{Query, Transaction};
 use crate::storage::value::{Value, values};

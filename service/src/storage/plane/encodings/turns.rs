@@ -106,10 +106,7 @@ pub(super) async fn store(
 }
 
 /// Taps are checked by the template as it is: a chip that was written by another text is not bound.
-async fn check_template(
-    db: &mut dyn Query,
-    encoding: &StoredEncoding,
-) -> Result<(), StorageError> {
+async fn check_template(db: &mut dyn Query, encoding: &StoredEncoding) -> Result<(), StorageError> {
     let Some(form) = &encoding.form else {
         return Ok(());
     };

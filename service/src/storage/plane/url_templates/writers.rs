@@ -1,9 +1,9 @@
 //! Who writes chips by a URL template that are no inlays yet. They have the template's number alone, and
 //! their chips the text of it: it stays as it is until they are over.
 
+use crate::encoding::Form;
 use crate::encoding::order::OrderPlan;
 use crate::encoding::run::RunPlan;
-use crate::encoding::Form;
 use crate::id::{EncodingRunId, FactoryOrderId, UrlTemplateId};
 use crate::storage::plane::{Query, encodings};
 use crate::storage::{InUse, StorageError};
