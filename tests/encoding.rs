@@ -2,6 +2,7 @@
 
 mod bench;
 mod http;
+mod imported;
 mod lrp;
 mod orders;
 mod pages;
@@ -10,4 +11,5 @@ mod recovery;
 mod roots;
 mod runs;
 mod tamper;
+mod templates;
 mod torn;

@@ -414,6 +414,8 @@ impl<'a> Case<'a> {
                 _ if self.is_of_another_run(laid.run_id) => reason = Some(Reason::InUseElsewhere),
                 _ => reason = Some(Reason::AlreadyEncoded),
             }
+        } else if !laid.options.replace && finished::is_imported(self.state) {
+            reason = Some(Reason::AlreadyEncoded);
         } else if !laid.options.additional && form::has_inlay(service, tag, laid.uid).await? {
             reason = Some(Reason::TagHasInlay);
         }

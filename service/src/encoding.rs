@@ -101,7 +101,7 @@ pub enum Reason {
     UidMismatch,
     /// The URL does not fit into the chip.
     UrlTooLong,
-    /// The chip is a finished inlay of a tag, or has no keys and something else on it.
+    /// The chip is a finished inlay of a tag, has keys that were imported, or has no keys and something else on it.
     AlreadyEncoded,
     /// The tag has an inlay.
     TagHasInlay,

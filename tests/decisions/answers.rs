@@ -108,6 +108,24 @@ async fn a_tag_without_an_experience_is_200_not_set_up_yet_verified_and_recorded
 }
 
 #[tokio::test]
+async fn a_reload_of_not_set_up_yet_is_another_tap() {
+    let service = TestService::start().await;
+    let (tag, mut inlay) = service.bottle().await;
+    service
+        .admin_patch(&tag.admin_path(), json!({"experience_id": null}))
+        .await;
+    let url = inlay.url(&tag);
+    for reason in ["verified", "replayed"] {
+        let request = service.get(&url).header("cache-control", "max-age=0");
+        let answer = request.answer().await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        assert!(answer.header("set-cookie").is_none(), "there is no key");
+        let page = service.admin_get("/interactions?limit=1").await;
+        assert_eq!(page["items"][0]["reason"], reason);
+    }
+}
+
+#[tokio::test]
 async fn an_experience_that_was_never_published_is_none() {
     let service = TestService::start().await;
     let (tag, mut inlay) = service.bottle().await;

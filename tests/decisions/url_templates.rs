@@ -47,6 +47,12 @@ impl Chip {
 
     /// The path and query of the read with this counter.
     fn url_at(&self, counter: u32, slug: Option<&str>) -> String {
+        let url = self.whole_url_at(counter, slug);
+        url.split_once(HOST).unwrap().1.to_owned()
+    }
+
+    /// The URL of the read with this counter.
+    fn whole_url_at(&self, counter: u32, slug: Option<&str>) -> String {
         let read = Read {
             uid: self.uid,
             counter,
@@ -57,8 +63,7 @@ impl Chip {
             random: entropy::bytes(&OsEntropy),
         };
         let code = self.template.make_code(slug, &read).unwrap();
-        let url = self.template.url(slug, &code);
-        url.split_once(HOST).unwrap().1.to_owned()
+        self.template.url(slug, &code)
     }
 
     /// The same of the next read.

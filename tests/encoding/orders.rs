@@ -11,6 +11,7 @@ use tapdesk_tests::{Answer, Answering as _, Client, TestService, files_containin
 
 use super::bench::uid;
 use super::http::{hex, lay};
+use super::templates::{in_use, not_in_use, template};
 
 const PASSPHRASE: &str = "correct horse battery";
 
@@ -424,4 +425,87 @@ async fn an_order_is_of_chips_that_a_bureau_can_key() {
         (&listed["count"], &listed["items"][0]["id"]),
         (&json!(1), &made["id"])
     );
+}
+
+#[tokio::test]
+async fn a_chip_that_was_laid_down_before_it_was_reported_is_received() {
+    let service = TestService::start().await;
+    let sent = order(&service, 3, json!({})).await;
+    let tag = service.tag(json!({"name": "Own"})).await;
+    let other = |number: u32| json!({"uid": uid(number).to_string(), "tag_id": tag.id});
+    // Until nobody asks it for a key any more; and one that was taken away at once.
+    let mut chips = [sent.chip(1, 1, 1), sent.chip(2, 2, 1)];
+    for _ in 0..4 {
+        let turn = lay(&service, &mut chips[0], &other(1)).await;
+        assert_eq!(turn["reason"], "foreign_key", "{turn}");
+    }
+    let begun = service.admin_create("/encodings", other(2)).await;
+    // This one has keys of ours, so no bureau has written it.
+    let mut own = VirtualNtag424::new(uid(3));
+    assert_eq!(
+        lay(&service, &mut own, &other(3)).await["state"],
+        "verified"
+    );
+    let inlay =
+        service.admin_get(&format!("/inlays?uid={}", uid(3))).await["items"][0]["id"].clone();
+    let path = format!("/inlays/{inlay}");
+    let gone = service.admin(Method::DELETE, &path, Value::Null).await;
+    assert_eq!(gone.status, 204, "{}", gone.body);
+
+    let report = format!("position,uid\n1,{}\n2,{}\n3,{}\n", uid(1), uid(2), uid(3));
+    for query in ["?dry_run=true", ""] {
+        let taken = sent.report(&service, query, &report).await.expect(200);
+        assert_eq!(taken["bound"], 2, "{taken}");
+        let why = taken["results"].to_string();
+        assert!(why.contains("has encoded this chip before"), "{why}");
+    }
+    let path = format!("/encodings/{}", begun["id"]);
+    assert_eq!(service.admin_get(&path).await["state"], "abandoned");
+    for (number, chip) in (1..).zip(&mut chips) {
+        let turn = lay(&service, chip, &sent.goods_in(number)).await;
+        assert_eq!(turn["state"], "verified", "{number}: {turn}");
+        assert_eq!(verdict(&service, chip).await, true);
+    }
+    assert_eq!(
+        sent.states(&service).await,
+        ["rekeyed", "rekeyed", "ordered"]
+    );
+}
+
+#[tokio::test]
+async fn a_template_stays_while_chips_of_an_order_are_out() {
+    let service = TestService::start().await;
+    let id = template(&service).await;
+    let plan = json!({"url_template_id": id});
+    let sent = order(&service, 2, plan.clone()).await;
+    let why = in_use(&service, id).await;
+    assert!(why.contains("Autumn") && why.contains("2 of its"), "{why}");
+    // An order whose chips will not come is deleted, with its keys.
+    let path = format!("/factory-orders/{}", sent.id);
+    let deleted = service.admin(Method::DELETE, &path, Value::Null).await;
+    assert_eq!(deleted.status, 204, "{}", deleted.body);
+    for method in [Method::GET, Method::DELETE] {
+        let gone = service.admin(method, &path, Value::Null).await;
+        assert_eq!(gone.status, 404);
+    }
+    not_in_use(&service, id).await;
+
+    let sent = order(&service, 2, plan).await;
+    let report = format!("position,uid\n1,{}\n", uid(1));
+    sent.report(&service, "", &report).await.expect(200);
+    let path = format!("/factory-orders/{}", sent.id);
+    let refused = service.admin(Method::DELETE, &path, Value::Null).await;
+    assert_eq!(refused.expect(409)["code"], "in_use");
+    let inlays = service.admin_get("/inlays").await;
+    let inlay = format!("/inlays/{}", inlays["items"][0]["id"]);
+    let gone = service.admin(Method::DELETE, &inlay, Value::Null).await;
+    assert_eq!(gone.status, 204, "{}", gone.body);
+    let why = in_use(&service, id).await;
+    assert!(why.contains("1 of its"), "{why}");
+    // Without its tag, the chip that is out cannot come back.
+    let order = service.admin_get(&path).await;
+    let tag = format!("/tags/{}", order["positions"][1]["tag_id"]);
+    let gone = service.admin(Method::DELETE, &tag, Value::Null).await;
+    assert_eq!(gone.status, 204, "{}", gone.body);
+    not_in_use(&service, id).await;
 }

@@ -3,7 +3,7 @@
 use tapdesk_service::inlay::derivation::{Derivation, MasterSecret};
 use tapdesk_service::inlay::key::{AesKey, InlayKeys, RollingKey, SomeKey};
 use tapdesk_service::inlay::solver::{ATTEMPTS_MAX, Certainty, KeySource, Puzzle, Solution, solve};
-use tapdesk_service::inlay::technology::{Family, Technology, sic43nt};
+use tapdesk_service::inlay::technology::{Technology, sic43nt};
 use tapdesk_service::inlay::template::{Field, Filled, MacStart, Template, TemplateSettings};
 use tapdesk_tests::length;
 
@@ -229,13 +229,13 @@ fn the_search_is_bounded() {
     assert!(found.tried <= 512);
 }
 
-/// 1,000 random chips of each technology in a soak; here those that take some seconds. The URLs of
-/// NTAG 212, 215 and 216 are those of an NTAG 210 or 213.
+/// 1,000 random chips of each technology in a soak; here those that take some seconds. The last number: of how
+/// many chips in a hundred a code is found to be right, at least.
 macro_rules! told_rightly_or_not {
-    ($($name:ident: $technology:ident, $short:literal;)+) => {$(
+    ($($name:ident: $technology:ident, $short:literal, $found:literal;)+) => {$(
         #[test]
         fn $name() {
-            told_rightly_or_not(Technology::$technology, $short);
+            told_rightly_or_not(Technology::$technology, $short, $found);
         }
     )+};
 }
@@ -244,34 +244,55 @@ mod random_chips_are_told_rightly_or_not {
     use super::{Technology, told_rightly_or_not};
 
     told_rightly_or_not! {
-        of_ntag424dna: Ntag424Dna, 15;
-        of_ntag424dna_tt: Ntag424DnaTt, 15;
-        of_ntag223dna: Ntag223Dna, 60;
-        of_ntag224dna: Ntag224Dna, 60;
-        of_sic43nt: Sic43Nt, 1_000;
-        of_sic43s1: Sic43S1, 1_000;
-        of_ntag210: Ntag210, 1_000;
-        of_ntag213: Ntag213, 1_000;
-        of_ntag213tt: Ntag213Tt, 1_000;
-        of_ultralight: Ultralight, 1_000;
+        of_ntag424dna: Ntag424Dna, 15, 20;
+        of_ntag424dna_tt: Ntag424DnaTt, 15, 20;
+        of_ntag223dna: Ntag223Dna, 60, 100;
+        of_ntag224dna: Ntag224Dna, 60, 100;
+        of_sic43nt: Sic43Nt, 1_000, 100;
+        of_sic43s1: Sic43S1, 1_000, 100;
+        of_ntag210: Ntag210, 1_000, 0;
+        of_ntag212: Ntag212, 1_000, 0;
+        of_ntag213: Ntag213, 1_000, 0;
+        of_ntag213tt: Ntag213Tt, 1_000, 0;
+        of_ntag215: Ntag215, 1_000, 0;
+        of_ntag216: Ntag216, 1_000, 0;
+        of_ultralight: Ultralight, 1_000, 0;
     }
 }
 
-/// A proof is the truth, and the truth is among what it is narrowed to.
-fn told_rightly_or_not(technology: Technology, short: usize) {
-    let chips = length(short, 1_000);
-    let told = (0..chips).map(|case| {
-        let seed = 1_000_000 + u64::try_from(case).unwrap();
-        told_rightly(case, &chip_of(technology, seed))
-    });
-    let found = told.filter(|found| *found).count();
-    let expected = if technology.rolls() { chips / 5 } else { 0 };
-    assert!(found >= expected, "{found} found of {chips}");
+/// What came of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// A code was found to be right.
+    Found,
+    /// The truth is among what the shape of the URL leaves.
+    Shape,
+    /// It cannot be told.
+    Unknown,
 }
 
-/// Whether a code of the chip was found to be right. It is told rightly, or not at all. NTAG 223 and
-/// 224 make the same codes: a right one narrows it to both.
-fn told_rightly(case: usize, chip: &Chip) -> bool {
+/// A proof is the truth, and the truth is among what it is narrowed to.
+fn told_rightly_or_not(technology: Technology, short: usize, found: usize) {
+    let chips = length(short, 1_000);
+    let told: Vec<Told> = (0..chips)
+        .map(|case| {
+            let seed = 1_000_000 + u64::try_from(case).unwrap();
+            told_rightly(case, &chip_of(technology, seed))
+        })
+        .collect();
+    let count = |what| told.iter().filter(|told| **told == what).count();
+    let (right, shapes, unknown) = (count(Told::Found), count(Told::Shape), count(Told::Unknown));
+    let counted = format!("{right} found, {shapes} by their shape, {unknown} unknown");
+    eprintln!("STATS {technology}: {counted} of {chips}");
+    assert!(right * 100 >= found * chips, "{counted}");
+    if !technology.rolls() {
+        // There is no code to prove: its shape tells, for each of them.
+        assert_eq!(shapes, chips, "{counted}");
+    }
+}
+
+/// It is told rightly, or not at all. NTAG 223 and 224 make the same codes: a right one narrows it to both.
+fn told_rightly(case: usize, chip: &Chip) -> Told {
     let (template, settings) = (&chip.template, chip.template.settings());
     let url = |counter| template.url(Some(SLUG), &chip.code(counter));
     let both = [url(41), url(4_242)];
@@ -315,14 +336,18 @@ fn told_rightly(case: usize, chip: &Chip) -> bool {
             assert!(truth, "case {case}: {settings:?}: {found:?}");
         }
         Certainty::Unknown => {
-            let family = settings.technology.family();
+            // A slug may be any text of the URL, so that its shape says too little.
             assert!(
-                family == Family::Ntag21x || template.has(Field::Slug),
+                settings.technology.rolls() && template.has(Field::Slug),
                 "case {case}: {settings:?} {urls:?}"
             );
         }
     }
-    found.candidates.iter().any(|format| format.proved_by > 0)
+    match found.certainty {
+        Certainty::Unknown => Told::Unknown,
+        _ if found.candidates.iter().any(|format| format.proved_by > 0) => Told::Found,
+        _ => Told::Shape,
+    }
 }
 
 /// The MAC's input, by which two beginnings of it are compared.

@@ -146,7 +146,7 @@ fn url(draw: &Draw, fields: &[Field]) -> String {
 }
 
 /// What the other chips write.
-const OTHERS: [(Technology, &str); 8] = [
+const OTHERS: [(Technology, &str); 11] = [
     (Technology::Ntag223Dna, "?m={uid}x{counter}x{mac}"),
     (Technology::Ntag224Dna, "?m={uid}x{counter}x{tamper}x{mac}"),
     (Technology::Sic43Nt, "?d={uid}{tamper}{counter}{mac}"),
@@ -155,7 +155,10 @@ const OTHERS: [(Technology, &str); 8] = [
         "?U={uid}&TF={tamper}&TS={counter}&SAC={mac}",
     ),
     (Technology::Ntag210, "/{slug}?m={uid}"),
+    (Technology::Ntag212, "/{slug}?m={uid}"),
     (Technology::Ntag213, "/{slug}?m={uid}x{counter}"),
+    (Technology::Ntag215, "/{slug}?m={uid}x{counter}"),
+    (Technology::Ntag216, "/{slug}?m={uid}x{counter}"),
     (Technology::Ntag213Tt, "/{slug}?m={uid}x{counter}x{tamper}"),
     (Technology::Ultralight, "/{slug}/{counter}"),
 ];

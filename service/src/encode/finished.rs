@@ -5,14 +5,24 @@ use crate::encoding::{Candidate, Encoding, Form, Plan, State, Target};
 use crate::id::EncodingRunId;
 use crate::inlay::Uid;
 use crate::inlay::technology::ntag424::file_settings::{FILE_SLOT, META_SLOT};
-use crate::inventory::{InlayFields, NewInlay, SealedKey, SealedKeys};
+use crate::inventory::{Inlay, InlayFields, NewInlay, SealedKey, SealedKeys};
 use crate::service::Service;
-use crate::storage::Ending;
+use crate::storage::{ChipState, Ending, StoredJournal};
 
-/// Whether a chip is an inlay of a tag: replacing its keys takes more than encoding does.
+/// Whether a chip is an inlay of a tag, or has keys that were imported: replacing them takes more than
+/// encoding does.
 pub(crate) async fn is_finished(service: &Service, uid: Uid) -> Result<bool, EncodeError> {
-    let inlay = service.storage.chip_state(uid).await?.inlay;
-    Ok(inlay.is_some_and(|inlay| inlay.fields.tag_id.is_some()))
+    let state = service.storage.chip_state(uid).await?;
+    let on_a_tag = |inlay: &Inlay| inlay.fields.tag_id.is_some();
+    Ok(state.inlay.as_ref().is_some_and(on_a_tag) || is_imported(&state))
+}
+
+/// Whether an inlay has keys that neither this service nor a bureau of it wrote: its owner may have the
+/// only copy of them here. Once key 0 is one of ours, so are the others.
+pub(super) fn is_imported(state: &ChipState) -> bool {
+    let has_keys = |inlay: &Inlay| inlay.fields.keys.is_some();
+    let ours = |journal: &StoredJournal| journal.confirmed.is_some() || journal.bureau.is_some();
+    state.inlay.as_ref().is_some_and(has_keys) && !state.journal.as_ref().is_some_and(ours)
 }
 
 /// Whether wiping a chip undoes what a run did: it is an inlay of a tag by this run, which is open,

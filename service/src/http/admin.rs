@@ -84,6 +84,7 @@ fn routes() -> Routes {
         .read(routes!(factory_orders::list))
         .keys(routes!(factory_orders::create))
         .read(routes!(factory_orders::get))
+        .keys(routes!(factory_orders::delete))
         .keys(routes!(factory_orders::export))
         .keys(routes!(factory_orders::instructions))
         .keys(routes!(factory_orders::keys))

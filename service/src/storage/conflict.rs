@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use crate::field_error::{FieldError, OfField};
-use crate::id::{TagId, UrlTemplateId};
+use crate::id::{EncodingRunId, FactoryOrderId, TagId, UrlTemplateId};
+use crate::inlay::Uid;
 use crate::inlay::virtual_inlay::UsedUp;
 use crate::inventory::{InvalidInlay, InvalidUrlTemplate, URL_TEMPLATES_MAX};
 use crate::revision::Changed;
@@ -82,6 +83,12 @@ pub enum Conflict {
         /// The other template.
         id: UrlTemplateId,
     },
+    /// A chip was written by a template that has changed since, or is deleted.
+    #[error(
+        "The URL template changed since this chip was begun, so its taps would not verify. \
+         Give the encoding up (DELETE it), and lay the chip down again: it is written anew."
+    )]
+    TemplateChanged,
     /// There are as many templates as there may be.
     #[error(
         "There are {URL_TEMPLATES_MAX} URL templates, and there can be no more. Delete one first."
@@ -134,7 +141,7 @@ pub enum Invalid {
 }
 
 /// Why something stays as it is: others need it so. Each is a sentence for people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InUse {
     /// Tags lead to the experience.
     #[error(
@@ -162,6 +169,46 @@ pub enum InUse {
         if *.0 == 1 { "One inlay uses".to_owned() } else { format!("{} inlays use", .0) }
     )]
     ByTemplateInlays(u64),
+    /// Chips are half way with the template.
+    #[error(
+        "{} half way with this URL template. Finish {what}, or give {what} up (DELETE the encoding), first.",
+        if *chips == 1 { format!("The chip {first} is") } else { format!("{chips} chips, {first} among them, are") },
+        what = if *chips == 1 { "it" } else { "them" }
+    )]
+    ByEncodings {
+        /// How many.
+        chips: u64,
+        /// One of them.
+        first: Uid,
+    },
+    /// An encoding run writes its chips by the template.
+    #[error(
+        "The encoding run \"{name}\" (run {id}) is open and writes this URL template. Close the run first."
+    )]
+    ByRun {
+        /// The run's name.
+        name: String,
+        /// The run.
+        id: EncodingRunId,
+    },
+    /// A bureau writes chips by the template.
+    #[error(
+        "The factory order \"{name}\" (order {id}) writes this URL template, and {chips} of its chips did not come \
+         back. Import what the bureau reports first; or delete the order, or the tags whose chips will not come."
+    )]
+    ByOrder {
+        /// The order's name.
+        name: String,
+        /// The order.
+        id: FactoryOrderId,
+        /// How many chips are out.
+        chips: u64,
+    },
+    /// Chips of a factory order came back.
+    #[error(
+        "{0} of the chips of this order came back, and goods-in needs the order. If the others will not come, delete their tags."
+    )]
+    ByReceivedChips(u64),
     /// Inlays are found by the meta key alone.
     #[error(
         "{} found by this key alone. Give {} another URL template first.",

@@ -79,6 +79,13 @@ pub trait FactoryOrders: Send + Sync {
     /// Notes that its keys leave.
     async fn note_order_exported(&self, id: FactoryOrderId) -> Result<(), StorageError>;
 
+    /// Deletes an order of which no chip came back, with its keys.
+    ///
+    /// # Errors
+    ///
+    /// [`InUse::ByReceivedChips`](super::InUse::ByReceivedChips).
+    async fn delete_factory_order(&self, id: FactoryOrderId) -> Result<Option<()>, StorageError>;
+
     /// Takes chips that came back: each becomes the inlay of its position's tag, and the position's
     /// keys those that the chip is known to have. With `dry_run` nothing is stored. Answers what
     /// becomes of each, in their order.

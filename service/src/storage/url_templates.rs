@@ -46,21 +46,25 @@ pub trait UrlTemplates: Send + Sync {
     /// # Errors
     ///
     /// What `edit` refuses, and those of [`Self::insert_url_template`];
-    /// [`InUse::ByTemplateInlays`](super::InUse::ByTemplateInlays) if what decides a MAC would
-    /// change while inlays use it, and [`InUse::ByFoundInlays`](super::InUse::ByFoundInlays) if
-    /// a key would go by which alone inlays are found.
+    /// [`InUse::ByTemplateInlays`](super::InUse::ByTemplateInlays),
+    /// [`InUse::ByEncodings`](super::InUse::ByEncodings), [`InUse::ByRun`](super::InUse::ByRun) and
+    /// [`InUse::ByOrder`](super::InUse::ByOrder) if what decides a MAC would change while chips are
+    /// written by it; and [`InUse::ByFoundInlays`](super::InUse::ByFoundInlays) if a key would go by
+    /// which alone inlays are found.
     async fn edit_url_template(
         &self,
         id: UrlTemplateId,
         edit: UrlTemplateEdit,
     ) -> Result<Option<UrlTemplate>, StorageError>;
 
-    /// Deletes a template that no inlay uses, if it is as `expected`.
+    /// Deletes a template that no chip is written by, if it is as `expected`.
     ///
     /// # Errors
     ///
     /// [`Conflict::Changed`];
-    /// [`InUse::ByTemplateInlays`](super::InUse::ByTemplateInlays) and
+    /// [`InUse::ByTemplateInlays`](super::InUse::ByTemplateInlays),
+    /// [`InUse::ByEncodings`](super::InUse::ByEncodings), [`InUse::ByRun`](super::InUse::ByRun),
+    /// [`InUse::ByOrder`](super::InUse::ByOrder) and
     /// [`InUse::ByImport`](super::InUse::ByImport).
     async fn delete_url_template_if(
         &self,

@@ -1,7 +1,7 @@
 //! A factory order: that it is made, that its keys leave, and what comes back.
 
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use tapdesk_tests::Answering as _;
 
 use super::Driver;
@@ -31,6 +31,22 @@ pub(super) async fn orders(driver: &mut Driver) {
             answer,
             "factory-orders.keys",
             &path,
+        )
+        .await;
+    let spare = driver.service.tag(json!({"name": "Spare"})).await;
+    let unsent = json!({"name": "Winter", "tag_ids": [spare.id]});
+    let unsent = driver.service.admin_create("/factory-orders", unsent).await;
+    let unsent = format!("factory-orders/{}", unsent["id"]);
+    driver.look().await;
+    let answer = driver
+        .send(Method::DELETE, &format!("/{unsent}"), Value::Null)
+        .await;
+    driver
+        .left(
+            "delete_factory_orders_id",
+            answer,
+            "factory-orders.delete",
+            &unsent,
         )
         .await;
     let path = format!("{order}/import");

@@ -59,6 +59,8 @@ async fn hostile_templates_are_refused_in_words() {
         ),
         (format!("https://localhost/v?{code}"), "host"),
         (format!("https://127.0.0.1/v?{code}"), "host"),
+        (format!("https://localhost./v?{code}"), "host"),
+        (format!("https://LOCALHOST/v?{code}"), "host"),
         ("https://{picc}.example/v?c={mac}".to_owned(), "Character"),
         (format!("ftp://tags.example/v?{code}"), "https"),
         (
@@ -82,6 +84,36 @@ async fn hostile_templates_are_refused_in_words() {
     }
     let list = service.admin_get("/url-templates").await;
     assert_eq!(list["items"], json!([]));
+}
+
+/// `xn--` is how names with other letters are written, and their owners need it.
+#[tokio::test]
+async fn a_host_that_looks_like_ours_in_other_letters_catches_nothing_of_it() {
+    // "localhost" with a Cyrillic o, in the letters of the name service.
+    let look_alike = "xn--lcalhost-nbh";
+    let service = TestService::start().await;
+    let settings = settings(&format!(
+        "https://{look_alike}/v?picc_data={{picc}}&cmac={{mac}}"
+    ));
+    let id = template(&service, &settings, &["11"]).await;
+    let shown = service.admin_get(&format!("/url-templates/{id}")).await;
+    assert_eq!(shown["host"], look_alike, "it is shown as what it is");
+    let tag = service.redirecting_tag(Value::Null).await;
+    let chip = Chip::new(settings, aes("11", "22"));
+    service.inlay(inlay_json(&chip, id, Some(&tag))).await;
+    let url = chip.whole_url_at(1, None);
+    let path = url.split_once(look_alike).unwrap().1;
+    // At the host that it looks like there is no such address, and the admin API answers.
+    for (host, status) in [("localhost", 404), (HOST, 404), (look_alike, 302)] {
+        let request = service.request(Method::GET, path).header("host", host);
+        assert_eq!(request.answer().await.status, status, "{host}");
+    }
+    for (host, status) in [("localhost", 200), (look_alike, 421)] {
+        let request = service
+            .admin_request(Method::GET, "/tags")
+            .header("host", host);
+        assert_eq!(request.answer().await.status, status, "{host}");
+    }
 }
 
 #[tokio::test]

@@ -196,6 +196,24 @@ async fn what_changes_of_an_inlay_holds_for_the_next_tap() {
 }
 
 #[tokio::test]
+async fn a_reload_of_an_inlay_without_a_tag_is_another_tap() {
+    let (service, _, _, id) = one_address().await;
+    let mut chip = Chip::new(settings(ONE_ADDRESS), aes("11", "55"));
+    service.inlay(inlay_json(&chip, id, None)).await;
+    let url = chip.url(None);
+    let reload = [("cache-control", "max-age=0")];
+    for (headers, told) in [
+        (&[][..], (json!(true), json!("verified"))),
+        (&reload[..], (json!(false), json!("replayed"))),
+    ] {
+        let answer = send(&service, Method::GET, &url, headers).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        assert!(answer.header("set-cookie").is_none(), "there is no key");
+        assert_eq!(last(&service).await, told);
+    }
+}
+
+#[tokio::test]
 async fn the_traces_of_taps_without_a_tag_are_erased() {
     let (service, _, _, id) = one_address().await;
     let mut chip = Chip::new(settings(ONE_ADDRESS), aes("11", "55"));

@@ -65,7 +65,7 @@ export const encodingReasons: Record<EncodingReason, Words> = {
   already_encoded: {
     tone: "warn",
     title: "Already encoded",
-    text: "This chip is a finished inlay of a tag, or something else is written on it. To use it, wipe it first.",
+    text: "This chip is a finished inlay of a tag, has keys that were imported, or something else is written on it. To use it, wipe it first.",
   },
   tag_has_inlay: {
     tone: "warn",

@@ -134,6 +134,16 @@ group("Encode", {
       await page.emulateMedia({ media: null });
       await page.unroute(path);
     },
+    "deletes an order whose chips will not come": async (page, { api }) => {
+      const id = await order(api, ["Crate 7"]);
+      await page.show(`encode/order-${id}`);
+      await button(page, "Delete order…").click();
+      await button(page.getByRole("dialog"), "Delete order").click();
+      await page.getByText("Factory order deleted.").waitFor();
+      const { items } = await api.get("/factory-orders");
+      assert.ok(items.every((kept) => kept.id !== id));
+    },
+
     "sends an order to a bureau and takes its report": async (page, { api }) => {
       await page.show("encode?part=orders");
       await button(page, "New order").click();

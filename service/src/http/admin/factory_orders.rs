@@ -1,6 +1,7 @@
 //! `/admin/v1/factory-orders`: chips that a bureau encodes, and their goods-in.
 
 mod create;
+mod delete;
 mod export;
 mod get;
 mod import;
@@ -10,6 +11,7 @@ mod list;
 mod report;
 
 pub(super) use create::*;
+pub(super) use delete::*;
 pub(super) use export::*;
 pub(super) use get::*;
 pub(super) use import::*;

@@ -37,6 +37,8 @@ pub(crate) enum Code {
     ImportGivenUp,
     /// One URL could be of two URL templates.
     TemplatesOverlap,
+    /// The URL template changed since the chip was begun by it.
+    TemplateChanged,
     /// There are as many URL templates as there may be.
     TooManyTemplates,
     /// There are as many webhooks as there may be.
@@ -116,6 +118,7 @@ impl Code {
             | Self::InImport
             | Self::ImportGivenUp
             | Self::TemplatesOverlap
+            | Self::TemplateChanged
             | Self::TooManyTemplates
             | Self::TooManyWebhooks
             | Self::Missing
@@ -163,6 +166,7 @@ impl From<&Conflict> for Code {
             Conflict::ImportGivenUp => Self::ImportGivenUp,
             Conflict::UidTaken(_) => Self::UidTaken,
             Conflict::TemplatesOverlap { .. } => Self::TemplatesOverlap,
+            Conflict::TemplateChanged => Self::TemplateChanged,
             Conflict::TooManyTemplates => Self::TooManyTemplates,
             Conflict::TooManyWebhooks => Self::TooManyWebhooks,
             Conflict::Missing { .. } => Self::Missing,
@@ -179,6 +183,10 @@ impl From<&Conflict> for Code {
                 | InUse::ByInlays(_)
                 | InUse::ByTemplates(_)
                 | InUse::ByTemplateInlays(_)
+                | InUse::ByEncodings { .. }
+                | InUse::ByRun { .. }
+                | InUse::ByOrder { .. }
+                | InUse::ByReceivedChips(_)
                 | InUse::ByFoundInlays(_)
                 | InUse::Shown,
             ) => Self::InUse,

@@ -4,6 +4,8 @@ mod chips;
 mod roots;
 mod turns;
 
+pub(super) use turns::give_up;
+
 use async_trait::async_trait;
 
 use super::{Database, Query, inlays};
@@ -17,6 +19,9 @@ use crate::storage::{
     ChipState, EncodingFilter, EncodingTurn, Encodings, Ending, ExposedInlay, SealedRoot,
     StorageError, StoredEncoding,
 };
+
+/// Encodings that are not over.
+pub(super) const OPEN: &str = "state NOT IN ('verified', 'rejected', 'abandoned', 'reset')";
 
 #[async_trait]
 impl<D: Database> Encodings for D {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::free_tags::free_tags;
-use super::{Database, Query, Transaction, inlays, insert_rows};
+use super::{Database, Query, Transaction, encodings, inlays, insert_rows};
 use crate::audit::Note;
 use crate::encoding::order::{BUREAU_VERSION, Order, OrderPosition, PositionState};
 use crate::encoding::{SlotState, word};
@@ -11,7 +11,7 @@ use crate::id::{FactoryOrderId, TagId};
 use crate::inlay::Uid;
 use crate::storage::value::{Row, Value, unreadable, values};
 use crate::storage::{
-    CameBack, Conflict, FactoryOrders, NewOrder, StorageError, Taken, WrappedSet,
+    CameBack, Conflict, FactoryOrders, InUse, NewOrder, StorageError, Taken, WrappedSet,
 };
 
 #[async_trait]
@@ -67,6 +67,13 @@ impl<D: Database> FactoryOrders for D {
     async fn note_order_exported(&self, id: FactoryOrderId) -> Result<(), StorageError> {
         self.change("note_order_exported", id, |tx, id| {
             Box::pin(exported(tx, *id))
+        })
+        .await
+    }
+
+    async fn delete_factory_order(&self, id: FactoryOrderId) -> Result<Option<()>, StorageError> {
+        self.change("delete_factory_order", id, |tx, id| {
+            Box::pin(delete(tx, *id))
         })
         .await
     }
@@ -232,6 +239,24 @@ async fn exported(tx: &mut dyn Transaction, id: FactoryOrderId) -> Result<(), St
     Ok(())
 }
 
+async fn delete(tx: &mut dyn Transaction, id: FactoryOrderId) -> Result<Option<()>, StorageError> {
+    let Some(order) = order(tx, id).await? else {
+        return Ok(None);
+    };
+    if order.received_count > 0 {
+        return Err(InUse::ByReceivedChips(order.received_count).into());
+    }
+    for table in ["factory_order_keys", "factory_order_positions"] {
+        let sql = format!("DELETE FROM {table} WHERE order_id = ?1");
+        tx.execute(&sql, &values![id]).await?;
+    }
+    let sql = "DELETE FROM factory_orders WHERE id = ?1";
+    tx.execute(sql, &values![id]).await?;
+    let shown = serde_json::json!({"name": order.name, "positions": order.position_count});
+    tx.note(Note::deleted(&shown));
+    Ok(Some(()))
+}
+
 /// What is in the way of a chip that came back.
 async fn look(
     db: &mut dyn Query,
@@ -247,11 +272,10 @@ async fn look(
         Some(before) if before == inlay.uid => Ok(Taken::Unchanged),
         Some(before) => Err(format!("Position {position} has the chip {before} already.").into()),
         None => {
-            let known = "SELECT 1 FROM chips WHERE uid = ?1";
             let used = "SELECT 1 FROM inlays WHERE uid = ?1 AND deleted_at IS NULL";
             if db.exists(used, &values![inlay.uid]).await? {
                 Err(Conflict::UidTaken(inlay.uid.to_string()))
-            } else if db.exists(known, &values![inlay.uid]).await? {
+            } else if has_keys_of_ours(db, inlay.uid).await? {
                 let why = "Tapdesk has encoded this chip before, so no bureau can have: it is another chip that says to be it.";
                 Err(why.to_owned().into())
             } else {
@@ -259,6 +283,15 @@ async fn look(
             }
         }
     })
+}
+
+/// Whether Tapdesk has written a key to a chip, or may have. One that was only laid down has a journal,
+/// too, with what it was asked for.
+async fn has_keys_of_ours(db: &mut dyn Query, uid: Uid) -> Result<bool, StorageError> {
+    let sql = "SELECT 1 FROM chips c WHERE c.uid = ?1 AND (c.confirmed IS NOT NULL OR c.bureau IS NOT NULL
+         OR EXISTS (SELECT 1 FROM chip_keys k WHERE k.uid = c.uid AND k.state <> ?2))";
+    db.exists(sql, &values![uid, word(SlotState::Planned)])
+        .await
 }
 
 async fn check(
@@ -296,18 +329,24 @@ async fn receive(
     Ok(taken)
 }
 
-/// The keys of a position become those that its chip is known to have.
+/// The keys of a position become those that its chip is known to have. What it was asked for before was
+/// nothing that a bureau writes, so refusals count from here on; keys that were only planned are dropped,
+/// with the encoding that planned them.
 async fn hand_over(
     tx: &mut dyn Transaction,
     id: FactoryOrderId,
     CameBack { position, inlay }: &CameBack,
 ) -> Result<(), StorageError> {
     let (uid, version) = (inlay.uid, u32::from(BUREAU_VERSION));
+    encodings::give_up(tx, uid).await?;
     tx.execute(
-        "INSERT INTO chips (uid, confirmed, refusals, torn, refused, bureau) VALUES (?1, NULL, 0, 0, '[]', ?2)",
+        "INSERT INTO chips (uid, confirmed, refusals, torn, refused, bureau) VALUES (?1, NULL, 0, 0, '[]', ?2)
+         ON CONFLICT (uid) DO UPDATE SET refusals = 0, refused = '[]', bureau = excluded.bureau",
         &values![uid, version],
     )
     .await?;
+    let planned = "DELETE FROM chip_keys WHERE uid = ?1 AND generation = ?2";
+    tx.execute(planned, &values![uid, version]).await?;
     let sql = "SELECT slot, key FROM factory_order_keys WHERE order_id = ?1 AND position = ?2 ORDER BY slot";
     let mut rows = Vec::new();
     for mut row in tx.query(sql, &values![id, *position]).await? {

@@ -1,5 +1,7 @@
 //! URL templates.
 
+mod writers;
+
 use async_trait::async_trait;
 
 use super::audit::shown;
@@ -179,7 +181,7 @@ async fn edit(
     };
     let after = edit(&before)?;
     if before.fields.settings() != after.settings() {
-        not_in_use(&before)?;
+        not_in_use(tx, &before).await?;
     }
     check(tx, Some(id), &after).await?;
     if !after.names_inlays() {
@@ -210,7 +212,7 @@ async fn delete(
         return Ok(None);
     };
     expected.check(Some(&present))?;
-    not_in_use(&present)?;
+    not_in_use(tx, &present).await?;
     let reserved = "SELECT 1 FROM import_rows WHERE url_template_id = ?1 LIMIT 1";
     if tx.exists(reserved, &values![id]).await? {
         return Err(InUse::ByImport("URL template").into());
@@ -246,9 +248,10 @@ async fn check(
     Ok(())
 }
 
-fn not_in_use(template: &UrlTemplate) -> Result<(), StorageError> {
+/// No chip is written by it: neither that of an inlay, nor one that is not bound yet.
+async fn not_in_use(db: &mut dyn Query, template: &UrlTemplate) -> Result<(), StorageError> {
     match template.inlays {
-        0 => Ok(()),
+        0 => writers::none(db, template.id).await,
         inlays => Err(InUse::ByTemplateInlays(inlays).into()),
     }
 }

@@ -41,8 +41,8 @@ pub(crate) struct NewEncoding {
     /// The factory order that it came back for: it gets keys of this service, and stays the inlay of its tag. The
     /// order says how it is written.
     factory_order_id: Option<FactoryOrderId>,
-    /// If true, it is to be as it left the factory. A chip that is an inlay of a tag needs the scope `keys` for that;
-    /// with the `run_id` of the open run that encoded it, and while nobody has tapped it since, `encode` is enough.
+    /// If true, it is to be as it left the factory. A chip that is an inlay of a tag, or whose keys were imported,
+    /// needs the scope `keys` for that; with the `run_id` of the open run that encoded it, and while nobody has tapped it since, `encode` is enough.
     #[serde(default)]
     wipe: bool,
     /// How it writes its URL; by default the canonical form of a tag URL.
@@ -66,9 +66,9 @@ pub(crate) struct NewEncoding {
     /// older than the chip cannot open it then.
     #[serde(default)]
     own_keys: bool,
-    /// Encode a finished chip again, with other keys; encode or wipe one that has lost the keys it was known to have,
-    /// or that was asked too often for a key that it does not have; write over what an NTAG 213, 215 or 216 has. It holds
-    /// until the chip is posted again, and needs the scope `keys`, for the answers, too.
+    /// Encode a finished chip again, with other keys; one whose keys were imported; encode or wipe one that has lost the
+    /// keys it was known to have, or that was asked too often for a key that it does not have; write over what an NTAG
+    /// 213, 215 or 216 has. It holds until the chip is posted again, and needs the scope `keys`, for the answers, too.
     #[serde(default)]
     replace: bool,
     /// Encode it though the tag has an inlay already.

@@ -20,7 +20,7 @@ use crate::inlay::template::{MacStart, TemplateSettings};
 use crate::inventory::{MemberPatch, UrlTemplate, UrlTemplateFields};
 
 /// Changes to a URL template. Members that are not sent stay as they are. Those that affect a MAC
-/// can change only while no inlay uses the template.
+/// can change only while no inlay uses the template, and nothing else writes chips by it.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UrlTemplatePatch {

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::OPEN;
 use crate::audit::Note;
 use crate::clock::Timestamp;
 use crate::id::InlayId;
@@ -40,9 +41,6 @@ pub(super) async fn insert(tx: &mut dyn Transaction, root: &SealedKey) -> Result
     tx.is_no_change();
     add(tx, root).await
 }
-
-/// Encodings that are not over.
-const OPEN: &str = "state NOT IN ('verified', 'rejected', 'abandoned', 'reset')";
 
 pub(super) async fn replace(
     tx: &mut dyn Transaction,

@@ -2,17 +2,17 @@
 
 use serde_json::json;
 
-use super::chips;
+use super::{OPEN, chips};
 use crate::audit::Note;
 use crate::clock::Timestamp;
 use crate::encoding::{Exchange, Target, of_word, word};
-use crate::id::{EncodingId, TagId};
+use crate::id::{EncodingId, EncodingRunId, TagId};
 use crate::inlay::Uid;
 use crate::storage::plane::audit::shown;
 use crate::storage::plane::webhooks::outbox;
-use crate::storage::plane::{Query, Transaction, inlays, insert_rows};
-use crate::storage::value::{Row, unreadable, values};
-use crate::storage::{EncodingTurn, Ending, Event, StorageError, StoredEncoding};
+use crate::storage::plane::{Query, Transaction, inlays, insert_rows, url_templates};
+use crate::storage::value::{Row, Value, unreadable, values};
+use crate::storage::{Conflict, EncodingTurn, Ending, Event, StorageError, StoredEncoding};
 use crate::webhook::{About, EventKind, object};
 
 pub(super) const COLUMNS: &str = "id, uid, run_id, tag_id, form, generation, state, reason, seq, \
@@ -90,6 +90,7 @@ pub(super) async fn store(
     match &turn.ending {
         Ending::None => {}
         Ending::Bound(inlay) => {
+            check_template(tx, &encoding).await?;
             let inlay = inlays::bind_encoded(tx, inlay).await?;
             if let Some(outcome) = &mut encoding.outcome {
                 outcome.inlay_id = Some(inlay);
@@ -146,6 +147,35 @@ fn note(
         object: Some(object),
         ..Note::changed(&was, &is)
     }
+}
+
+/// Taps are checked by the template as it is: a chip that was written by another text is not bound.
+async fn check_template(db: &mut dyn Query, encoding: &StoredEncoding) -> Result<(), StorageError> {
+    let Some(form) = &encoding.form else {
+        return Ok(());
+    };
+    let Some(id) = form.url_template_id else {
+        return Ok(());
+    };
+    let present = url_templates::find(db, id).await?;
+    match present {
+        Some(present) if *present.fields.settings() == form.template => Ok(()),
+        _ => Err(Conflict::TemplateChanged.into()),
+    }
+}
+
+/// Gives up the encoding of a chip that is not over. Whoever is at work on it finds that another turn
+/// was stored meanwhile.
+pub(in crate::storage::plane) async fn give_up(
+    tx: &mut dyn Transaction,
+    uid: Uid,
+) -> Result<(), StorageError> {
+    let sql = format!(
+        "UPDATE encodings SET state = 'abandoned', progress = NULL, seq = seq + 1, updated_at = ?2
+         WHERE uid = ?1 AND {OPEN}"
+    );
+    let now = tx.now();
+    tx.execute(&sql, &values![uid, now]).await.map(drop)
 }
 
 /// What listeners are told of an inlay that was encoded.
@@ -219,6 +249,7 @@ async fn write(
         now,
     ];
     let Some(id) = encoding.id else {
+        forget_rejected(tx, encoding.uid, encoding.run_id, tag).await?;
         let sql = "INSERT INTO encodings (uid, run_id, tag_id, form, generation, state, reason, seq, progress,
                  outcome, created_at, updated_at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11) RETURNING id";
@@ -235,6 +266,28 @@ async fn write(
     Ok(id)
 }
 
+/// Forgets that a chip was rejected for the same before: whoever leaves a chip on a reader, or asks again and
+/// again, fills no database. The newest rejection says why.
+async fn forget_rejected(
+    tx: &mut dyn Transaction,
+    uid: Uid,
+    run: Option<EncodingRunId>,
+    tag: Option<TagId>,
+) -> Result<(), StorageError> {
+    let sql = "SELECT id FROM encodings WHERE uid = ?1 AND state = 'rejected'
+         AND run_id IS NOT DISTINCT FROM ?2 AND tag_id IS NOT DISTINCT FROM ?3";
+    let found = tx.query(sql, &values![uid, run, tag]).await?;
+    let ids = found.into_iter().map(|mut row| row.take::<EncodingId>());
+    let ids = Value::list(ids.collect::<Result<Vec<_>, _>>()?);
+    let sql = "DELETE FROM encoding_exchanges WHERE encoding_id IN ids(?1)";
+    tx.execute(sql, &[ids.clone()]).await?;
+    let sql = "DELETE FROM encodings WHERE id IN ids(?1)";
+    tx.execute(sql, &[ids]).await.map(drop)
+}
+
+/// Most commands that are kept of an encoding: of the newest dozen insertions or so.
+const EXCHANGES_MAX: u32 = 1_000;
+
 async fn add_exchanges(
     tx: &mut dyn Transaction,
     id: EncodingId,
@@ -248,9 +301,15 @@ async fn add_exchanges(
         values![id, number, now, &exchange.name, status].to_vec()
     });
     let columns = ["encoding_id", "number", "at", "name", "status"];
-    insert_rows(tx, "encoding_exchanges", &columns, rows.collect(), "")
-        .await
-        .map(drop)
+    insert_rows(tx, "encoding_exchanges", &columns, rows.collect(), "").await?;
+    let added = u32::try_from(exchanges.len()).unwrap_or(u32::MAX);
+    let newest = last.saturating_add(added);
+    if newest > EXCHANGES_MAX {
+        let sql = "DELETE FROM encoding_exchanges WHERE encoding_id = ?1 AND number <= ?2";
+        tx.execute(sql, &values![id, newest - EXCHANGES_MAX])
+            .await?;
+    }
+    Ok(())
 }
 
 pub(super) async fn exchanges(

@@ -1,0 +1,179 @@
+//! A URL template stays as it is while chips are written by it.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tapdesk_service::encoding::{Exchange, State};
+use tapdesk_service::id::{EncodingId, TagId, UrlTemplateId};
+use tapdesk_service::inlay::technology::Mode;
+use tapdesk_service::inlay::template::TemplateSettings;
+use tapdesk_service::inlay::{MacFrom, Technology};
+use tapdesk_service::inventory::{InlayFields, NewInlay};
+use tapdesk_service::storage::{Conflict, EncodingTurn, Ending, StorageError, StoredEncoding};
+use tapdesk_tests::TestService;
+use tapdesk_tests::virtual_card::ntag424::VirtualNtag424;
+use tapdesk_tests::virtual_card::{Tear, TornOut};
+
+use super::bench::uid;
+use super::http::lay;
+
+const CASKS: &str = "https://casks.example/{slug}?p={picc}&c={mac}";
+/// The same at another place.
+const MOVED: &str = "https://casks.example/c/{slug}?p={picc}&c={mac}";
+
+pub(super) async fn template(service: &TestService) -> i64 {
+    let settings = TemplateSettings::new(CASKS, Technology::Ntag424Dna);
+    let mut body = serde_json::to_value(settings).unwrap();
+    body["name"] = "Casks".into();
+    let created = service.admin_create("/url-templates", body).await;
+    created["id"].as_i64().unwrap()
+}
+
+/// Why a template is neither edited nor deleted, in words.
+pub(super) async fn in_use(service: &TestService, id: i64) -> String {
+    let path = format!("/url-templates/{id}");
+    let moved = json!({"template": MOVED});
+    let edited = service.admin(Method::PATCH, &path, moved).await.expect(409);
+    let deleted = service.admin(Method::DELETE, &path, Value::Null).await;
+    assert_eq!(edited["code"], "in_use", "{edited}");
+    assert_eq!(deleted.expect(409)["detail"], edited["detail"]);
+    // Its name decides nothing.
+    let named = service.admin_patch(&path, json!({"name": "Casks 2"})).await;
+    assert_eq!(named["template"], CASKS);
+    edited["detail"].as_str().unwrap().to_owned()
+}
+
+/// The template is edited, and edited back.
+pub(super) async fn not_in_use(service: &TestService, id: i64) {
+    let path = format!("/url-templates/{id}");
+    for text in [MOVED, CASKS] {
+        let edited = service.admin_patch(&path, json!({"template": text})).await;
+        assert_eq!(edited["template"], text);
+    }
+}
+
+fn wish(tag: i64, template: i64) -> Value {
+    json!({"uid": uid(1).to_string(), "tag_id": tag, "url_template_id": template})
+}
+
+#[tokio::test]
+async fn a_template_stays_while_a_chip_is_half_way_with_it() {
+    let service = TestService::start().await;
+    let (id, tag) = (
+        template(&service).await,
+        service.tag(json!({"name": "Cask"})).await.id,
+    );
+    let begun = service.admin_create("/encodings", wish(tag, id)).await;
+    let why = in_use(&service, id).await;
+    assert!(
+        why.contains(&uid(1).to_string()) && why.contains("give it up"),
+        "{why}"
+    );
+    let path = format!("/encodings/{}", begun["id"]);
+    let given_up = service.admin(Method::DELETE, &path, Value::Null).await;
+    assert_eq!(given_up.status, 204, "{}", given_up.body);
+    not_in_use(&service, id).await;
+
+    // Torn away among its writes, and finished.
+    let mut torn = TornOut::new(Tear::after(20), VirtualNtag424::new(uid(1)));
+    lay(&service, &mut torn, &wish(tag, id)).await;
+    let why = in_use(&service, id).await;
+    assert!(why.contains("half way"), "{why}");
+    let mut chip = torn.into_card();
+    let turn = lay(&service, &mut chip, &wish(tag, id)).await;
+    assert_eq!(turn["state"], "verified", "{turn}");
+    let why = in_use(&service, id).await;
+    assert!(why.contains("One inlay uses"), "{why}");
+}
+
+#[tokio::test]
+async fn a_template_stays_while_an_open_run_writes_it() {
+    let service = TestService::start().await;
+    let id = template(&service).await;
+    let run = json!({"name": "Roll", "plan": {"pattern": "Cask {n}", "url_template_id": id}});
+    let run = service.admin_create("/encoding-runs", run).await;
+    let why = in_use(&service, id).await;
+    assert!(why.contains("Roll") && why.contains("Close"), "{why}");
+    let path = format!("/encoding-runs/{}", run["id"]);
+    service.admin_patch(&path, json!({"closed": true})).await;
+    not_in_use(&service, id).await;
+}
+
+/// An encoding that was begun, as it is stored.
+async fn stored(service: &TestService, wish: Value) -> (StoredEncoding, EncodingTurn) {
+    let begun = service.admin_create("/encodings", wish).await;
+    let storage = &service.service().storage;
+    let id = EncodingId(begun["id"].as_i64().unwrap());
+    let encoding = storage.encoding(id).await.unwrap().unwrap();
+    let state = storage.chip_state(uid(1)).await.unwrap();
+    let turn = EncodingTurn {
+        expected: Some((id, encoding.seq)),
+        encoding: encoding.clone(),
+        journal: state.journal.unwrap(),
+        exchanges: Vec::new(),
+        ending: Ending::None,
+    };
+    (encoding, turn)
+}
+
+/// What was begun before this rule, or in the moment of the edit.
+#[tokio::test]
+async fn a_chip_that_was_written_by_another_text_of_its_template_is_not_bound() {
+    let service = TestService::start().await;
+    let (id, tag) = (
+        template(&service).await,
+        service.tag(json!({"name": "Cask"})).await.id,
+    );
+    let (encoding, mut turn) = stored(&service, wish(tag, id)).await;
+    let fields = InlayFields {
+        technology: Technology::Ntag424Dna,
+        mode: Mode::Aes,
+        url_template_id: Some(UrlTemplateId(id)),
+        tag_id: Some(TagId(tag)),
+        mirror: None,
+        mac_from: MacFrom::None,
+        keys: None,
+        blocked_at: None,
+    };
+    turn.ending = Ending::Bound(Box::new(NewInlay {
+        uid: uid(1),
+        fields,
+        simulated: false,
+        last_counter: 1,
+    }));
+    let mut form = encoding.form.unwrap();
+    form.template.template = MOVED.to_owned();
+    turn.encoding.form = Some(form);
+    turn.encoding.state = State::Verified;
+    turn.encoding.seq += 1;
+    let refused = service.service().storage.store_turn(turn).await;
+    let Err(StorageError::Conflict(why)) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(why, Conflict::TemplateChanged);
+    assert_eq!(service.admin_get("/inlays?count=true").await["count"], 0);
+}
+
+#[tokio::test]
+async fn of_the_commands_of_an_encoding_the_newest_are_kept() {
+    let service = TestService::start().await;
+    let tag = service.tag(json!({"name": "Cask"})).await.id;
+    let wish = json!({"uid": uid(1).to_string(), "tag_id": tag});
+    let (encoding, mut turn) = stored(&service, wish).await;
+    let exchange = |number: u32| Exchange {
+        name: format!("Command {number}"),
+        status: Some(0x9100),
+    };
+    for part in [1..=700, 701..=1_400] {
+        turn.expected = Some((encoding.id.unwrap(), turn.encoding.seq));
+        turn.encoding.seq += 1;
+        turn.exchanges = part.map(exchange).collect();
+        let storage = &service.service().storage;
+        assert!(storage.store_turn(turn.clone()).await.unwrap().is_some());
+    }
+    let path = format!("/encodings/{}", encoding.id.unwrap());
+    let kept = service.admin_get(&path).await["exchanges"].clone();
+    let kept = kept.as_array().unwrap();
+    assert_eq!(kept.len(), 1_000);
+    assert_eq!(kept[0]["name"], "Command 401");
+    assert_eq!(kept[999]["name"], "Command 1400");
+}
